@@ -1,0 +1,1 @@
+"""Questions asked of a machine; every answer is a verdict."""

@@ -1,0 +1,86 @@
+"""What a check answers: verdicts from `proved` down to `violated`, and the evidence for them."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from lawful.spec.ir import Json
+
+
+class Verdict(enum.Enum):
+    """How much was established; strongest first, failures last."""
+
+    PROVED = "proved"
+    PROVED_WITHIN = "proved-within"
+    HOLDS = "holds"
+    HOLDS_WITHIN_SCOPE = "holds-within-scope"
+    BOUNDED = "bounded"
+    SAMPLED = "sampled"
+    UNKNOWN = "unknown"
+    VIOLATED = "violated"
+    UNDEFINED = "undefined"
+
+    @property
+    def good(self) -> bool:
+        """Whether this passes where nothing else is expected."""
+        return self in _GOOD
+
+
+_ORDER = list(Verdict)
+_GOOD = frozenset(
+    {Verdict.PROVED, Verdict.PROVED_WITHIN, Verdict.HOLDS, Verdict.HOLDS_WITHIN_SCOPE}
+)
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The weakest of the verdicts; `unknown` where there are none, for nothing was established."""
+    return max(verdicts, key=_ORDER.index, default=Verdict.UNKNOWN)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """One event of a counterexample: arguments and only what it changed, in JSON form."""
+
+    event: str
+    transition: str
+    args: Mapping[str, Json]
+    changed: Mapping[str, Json]
+    output: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A run from an initial state; `loop` is the index of the state to which a lasso returns."""
+
+    initial: Mapping[str, Json]
+    steps: tuple[TraceStep, ...]
+    loop: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyResult:
+    """One property's verdict; `why` names the false clause with its values."""
+
+    name: str
+    kind: str
+    verdict: Verdict
+    expect: str
+    expect_events: int | None = None
+    why: str = ""
+    trace: Trace | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether the verdict is the one the declaration expects."""
+        if self.expect == "holds":
+            return self.verdict.good
+        if self.verdict.value != self.expect:
+            return False
+        events = None if self.trace is None else len(self.trace)
+        return self.expect_events is None or self.expect_events == events

@@ -1,0 +1,327 @@
+"""What a transition's label says: its event, its guards, what it returns, the steps of parts.
+
+Labels are read off the body. They say `x` for `self.x`, and `x′` for a variable that the body has
+changed by then; locals stand for what was assigned to them, helpers for what they do.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.formula import Level, expr, operand
+from lawful.spec.show import path
+from lawful.spec.walk import everything
+
+from .rewrite import rewrite
+
+PRIME = "′"
+SHORT = 24  # An output that is longer is named, not written out.
+OPPOSITE = {"eq": "ne", "ne": "eq", "in": "not_in", "not_in": "in"}
+Env = Mapping[str, ir.Expr]
+Ending = Literal["goes on", "returns", "refuses"]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One transition as pictures tell it; `brief` is `outputs` in few characters.
+
+    `timer` is empty where no timer starts it. `guards` hold together, each exact and on one line.
+    """
+
+    name: str
+    event: str
+    timer: str
+    guards: tuple[str, ...]
+    steps: tuple[str, ...]
+    outputs: tuple[str, ...]
+    brief: str
+
+    @property
+    def head(self) -> str:
+        """The event, and the timer whose end it is."""
+        return f"{self.event} after {self.timer}" if self.timer else self.event
+
+    @property
+    def full(self) -> str:
+        """Everything on one line, nothing left out."""
+        guards = f" [{' and '.join(self.guards)}]" if self.guards else ""
+        outputs = f" / {' or '.join(self.outputs)}" if self.outputs else ""
+        return f"{self.head}{guards}{outputs}"
+
+
+def label(m: ir.Machine, tr: ir.Transition) -> Label:
+    """The label of a transition of the machine."""
+    reader = _Reader(m, frozenset(name for name, _ in tr.function.params))
+    reader.block(tr.function.body, {}, ())
+    outputs = tuple(dict.fromkeys(map(expr, reader.outputs)))
+    return Label(
+        name=tr.name,
+        event=_event(tr),
+        timer="" if tr.timer is None else path(tr.timer),
+        guards=tuple(dict.fromkeys(operand(guard, Level.AND) for guard in reader.guards)),
+        steps=tuple(reader.steps),
+        outputs=outputs,
+        brief=_brief(reader.outputs, tr.function.output) if outputs else "",
+    )
+
+
+def _event(tr: ir.Transition) -> str:
+    """The event with its parameters; a message's type says more than its name."""
+    params = [
+        f"{name}: {type}" if isinstance(type, t.Record | t.Union) else name
+        for name, type in tr.function.params
+    ]
+    return tr.event if tr.timer is not None and not params else f"{tr.event}({', '.join(params)})"
+
+
+def _brief(outputs: list[ir.Expr], declared: t.Type) -> str:
+    if len({expr(output) for output in outputs}) > 1:
+        return str(declared)
+    text = expr(outputs[0])
+    if len(text) <= SHORT:
+        return text
+    return f"{outputs[0].type}(…)" if isinstance(outputs[0], ir.Make) else str(declared)
+
+
+class _Reader:
+    """Reads one body; made for one transition, and told the names of its parameters."""
+
+    def __init__(self, m: ir.Machine, params: frozenset[str]) -> None:
+        self.m = m
+        self.params = params
+        self.functions = {f.name: f for f in m.functions}
+        self.guards: list[ir.Expr] = []
+        self.outputs: list[ir.Expr] = []
+        self.steps: list[str] = []
+        self.changed: set[str] = set()
+
+    # Expressions, as labels say them.
+
+    def said(self, e: ir.Expr, env: Env) -> ir.Expr:
+        """The expression for a label, locals replaced by what `env` says they are."""
+
+        def change(e: ir.Expr) -> ir.Expr | None:
+            match e:
+                case ir.Local(name=name):
+                    return env.get(name)
+                case ir.Field(of=ir.Self(), name=name):
+                    return self._variable(e, name)
+                case ir.Needed(of=of):
+                    return self.said(of, env)
+                case ir.Op(op="not", args=(of,)):
+                    return negated(self.said(of, env), e)
+                case ir.Comp(clauses=clauses) if env.keys() & (names := bound(clauses)):
+                    return self.said(e, without(env, names))
+                case ir.Call():
+                    return self._inlined(e, env)
+                case _:
+                    return None
+
+        return rewrite(e, change)
+
+    def _variable(self, e: ir.Field, name: str) -> ir.Expr:
+        text = name + PRIME if name in self.changed else name
+        # A parameter of the event may have the same name; then the variable keeps its `self`.
+        if name in self.params:
+            return dataclasses.replace(e, name=text)
+        return ir.Local(e.place, e.type, text)
+
+    def _inlined(self, e: ir.Call, env: Env) -> ir.Expr | None:
+        """What a helper of one `return` says, where no name would change its meaning."""
+        helper = self._helper(e)
+        match helper:
+            case ir.Function(body=(ir.Return(value=ir.Expr() as value),)):
+                args = [self.said(arg, env) for arg in e.args]
+                inside = {name for node in everything([value]) if isinstance(node, ir.Clause)
+                          for name in node.names}  # fmt: skip
+                free = {node.name for node in everything(args) if isinstance(node, ir.Local)}
+                if inside & free:
+                    return None
+                names = [name for name, _ in helper.params]
+                return self.said(value, dict(zip(names, args, strict=True)))
+            case _:
+                return None
+
+    def _helper(self, call: ir.Call) -> ir.Function | None:
+        ours = call.of is None or isinstance(call.of, ir.Self)
+        return self.functions.get(call.function) if ours else None
+
+    # Statements.
+
+    def block(
+        self, body: Iterable[ir.Stmt], env: Env, path: tuple[ir.Expr, ...], output: bool = True
+    ) -> Ending:
+        """Read statements that run where all of `path` holds; `output`: returns are the event's."""
+        known = dict(env)
+        for s in body:
+            self._needs(s, known, path)
+            match s:
+                case ir.Branch():
+                    ending, path = self._branch(s, known, path, output)
+                    if ending != "goes on":
+                        return ending
+                case ir.Return(value=value):
+                    if output and value is not None and not isinstance(value.type, t.Nothing):
+                        self.outputs.append(self.said(value, known))
+                    return "returns"
+                case ir.Refuse():
+                    if path:
+                        self._guard(negated(conjunction(path)), ())
+                    return "refuses"
+                case _:
+                    self._simple(s, known, path)
+        return "goes on"
+
+    def _simple(self, s: ir.Stmt, known: dict[str, ir.Expr], path: tuple[ir.Expr, ...]) -> None:
+        match s:
+            case ir.Require(test=test):
+                self._guard(self.said(test, known), path)
+            case ir.Assign(target=ir.Local(name=name), value=value):
+                known[name] = self.said(value, known)
+            case ir.Assign(target=target):
+                self._changes(target, known)
+            case ir.Update(target=target, into=into):
+                self._changes(target, known)
+                self._takes(into, known)
+            case ir.Unpack(names=names, value=ir.Op(op="tuple", args=args)):
+                known.update(zip(names, [self.said(arg, known) for arg in args], strict=True))
+            case ir.Unpack(names=names):
+                for name in names:
+                    known.pop(name, None)
+            case ir.Loop():
+                self._loop(s, known, path)
+            case ir.Step(part=part, name=name, args=args, into=into):
+                given = ", ".join(expr(self.said(arg, known)) for arg in args)
+                self.steps.append(f"{expr(self.said(part, known)).replace(PRIME, '')}.{name}({given})")
+                self._changes(part, known)
+                self._takes(into, known)
+            case ir.Base(name=name, args=args, into=into):
+                found = [base.function for base in self.m.bases if base.name == name]
+                self._run(found, args, known, path)
+                self._takes(into, known)
+            case ir.Do(call=call, into=into):
+                helper = self._helper(call)
+                self._run([helper] if helper else [], call.args, known, path)
+                self._takes(into, known)
+            case _:
+                pass
+
+    def _run(
+        self,
+        functions: Iterable[ir.Function],
+        args: Iterable[ir.Expr],
+        known: Env,
+        path: tuple[ir.Expr, ...],
+    ) -> None:
+        """A helper's or an ancestor's body, within this one."""
+        given = [self.said(arg, known) for arg in args]
+        for f in functions:
+            names = [name for name, _ in f.params]
+            self.block(f.body, dict(zip(names, given, strict=True)), path, output=False)
+
+    def _branch(
+        self, s: ir.Branch, known: dict[str, ir.Expr], path: tuple[ir.Expr, ...], output: bool
+    ) -> tuple[Ending, tuple[ir.Expr, ...]]:
+        """Read both sides; how they end, and where what follows runs."""
+        test = self.said(s.test, known)
+        before = set(self.changed)
+        then = self.block(s.then, known, (*path, test), output)
+        after, self.changed = self.changed, before
+        other = self.block(s.other, known, (*path, negated(test)), output)
+        self.changed |= after
+        for name in assigned((*s.then, *s.other)):
+            known.pop(name, None)
+        if then == "goes on" and other == "returns":
+            return "goes on", (*path, test)
+        if then == "returns" and other == "goes on":
+            return "goes on", (*path, negated(test))
+        return ("goes on" if "goes on" in (then, other) else "returns"), path
+
+    def _loop(self, s: ir.Loop, known: dict[str, ir.Expr], path: tuple[ir.Expr, ...]) -> None:
+        over = self.said(s.over, known)
+        inner = without(known, {*s.names, *assigned(s.body)})
+        outer, self.guards = self.guards, []
+        self.block(s.body, inner, ())
+        each = ir.Clause(s.place, s.names, over, ())
+        inside, self.guards = self.guards, outer
+        for guard in inside:
+            self._guard(ir.Comp(s.place, t.BOOL, "all", guard, None, (each,)), path)
+        for name in assigned(s.body):
+            known.pop(name, None)
+
+    def _guard(self, test: ir.Expr, path: tuple[ir.Expr, ...]) -> None:
+        if not path:
+            self.guards.append(test)
+            return
+        first = conjunction(path)
+        # A negation at its operand's place is what `implies` becomes, and is shown as that.
+        no = ir.Op(first.place, t.BOOL, "not", (first,))
+        self.guards.append(ir.Or(test.place, t.BOOL, (no, test)))
+
+    def _needs(self, s: ir.Stmt, known: Env, path: tuple[ir.Expr, ...]) -> None:
+        """The guards inside a statement's own expressions."""
+        own = [getattr(s, field.name) for field in dataclasses.fields(s)
+               if field.name not in ("then", "other", "body")]  # fmt: skip
+        for node in everything(own):
+            if isinstance(node, ir.Needed):
+                absent = ir.IsA(node.place, t.BOOL, self.said(node.of, known), (t.NOTHING,))
+                self._guard(negated(absent), path)
+
+    def _changes(self, target: ir.Expr, known: dict[str, ir.Expr]) -> None:
+        while isinstance(target, ir.Field | ir.Item | ir.Narrow):
+            if isinstance(target, ir.Field) and isinstance(target.of, ir.Self):
+                self.changed.add(target.name)
+            target = target.of
+        if isinstance(target, ir.Local):
+            known.pop(target.name, None)
+
+    def _takes(self, into: ir.Expr | None, known: dict[str, ir.Expr]) -> None:
+        if into is not None:
+            self._changes(into, known)
+
+
+def negated(e: ir.Expr, written: ir.Expr | None = None) -> ir.Expr:
+    """The opposite of a condition, without a `not` where an operator says it."""
+    match e:
+        case ir.Op(op="not", args=(of,)):
+            return of
+        case ir.Op(op=op) if op in OPPOSITE:
+            return dataclasses.replace(e, op=OPPOSITE[op])
+        case _:
+            return ir.Op((written or e).place, t.BOOL, "not", (e,))
+
+
+def conjunction(tests: tuple[ir.Expr, ...]) -> ir.Expr:
+    """All of them."""
+    return tests[0] if len(tests) == 1 else ir.And(tests[0].place, t.BOOL, tests)
+
+
+def bound(clauses: Iterable[ir.Clause]) -> set[str]:
+    """The names that a comprehension's clauses bind."""
+    return {name for clause in clauses for name in clause.names}
+
+
+def without(env: Env, names: Iterable[str]) -> dict[str, ir.Expr]:
+    """What is known of other names."""
+    return {name: value for name, value in env.items() if name not in set(names)}
+
+
+def assigned(body: Iterable[ir.Stmt]) -> set[str]:
+    """The locals that some statement of the body assigns."""
+    out: set[str] = set()
+    for node in everything(body):
+        match node:
+            case ir.Assign(target=ir.Local(name=name)):
+                out.add(name)
+            case ir.Unpack(names=names) | ir.Loop(names=names):
+                out.update(names)
+            case ir.Update(into=into) | ir.Step(into=into) | ir.Base(into=into) | ir.Do(into=into):
+                out.update({into.name} if isinstance(into, ir.Local) else ())
+            case _:
+                pass
+    return out

@@ -1,0 +1,265 @@
+"""What a picture shows of a machine, computed once for every format.
+
+    Chart  := name, regions, always, ignored, parts       one machine
+    Region := name, states, edges                         one control state: `state`, `pc[p]`
+    Edge   := source, target, labels                      from one state to another, or to itself
+
+A composed machine has a chart per part. `always` holds what asks for no control state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.show import path
+from lawful.spec.walk import everything
+
+from .labels import PRIME, Label, label
+
+Kind = Literal["event", "timer", "guard", "output"]
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A control state: where instances start, and where they may stop for good, if evident."""
+
+    name: str
+    initial: bool
+    terminal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What leads from `source`, or from every state where it is None, to `target`.
+
+    From one state to another there is an edge for each transition; all that leaves a state as it
+    is stands on one.
+    """
+
+    source: str | None
+    target: str
+    labels: tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The states of one control state; `anywhere` is possible in all of them and stays there."""
+
+    name: str
+    states: tuple[Control, ...]
+    edges: tuple[Edge, ...]
+    anywhere: tuple[Label, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A machine as pictures show it; `title` says which part of another it is."""
+
+    title: str
+    regions: tuple[Region, ...]
+    always: tuple[Label, ...]
+    ignored: tuple[str, ...]
+    parts: tuple[Chart, ...]
+
+    @property
+    def notes(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What is written under the picture: a heading and its items."""
+        primes = any(PRIME in text for shown in self.labels() for text in _shown(shown))
+        rows = (
+            ("Accepted without effect", self.ignored),
+            ("x" + PRIME, ("the new value of x",) if primes else ()),
+        )
+        return tuple((heading, items) for heading, items in rows if items)
+
+    def labels(self) -> Iterator[Label]:
+        """Every label of the chart, those of its parts not among them."""
+        yield from self.always
+        for region in self.regions:
+            yield from region.anywhere
+            for edge in region.edges:
+                yield from edge.labels
+
+
+def _shown(shown: Label) -> tuple[str, ...]:
+    return (*shown.guards, *shown.steps, shown.brief)
+
+
+def chart(m: ir.Machine, title: str = "") -> Chart:
+    """What to draw of the machine."""
+    return Chart(
+        title=title or m.name,
+        regions=tuple(_regions(m)),
+        always=tuple(label(m, tr) for tr in m.transitions if _control(m, tr) is None),
+        ignored=tuple(map(_ignored, m.ignores)),
+        parts=tuple(_parts(m)),
+    )
+
+
+def _control(m: ir.Machine, tr: ir.Transition) -> ir.Expr | None:
+    """The control state that a transition is drawn in; None if it is drawn in none."""
+    if tr.control is not None and isinstance(tr.control.type, t.Enum):
+        # A system of parts may well have a control state that a transition does not mention.
+        return tr.control
+    return None
+
+
+def _regions(m: ir.Machine) -> Iterator[Region]:
+    controls: dict[str, ir.Expr] = {}
+    for tr in m.transitions:
+        control = _control(m, tr)
+        if control is not None:
+            controls.setdefault(_root(control), control)
+    for v in m.variables:
+        if v.name == "state" and isinstance(v.type, t.Enum) and v.name not in controls:
+            controls[v.name] = ir.Field(v.place, v.type, ir.Self(v.place, t.Part(m.name)), v.name)
+    for name, control in controls.items():
+        if isinstance(control.type, t.Enum):
+            yield _region(m, name, control, control.type)
+
+
+def _root(control: ir.Expr) -> str:
+    """The variable that a control state is in."""
+    return path(control).partition("[")[0]
+
+
+def _region(m: ir.Machine, root: str, control: ir.Expr, kind: t.Enum) -> Region:
+    mine = [tr for tr in m.transitions if (c := _control(m, tr)) is not None and _root(c) == root]
+    starts, ends = _starts(m, root), _ends(m, control)
+    moves: list[Edge] = []
+    stays: dict[str, list[Label]] = {name: [] for name in kind.members}
+    anywhere: list[Label] = []
+    for tr in mine:
+        said = label(m, tr)
+        everywhere = tr.source is None or set(tr.source) == set(kind.members)
+        if everywhere and tr.target is None:
+            anywhere.append(said)
+            continue
+        if tr.source is None and tr.target is not None:
+            moves += [Edge(None, target, (said,)) for target in tr.target]
+            continue
+        for source in tr.source or ():
+            for target in tr.target or (source,):
+                if source == target:
+                    stays[source].append(said)
+                else:
+                    moves.append(Edge(source, target, (said,)))
+    loops = [Edge(name, name, tuple(labels)) for name, labels in stays.items() if labels]
+    states = tuple(Control(name, name in starts, name in ends) for name in kind.members)
+    return Region(path(control), states, (*moves, *loops), tuple(anywhere))
+
+
+def _starts(m: ir.Machine, root: str) -> set[str]:
+    """The states in which instances start, as far as constants say it."""
+    own = next((v.initial for v in m.variables if v.name == root), None)
+    if not m.initials:
+        return _members([own])
+    out: set[str] = set()
+    for f in m.initials:
+        given = [
+            node.value
+            for node in everything(f.body)
+            if isinstance(node, ir.Assign) and _root(node.target) == root
+        ]
+        out |= _members(given or [own])
+    return out
+
+
+def _members(values: Iterable[ir.Expr | None]) -> set[str]:
+    """The members of enums that are values here, or the value of a total map."""
+    plain = [v.element if isinstance(v, ir.Comp) and v.kind == "map" else v for v in values]
+    return {
+        str(v.value) for v in plain if isinstance(v, ir.Const) and isinstance(v.type, t.Enum)
+    }
+
+
+def _ends(m: ir.Machine, control: ir.Expr) -> set[str]:
+    """The states that a `@terminal` names outright: `self.state == X`, `in (X, Y)`, or `or`."""
+    out: set[str] = set()
+    for p in m.of_kind("terminal"):
+        match p.function.body:
+            case (ir.Return(value=ir.Expr() as value),):
+                out |= _named(value, control) or set()
+            case _:
+                pass
+    return out
+
+
+def _named(test: ir.Expr, control: ir.Expr) -> set[str] | None:
+    """The states in which a condition is true, if it is evident that it asks for nothing else."""
+    match test:
+        case ir.Op(op="eq", args=(left, ir.Const(value=str(name)))) if left == control:
+            return {name}
+        case ir.Op(op="in", args=(left, ir.Op(args=members))) if left == control:
+            names = [member.value for member in members if isinstance(member, ir.Const)]
+            return {str(name) for name in names} if len(names) == len(members) else None
+        case ir.Or(args=args):
+            found = [_named(arg, control) for arg in args]
+            known = [names for names in found if names is not None]
+            return set[str]().union(*known) if len(known) == len(found) else None
+        case _:
+            return None
+
+
+def _ignored(row: ir.Ignore) -> str:
+    where = "" if row.source is None else f" in {', '.join(row.source)}"
+    when = "" if row.when is None else " under a condition"
+    return f"{row.event}{where}{when}{' otherwise' if row.otherwise else ''}: {row.because}"
+
+
+def _parts(m: ir.Machine) -> Iterator[Chart]:
+    for v in m.variables:
+        made = v.initial if isinstance(v.initial, ir.New) else None
+        kind = made.type if made is not None else v.type
+        family = ""
+        if isinstance(kind, t.Map):
+            family, kind = f"[{kind.key}]", kind.value
+        if isinstance(kind, t.Part):
+            for part in m.parts:
+                if part.name == kind.machine:
+                    yield chart(part, f"{v.name}{family}: {part.name}")
+
+
+# Lines of a label: broken between its pieces, then between words.
+
+
+def wrapped(said: Label, width: int, most: int) -> list[tuple[Kind, str]]:
+    """The label in lines of about `width` columns, its guards in `most` lines at most."""
+    lines: list[tuple[Kind, str]] = [("event", said.event)]
+    if said.timer:
+        lines.append(("timer", f"after {said.timer}"))
+    guards = _guards(said.guards, width)
+    if len(guards) > most:
+        guards = [*guards[: most - 1], f"{guards[most - 1]} …]"]
+    lines += [("guard", text) for text in guards]
+    if said.brief:
+        lines.append(("output", f"/ {said.brief}"))
+    return lines
+
+
+def _guards(guards: tuple[str, ...], width: int) -> list[str]:
+    """`[a` and `and b]`: each guard on lines of its own where they do not fit on one."""
+    whole = f"[{' and '.join(guards)}]"
+    if not guards or len(whole) <= width:
+        return [whole] if guards else []
+    lines: list[str] = []
+    for i, guard in enumerate(guards):
+        start, end = "and " if i else "[", "]" if i == len(guards) - 1 else ""
+        lines += words(f"{start}{guard}{end}", width)
+    return lines
+
+
+def words(text: str, width: int) -> list[str]:
+    """The text in lines, broken at blanks only, and rather before `and`, `or`, `for`, `if`."""
+    lines: list[str] = []
+    line = ""
+    for word in text.split(" "):
+        if line and len(line) + 1 + len(word) > width:
+            lines.append(line)
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    return [*lines, line]

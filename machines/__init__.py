@@ -1,0 +1,1 @@
+"""The systems declared in the language, a package each."""

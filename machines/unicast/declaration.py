@@ -1,0 +1,443 @@
+"""Reliable unicast: the two ends of one connection, after UNICAST3 (Bela Ban, JGroups).
+
+Source: the design document `unicast3.txt`; `[seed:48]` is its line 48, `U10` the number of a
+demand in it, `U-B1` of a defect that its text allows. A sender A keeps a `SenderEntry` for each
+peer it sends to, a receiver B a `ReceiverEntry` for each peer it hears. Neither does input or
+output: an event returns what its caller shall send, or hand to the application. This is the design
+as it has to be; `as_seed.py` puts back what the document says where that goes wrong.
+
+Abstractions, confessed. Removed and CLOSED are one state (U26): what outlives an entry lies in the
+same object, the last connection id, the tombstone (`conn`, `next`) of the fixed receiver, and the
+flag `sync_due`, which U28 puts "in the receiver entry" just when there is none. The periodic tasks
+are the caller's: each tick it takes what is possible of `resend`, `watermark`, `request_missing`,
+`send_sync`; timers here are delays. "conn-expiry-timeout > 0" is the parameter `reaping`. A batch
+(U11, U27) is its messages one by one, which the delayed ack acknowledges together. Activity is
+sending at A and receiving at B; the seed leaves open whether acks count. Connection ids do not
+wrap, and that they survive a restart (U-B5) is the service's.
+
+Each transition names its demand. U1, U2 are background; U27, the 500 ms of the tasks and U17 in
+seconds are the service's; U3 and U5 as a whole are shown by `system.py`.
+"""
+
+from typing import Annotated
+
+from lawful import (
+    Ghost,
+    Machine,
+    Nat,
+    Opaque,
+    Param,
+    Record,
+    Scope,
+    State,
+    Timer,
+    event,
+    ignore,
+    implies,
+    invariant,
+    reachable,
+    require,
+    step_property,
+    transition,
+)
+
+Payload = Annotated[bytes, Opaque("Payload")]
+
+
+class Conn(State):
+    """States of a connection entry, on either side (U4, U18, [seed:84-85])."""
+
+    OPEN = "open"
+    CLOSING = "closing"
+    CLOSED = "closed"
+
+
+class Data(Record):
+    """A message; with one marked `first` a receiver may begin its window."""
+
+    seqno: Nat
+    conn: Nat
+    first: bool
+    payload: Payload
+
+
+class Ack(Record):
+    """Cumulative: every message up to and including `seqno` was delivered (U9, U12)."""
+
+    seqno: Nat
+    conn: Nat
+
+
+class SendFirst(Record):
+    """SEND_FIRST_SEQNO: the receiver has no window for `conn` and asks where to begin (U28)."""
+
+    conn: Nat
+
+
+class XmitReq(Record):
+    """The receiver asks for these once more (U8, U16)."""
+
+    conn: Nat
+    missing: frozenset[Nat]
+
+
+class Close(Record):
+    """The sender has closed this connection and forgotten it (U30)."""
+
+    conn: Nat
+
+
+class Dropped(Record):
+    """For the application: these messages were given up unacknowledged."""
+
+    conn: Nat
+    messages: frozenset[Data]
+
+
+Message = Data | Ack | SendFirst | XmitReq | Close
+
+
+class Entry(Machine, abstract=True):
+    """What both sides share: the states, and the reaping of what is idle."""
+
+    state: Conn = Conn.CLOSED
+    conn: Nat = 0
+    idle: Timer = Timer()
+
+    conn_expiry_timeout: Param[float] = 120.0
+    conn_close_timeout: Param[float] = 60.0
+    reaping: Param[bool] = True
+
+    def touch(self) -> None:
+        if self.reaping:
+            self.idle.start(self.conn_expiry_timeout)
+        else:
+            self.idle.stop()
+
+    @transition(source=Conn.OPEN, target=Conn.CLOSING, timer="idle")
+    def expire(self) -> None:
+        """Reaping: update the timestamp, set the state to CLOSING [seed:131-134] (U20, U29)."""
+        self.idle.start(self.conn_close_timeout)
+
+    @invariant
+    def idle_is_reaped(self) -> bool:
+        """OPEN runs out where that is enabled, CLOSING always (U20, U29)."""
+        closing = self.state == Conn.CLOSING
+        return self.idle.armed == (closing or (self.state == Conn.OPEN and self.reaping))
+
+
+class SenderEntry(Entry, abstract=True):
+    """A's side: numbers the messages, keeps and resends them until they are acknowledged."""
+
+    highest_sent: Nat = 0
+    highest_acked: Nat = 0
+    seen_sent: Nat = 0
+    seen_acked: Nat = 0
+    window: dict[Nat, Payload] = {}
+    reported: Ghost[bool] = False
+
+    @transition(source=(Conn.CLOSED, Conn.OPEN, Conn.CLOSING), target=Conn.OPEN)
+    def send(self, payload: Payload) -> Data:
+        """Sending a message: number it, keep it [seed:48,105-109] (U10). A CLOSING entry is OPEN
+        again, its timestamp reset (U21, U23); a CLOSED one begins a new, larger connection (U24).
+        Look-up and append are one step, which closes the race of U-B2."""
+        if self.state == Conn.CLOSED:
+            self.conn += 1
+            self.reported = False
+        self.highest_sent += 1
+        self.window[self.highest_sent] = payload
+        self.touch()
+        return self.kept(self.highest_sent)
+
+    def kept(self, seqno: Nat) -> Data:
+        return Data(seqno, self.conn, seqno == 1, self.window[seqno])
+
+    @transition(source=(Conn.OPEN, Conn.CLOSING))
+    def ack(self, m: Ack) -> None:
+        """Acks are cumulative: purge all that this one covers [seed:53] (U6, U12)."""
+        require(m.conn == self.conn, "acknowledges another connection")
+        require(self.highest_acked < m.seqno, "was acknowledged before")
+        require(m.seqno <= self.highest_sent, "acknowledges what was never sent")
+        self.highest_acked = m.seqno
+        self.window = {q: p for q, p in self.window.items() if q > m.seqno}
+
+    stale = ignore("ack", otherwise=True, because="late, repeated, or of another connection")
+
+    def unchanged(self) -> bool:
+        """Whether HA and HS are what the last run of the retransmit task saw (U14)."""
+        return self.seen_acked == self.highest_acked and self.seen_sent == self.highest_sent
+
+    @transition(source=(Conn.OPEN, Conn.CLOSING))
+    def resend(self) -> Data:
+        """Retransmit task: HA < HS, both unchanged: only the highest sent [seed:60-62] (U14); in
+        CLOSING too, which flushes pending messages [seed:87-88,101-103] (U5, U19, U22)."""
+        require(self.highest_acked < self.highest_sent, "everything is acknowledged")
+        require(self.unchanged(), "something was sent or acknowledged since the last run")
+        return self.kept(self.highest_sent)
+
+    @transition(source=(Conn.OPEN, Conn.CLOSING))
+    def watermark(self) -> None:
+        """Retransmit task: the pair has changed; remember it for the next run (U14)."""
+        require(not self.unchanged(), "nothing was sent or acknowledged since the last run")
+        self.seen_sent = self.highest_sent
+        self.seen_acked = self.highest_acked
+
+    @transition()
+    def retransmit(self, m: XmitReq) -> frozenset[Data]:
+        """Send again what is asked for and still kept, 46 and 48 of [seed:67-69] (U8, U15)."""
+        known = m.conn == self.conn
+        return frozenset(self.kept(q) for q in m.missing if known and q in self.window)
+
+    @transition(source=(Conn.OPEN, Conn.CLOSING))
+    def send_first(self, m: SendFirst) -> Data | None:
+        """Only the first unacknowledged message, marked so [seed:125-126] (U28)."""
+        require(m.conn == self.conn, "asks for another connection")
+        require(self.highest_acked < self.highest_sent, "everything is acknowledged")
+        return self.kept(self.highest_acked + 1).replace(first=True)
+
+    pointless = ignore("send_first", otherwise=True, because="nothing is left to begin with")
+
+    @transition(source=Conn.OPEN, target=Conn.CLOSING)
+    def close(self) -> None:
+        """Closed by the application or a view: not removed immediately [seed:87] (U19)."""
+        self.idle.start(self.conn_close_timeout)
+
+    twice = ignore("close", source=(Conn.CLOSING, Conn.CLOSED), because="closed or closing")
+
+    @transition(source=Conn.CLOSING, target=Conn.CLOSED, timer="idle")
+    def remove(self) -> Close:
+        """Reaping: conn-close-timeout expired; remove, send CLOSE [seed:135-137] (U20, U30), but
+        not before pending messages are flushed [seed:34-35] (U3, U5)."""
+        require(self.highest_acked == self.highest_sent, "unacknowledged messages would be lost")
+        self.forget()
+        return Close(self.conn)
+
+    @transition(source=Conn.CLOSING, target=Conn.CLOSED, timer="idle")
+    def give_up(self) -> Dropped:
+        """B did not answer until conn-close-timeout: tell the application, and send CLOSE. In the
+        seed this is `remove`, and nobody is told (U-B1)."""
+        require(self.highest_acked < self.highest_sent, "everything is acknowledged")
+        messages = frozenset(self.kept(q) for q in self.window)
+        self.forget()
+        self.reported = True
+        return Dropped(conn=self.conn, messages=messages)
+
+    def forget(self) -> None:
+        """All but the connection id, so that the next one is larger."""
+        self.highest_sent, self.highest_acked = 0, 0
+        self.seen_sent, self.seen_acked = 0, 0
+        self.window.clear()
+
+    @invariant
+    def window_is_what_is_unacked(self) -> bool:
+        """HA < q <= HS for whatever is kept, and all of these are kept."""
+        low, high = self.highest_acked, self.highest_sent
+        return all(low < q <= high for q in self.window) and all(
+            q in self.window for q in range(low + 1, high + 1)
+        )
+
+    @invariant
+    def numbers_are_ordered(self) -> bool:
+        return self.seen_acked <= self.highest_acked <= self.highest_sent >= self.seen_sent
+
+    @invariant
+    def closed_counts_as_none(self) -> bool:
+        """An entry is there for a message, and belongs to a connection (U26)."""
+        live = self.state != Conn.CLOSED
+        return live == (self.highest_sent > 0) and implies(live, self.conn > 0)
+
+    @step_property
+    def connections_only_grow(self, after: "SenderEntry") -> bool:
+        """A closed connection never lives again: the next has a larger id (U24)."""
+        again = self.state == Conn.CLOSED and after.state != Conn.CLOSED
+        return after.conn > self.conn if again else after.conn == self.conn
+
+    @step_property
+    def only_acked_is_purged(self, after: "SenderEntry") -> bool:
+        """While it lives, numbers only grow, and only what is acknowledged goes (U6, U10, U12)."""
+        return implies(
+            after.state != Conn.CLOSED,
+            after.highest_sent >= self.highest_sent
+            and after.highest_acked >= self.highest_acked
+            and all(q in after.window or q <= after.highest_acked for q in self.window),
+        )
+
+    @step_property
+    def no_silent_loss(self, after: "SenderEntry") -> bool:
+        """Removed with messages unacknowledged only if the application is told (U3, U5, U19)."""
+        lost = after.state == Conn.CLOSED and self.highest_acked < self.highest_sent
+        return implies(lost, after.reported)
+
+    @reachable
+    def flushing(self) -> bool:
+        return self.state == Conn.CLOSING and self.highest_acked < self.highest_sent
+
+    @reachable
+    def resends_the_last_of_many(self) -> bool:
+        """HA=45, HS=50, unchanged since the last run, in small numbers (U15)."""
+        return 0 < self.highest_acked < self.highest_sent - 1 and self.unchanged()
+
+    scope = Scope(Nat=range(0, 4), Payload=2)
+
+
+class SenderEntryFixed(SenderEntry):
+    """Closes once everything is acknowledged, or else reports what is not."""
+
+
+class ReceiverEntry(Entry, abstract=True):
+    """B's side: puts in order, delivers once, acknowledges, asks for what is missing."""
+
+    next: Nat = 1
+    highest: Nat = 0
+    buffer: dict[Nat, Payload] = {}
+    ack_delay: Timer = Timer()
+    sync_due: Nat = 0
+
+    ack_interval: Param[float] = 0.5
+
+    @event
+    def data(self, m: Data) -> None: ...
+
+    @transition(source=(Conn.OPEN, Conn.CLOSING), target=Conn.OPEN, event="data")
+    def accept(self, m: Data) -> None:
+        """Of this connection: keep it until its turn has come [seed:50] (U9)."""
+        require(m.conn == self.conn, "of another connection")
+        self.insert(m)
+
+    @transition(source=Conn.CLOSED, target=Conn.OPEN, event="data")
+    def resume(self, m: Data) -> None:
+        """Of the connection that was removed last: go on where it ended, or a late copy would be
+        delivered twice (U-B3) and a later message never (U-B4)."""
+        require(self.conn > 0, "no connection is remembered")
+        require(m.conn == self.conn, "of another connection")
+        self.insert(m)
+
+    @transition(target=Conn.OPEN, event="data")
+    def establish(self, m: Data) -> None:
+        """A first message makes the entry; none and a CLOSED one are equal [seed:117-118] (U26)."""
+        require(m.first and m.seqno > 0, "no message to begin with")
+        require(self.unknown(m), "of no newer connection")
+        self.begin(m)
+
+    @transition(event="data")
+    def ask_first(self, m: Data) -> None:
+        """Where does it begin? Set a flag, send nothing at once [seed:122-124] (U28)."""
+        require(not m.first, "a message to begin with")
+        require(self.unknown(m), "of no newer connection")
+        self.sync_due = m.conn
+
+    older = ignore("data", otherwise=True, because="of an older connection: stale (U-B7)")
+
+    def unknown(self, m: Data) -> bool:
+        return m.conn > self.conn
+
+    def begin(self, m: Data) -> None:
+        self.conn = m.conn
+        self.next = m.seqno
+        self.highest = m.seqno
+        self.buffer = {m.seqno: m.payload}
+        self.ack_delay.stop()
+        self.sync_due = 0
+        self.touch()
+
+    def insert(self, m: Data) -> None:
+        if m.seqno < self.next:
+            self.owe_ack()
+        else:
+            self.buffer[m.seqno] = m.payload
+            self.highest = max(self.highest, m.seqno)
+        self.touch()
+
+    def owe_ack(self) -> None:
+        """Acks are delayed, with a least time between two of them [seed:55-58] (U7, U13, U17)."""
+        if not self.ack_delay.armed:
+            self.ack_delay.start(self.ack_interval)
+
+    @transition(source=(Conn.OPEN, Conn.CLOSING))
+    def deliver(self) -> Payload:
+        """Hand the next message to the application; at the end of that an ack is due (U11)."""
+        require(self.next in self.buffer, "the next message is missing")
+        payload = self.buffer[self.next]
+        del self.buffer[self.next]
+        self.next += 1
+        self.owe_ack()
+        return payload
+
+    @transition(source=(Conn.OPEN, Conn.CLOSING), timer="ack_delay")
+    def send_ack(self) -> Ack:
+        """All below `next` is delivered: contiguous, not the highest seen [seed:50-58] (U11)."""
+        return Ack(seqno=self.next - 1, conn=self.conn)
+
+    @transition(source=(Conn.OPEN, Conn.CLOSING))
+    def request_missing(self) -> XmitReq:
+        """Scan the receive window, ask for the gaps [seed:66-68] (U16)."""
+        missing = frozenset(q for q in range(self.next, self.highest) if q not in self.buffer)
+        require(any(q not in self.buffer for q in range(self.next, self.highest)), "no gaps")
+        return XmitReq(conn=self.conn, missing=missing)
+
+    @transition()
+    def send_sync(self) -> SendFirst:
+        """The task clears the flag and sends SEND_FIRST_SEQNO [seed:124] (U28)."""
+        require(self.sync_due > 0, "no first message is asked for")
+        conn = self.sync_due
+        self.sync_due = 0
+        return SendFirst(conn)
+
+    @transition(source=(Conn.OPEN, Conn.CLOSING), target=Conn.CLOSED)
+    def close_received(self, m: Close) -> None:
+        """CLOSE: the conn-id must be the same; set to CLOSED, remove [seed:113-115] (U25)."""
+        require(m.conn == self.conn, "closes another connection")
+        self.leave()
+
+    gone = ignore("close_received", otherwise=True, because="closed, or another connection")
+
+    @transition(source=Conn.CLOSING, target=Conn.CLOSED, timer="idle")
+    def remove(self) -> None:
+        """Reaping, as at the sender, but no CLOSE is sent [seed:135-137] (U20, U30)."""
+        self.leave()
+
+    def leave(self) -> None:
+        self.buffer.clear()
+        self.ack_delay.stop()
+        self.idle.stop()
+        self.sync_due = 0
+        self.remember()
+
+    def remember(self) -> None:
+        """Keep a tombstone, `conn` and `next`."""
+        self.highest = self.next - 1
+
+    @invariant
+    def next_is_at_most_one_ahead(self) -> bool:
+        return 1 <= self.next <= self.highest + 1
+
+    @invariant
+    def buffer_is_ahead(self) -> bool:
+        """What is kept lies from `next` to `highest`, and the highest is kept until delivered."""
+        inside = all(self.next <= q <= self.highest for q in self.buffer)
+        return inside and implies(self.next <= self.highest, self.highest in self.buffer)
+
+    @invariant
+    def closed_counts_as_none(self) -> bool:
+        """Nothing is kept or owed (U26)."""
+        return self.state != Conn.CLOSED or self.highest < self.next and not self.ack_delay.armed
+
+    @step_property
+    def never_goes_back(self, after: "ReceiverEntry") -> bool:
+        """What was delivered is not delivered again: (conn, next) only grows (U-B3, U-B7)."""
+        return after.conn > self.conn or (after.conn == self.conn and after.next >= self.next)
+
+    @reachable
+    def misses_some(self) -> bool:
+        """B is missing 46 and 48, and receives 50, in small numbers (U15)."""
+        return self.next not in self.buffer and self.next < self.highest
+
+    @reachable
+    def asks_where_to_begin(self) -> bool:
+        return self.sync_due > 0 and self.state == Conn.CLOSED
+
+    scope = Scope(Nat=range(0, 4), Payload=1)
+
+
+class ReceiverEntryFixed(ReceiverEntry):
+    """Remembers what it delivered, and knows an older connection from a newer one."""

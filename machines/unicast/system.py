@@ -1,0 +1,278 @@
+"""Reliable unicast, composed: A sends two messages to B over a network that fails.
+
+Source: `unicast3.txt`, as in `declaration.py`. The network loses, duplicates and reorders: it is a
+bag of which any message may be received, lost or doubled next, the last two within a budget, so
+that failures end (`losses`, `duplicates`).
+
+Abstractions, confessed. One direction, and an application at A that submits each payload once. A
+retransmission of what is in flight anyway adds no second copy: such copies are the budget's. A
+payload is submitted, sent and kept in one step; received and delivered in two. Timers run out at
+any moment, so reaping and ticks happen whenever they may, and `close` by the application needs no
+step of its own: it is `expire`. Nobody crashes.
+
+The properties are the point of the protocol: nothing is lost without a word (U3, U5, U-B1), nothing
+is delivered twice (U-B3) or out of order (U10, U-B7), an ack says what is true (U11, U12).
+"""
+
+from collections import Counter
+
+from lawful import (
+    Expect,
+    Ghost,
+    Machine,
+    Nat,
+    Param,
+    Scope,
+    can,
+    implies,
+    invariant,
+    reachable,
+    recoverable,
+    require,
+    terminal,
+    transition,
+)
+
+from .as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
+from .declaration import (
+    Ack,
+    Close,
+    Conn,
+    Data,
+    Message,
+    Payload,
+    ReceiverEntry,
+    ReceiverEntryFixed,
+    SenderEntry,
+    SenderEntryFixed,
+    SendFirst,
+    XmitReq,
+)
+
+
+Id = tuple[Nat, Nat]
+
+
+class Link(Machine, abstract=True):
+    """A's sender entry, B's receiver entry, and what is under way between them."""
+
+    sender: SenderEntry
+    receiver: ReceiverEntry
+    network: Counter[Message] = Counter()
+    submissions: Nat = 0
+    lost: Nat = 0
+    doubled: Nat = 0
+    submitted: Ghost[list[Id]] = []
+    delivered: Ghost[list[Id]] = []
+    reported: Ghost[set[Id]] = set()
+
+    messages: Param[int] = 2
+    losses: Param[int] = 1
+    duplicates: Param[int] = 1
+
+    def put(self, m: Message) -> None:
+        if m not in self.network:
+            self.network[m] += 1
+
+    def take(self, m: Message) -> None:
+        require(m in self.network, "is not under way")
+        self.network[m] -= 1
+
+    @transition()
+    def lose(self, m: Message) -> None:
+        require(self.lost < self.losses, "no more losses")
+        self.take(m)
+        self.lost += 1
+
+    @transition()
+    def duplicate(self, m: Message) -> None:
+        require(m in self.network, "is not under way")
+        require(self.doubled < self.duplicates, "no more duplicates")
+        self.network[m] += 1
+        self.doubled += 1
+
+    @transition()
+    def submit(self, payload: Payload) -> None:
+        """A's application sends (U10, U21, U23, U24)."""
+        require(self.submissions < self.messages, "everything is submitted")
+        self.submissions += 1
+        data = self.sender.send(payload)
+        self.put(data)
+        self.submitted.append((data.conn, data.seqno))
+        self.settle_watermark()
+
+    @transition()
+    def receive_data(self, m: Data) -> None:
+        """Data arrives, and B's application receives what is in order by now (U9, U10)."""
+        self.take(m)
+        self.receiver.data(m)
+        for _ in range(3):
+            if can(self.receiver.deliver):
+                self.delivered.append((self.receiver.conn, self.receiver.next))
+                self.receiver.deliver()
+
+    @transition()
+    def send_ack(self) -> None:
+        self.put(self.receiver.send_ack())
+
+    @transition()
+    def receive_ack(self, m: Ack) -> None:
+        self.take(m)
+        self.sender.ack(m)
+        self.settle_watermark()
+
+    def settle_watermark(self) -> None:
+        """The next run of A's retransmit task sees the change (U14)."""
+        if can(self.sender.watermark):
+            self.sender.watermark()
+
+    @transition()
+    def resend(self) -> None:
+        """A's retransmit task sees that nothing has changed (U14)."""
+        self.put(self.sender.resend())
+
+    @transition()
+    def request_missing(self) -> None:
+        """B's retransmit task finds gaps (U16)."""
+        self.put(self.receiver.request_missing())
+
+    @transition()
+    def receive_request(self, m: XmitReq) -> None:
+        self.take(m)
+        for answer in self.sender.retransmit(m):
+            self.put(answer)
+
+    @transition()
+    def send_sync(self) -> None:
+        """B's retransmit task finds the flag (U28)."""
+        self.put(self.receiver.send_sync())
+
+    @transition()
+    def receive_sync(self, m: SendFirst) -> None:
+        self.take(m)
+        answer = self.sender.send_first(m)
+        if answer is not None:
+            self.put(answer)
+
+    @transition()
+    def expire_sender(self) -> None:
+        self.sender.expire()
+
+    @transition()
+    def remove_sender(self) -> None:
+        self.put(self.sender.remove())
+
+    @transition()
+    def receive_close(self, m: Close) -> None:
+        self.take(m)
+        self.receiver.close_received(m)
+
+    @transition()
+    def expire_receiver(self) -> None:
+        self.receiver.expire()
+
+    @transition()
+    def remove_receiver(self) -> None:
+        self.receiver.remove()
+
+    @terminal
+    def over(self) -> bool:
+        """Everything was sent, and nobody keeps a connection."""
+        return self.sender.state == Conn.CLOSED and self.receiver.state == Conn.CLOSED
+
+    @invariant
+    def no_duplicate(self) -> bool:
+        """Exactly once: never twice."""
+        return all(self.delivered.count(p) == 1 for p in self.delivered)
+
+    @invariant
+    def in_order(self) -> bool:
+        """Delivered in the order of submission."""
+        places = [self.submitted.index(p) for p in self.delivered]
+        return all(places[i] <= places[i + 1] for i in range(len(places) - 1))
+
+    @invariant
+    def no_loss(self) -> bool:
+        """Whatever was submitted is delivered, or can be sent again, or was reported."""
+        return all(
+            id in self.delivered
+            or id in self.reported
+            or (id[0] == self.sender.conn and id[1] in self.sender.window)
+            for id in self.submitted
+        )
+
+    @invariant
+    def acked_is_delivered(self) -> bool:
+        """What the sender purged as acknowledged, the receiver delivered (U12)."""
+        return all(
+            id in self.delivered
+            for id in self.submitted
+            if id[0] == self.sender.conn and id[1] <= self.sender.highest_acked
+        )
+
+    @invariant
+    def acks_are_true(self) -> bool:
+        """No ack under way for the receiver's connection goes beyond what it delivered (U11)."""
+        return all(
+            m.seqno < self.receiver.next
+            for m in self.network
+            if isinstance(m, Ack) and m.conn == self.receiver.conn
+        )
+
+    @recoverable
+    def settled(self) -> bool:
+        """Every message can still arrive, or be reported (U5)."""
+        return all(p in self.delivered or p in self.reported for p in self.submitted)
+
+    @reachable
+    def all_arrived(self) -> bool:
+        return len(self.delivered) == 2 and self.sender.highest_acked == 2
+
+    @reachable
+    def first_lost_and_second_waits(self) -> bool:
+        """The receiver cannot begin with what it has (U28)."""
+        return self.lost == 1 and self.receiver.sync_due > 0
+
+    @reachable
+    def receiver_is_reaped_and_sender_goes_on(self) -> bool:
+        gone = self.receiver.state == Conn.CLOSED and len(self.delivered) == 1
+        return gone and self.sender.state == Conn.OPEN and self.sender.highest_sent == 2
+
+    @reachable
+    def both_are_closing(self) -> bool:
+        return self.sender.state == Conn.CLOSING and self.receiver.state == Conn.CLOSING
+
+    @reachable
+    def second_connection_replaces_first(self) -> bool:
+        return self.receiver.state == Conn.OPEN and self.receiver.conn == 2
+
+    @reachable
+    def close_is_overtaken(self) -> bool:
+        """The CLOSE of one connection arrives after data of the next."""
+        return any(isinstance(m, Close) and m.conn < self.receiver.conn for m in self.network)
+
+    scope = Scope(Nat=range(0, 4), Payload=1, submitted=2, delivered=2, network=4)
+
+
+class LinkFixed(Link):
+    """Both entries as they have to be: everything holds."""
+
+    sender: SenderEntry = SenderEntryFixed()
+    receiver: ReceiverEntry = ReceiverEntryFixed()
+
+    @transition()
+    def give_up(self) -> None:
+        """A's application is told what B may not have received."""
+        dropped = self.sender.give_up()
+        self.put(Close(dropped.conn))
+        for m in dropped.messages:
+            self.reported.add((m.conn, m.seqno))
+
+
+class LinkAsSeed(Link):
+    """Both entries to the letter of the document: what it is to prevent happens."""
+
+    sender: SenderEntry = SenderEntryAsSeed()
+    receiver: ReceiverEntry = ReceiverEntryAsSeed()
+
+    expects = Expect(no_loss="violated", no_duplicate="violated")

@@ -1,0 +1,1 @@
+"""The small executor that services embed."""

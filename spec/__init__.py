@@ -1,0 +1,1 @@
+"""The language: what a declarer writes and what it becomes."""

@@ -1,0 +1,174 @@
+"""What is known while one body is resolved: the machine's tables, locals, narrowed places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from . import ir, tree
+from . import types as t
+from .declare import Names
+from .errors import Place, Problems
+
+Mode = Literal["transition", "initial", "property", "helper", "default"]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a caller of a method must know."""
+
+    kind: Literal["transition", "event", "initial", "property", "helper"]
+    params: tuple[tuple[str, t.Type], ...]
+    output: t.Type
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A machine as seen by a body that uses it: fields and methods with their types."""
+
+    name: str
+    fields: Mapping[str, t.Type]
+    fixed: frozenset[str]
+    ghosts: frozenset[str]
+    methods: Mapping[str, Signature]
+
+
+@dataclass
+class Scene:
+    """What all bodies of one machine share."""
+
+    own: Shape
+    shapes: Mapping[str, Shape]
+    problems: Problems
+    constant: Callable[[str], Any]
+    helper: Callable[[str], tuple[ir.Function, bool]]
+    module_function: Callable[[Any, Place], tuple[str, ir.Function] | None]
+    base: Callable[[str, str], tuple[str, Signature] | None]
+    annotation: Callable[[object, Place, Names], t.Type]
+    call: Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
+
+
+MISSING = object()
+
+
+@dataclass
+class Body:
+    """The state of resolving one body; `hoisted` takes the steps that an expression contains."""
+
+    scene: Scene
+    names: Names
+    owner: str
+    mode: Mode
+    output: t.Type
+    locals: dict[str, t.Type] = field(default_factory=dict)
+    aliases: dict[str, ir.Expr] = field(default_factory=dict)
+    facts: dict[ir.Expr, t.Type] = field(default_factory=dict)
+    hoisted: list[ir.Stmt] | None = None
+    read_state: bool = False
+    fresh: int = 0
+    changes: bool = False
+
+    def problem(self, number: str, place: Place, found: str, expected: str, rewrite: str) -> None:
+        """Note a problem of this body."""
+        self.scene.problems.add(number, place, found, expected, rewrite)
+
+    def wrong(self, place: Place) -> ir.Expr:
+        """What stands for an expression that was refused."""
+        return ir.Const(place, t.Unknown(), None)
+
+    def shape(self, type: t.Type) -> Shape | None:
+        """The tables of the machine that a value of this type is, if it is one."""
+        return self.scene.shapes.get(type.machine) if isinstance(type, t.Part) else None
+
+    def static(self, node: tree.Expression) -> Any:
+        """The Python object that a chain of names stands for, `MISSING` if it is not static."""
+        match node:
+            case tree.Name(name=name):
+                if name in self.locals or name == "self" or name not in self.names:
+                    return MISSING
+                return self.names[name]
+            case tree.Attribute(of=of, name=name):
+                owner = self.static(of)
+                return MISSING if owner is MISSING else getattr(owner, name, MISSING)
+            case _:
+                return MISSING
+
+    def temporary(self, type: t.Type, place: Place) -> ir.Local:
+        """A local of our own that no declaration can name."""
+        self.fresh += 1
+        name = f"_{self.fresh}"
+        self.locals[name] = type
+        return ir.Local(place, type, name)
+
+    @contextmanager
+    def without_hoisting(self) -> Iterator[None]:
+        """Inside, an expression may be evaluated not at all or many times: no steps there."""
+        kept, self.hoisted = self.hoisted, None
+        try:
+            yield
+        finally:
+            self.hoisted = kept
+
+    @contextmanager
+    def knowing(self, facts: Mapping[ir.Expr, t.Type]) -> Iterator[None]:
+        """Inside, these places are known to have narrower types."""
+        kept = dict(self.facts)
+        self.facts.update(facts)
+        try:
+            yield
+        finally:
+            self.facts = kept
+
+    @contextmanager
+    def binding(self, names: Mapping[str, t.Type]) -> Iterator[None]:
+        """Inside, these names are locals."""
+        kept = dict(self.locals)
+        self.locals.update(names)
+        try:
+            yield
+        finally:
+            self.locals = kept
+
+    def forget(self, target: ir.Expr) -> None:
+        """After `target` changed: what was known of it and below it is known no more."""
+        self.facts = {e: f for e, f in self.facts.items() if not mentions(e, target)}
+
+    def forget_state(self) -> None:
+        """After a step or a helper changed the state: only facts about locals remain."""
+        self.facts = {e: f for e, f in self.facts.items() if isinstance(e, ir.Local)}
+
+
+def mentions(expr: ir.Expr, target: ir.Expr) -> bool:
+    """Whether a path reads the target or something below it."""
+    if expr == target:
+        return True
+    match expr:
+        case ir.Field(of=of) | ir.Narrow(of=of):
+            return mentions(of, target)
+        case ir.Item(of=of, key=key):
+            return mentions(of, target) or mentions(key, target)
+        case _:
+            return False
+
+
+def root(expr: ir.Expr) -> ir.Expr:
+    """Where a path begins: `Self`, a local, or another expression."""
+    while isinstance(expr, ir.Field | ir.Item | ir.Narrow):
+        expr = expr.of
+    return expr
+
+
+def is_path(expr: ir.Expr) -> bool:
+    """Whether the expression names a place: narrowing applies to it."""
+    return isinstance(root(expr), ir.Self | ir.Local)
+
+
+def unpacked(type: t.Type, names: tuple[str, ...]) -> dict[str, t.Type] | None:
+    """The types of the names that a tuple of this type is unpacked into; None if it is not one."""
+    if len(names) == 1:
+        return {names[0]: type}
+    if isinstance(type, t.Tuple) and len(type.items) == len(names):
+        return dict(zip(names, type.items, strict=True))
+    return dict.fromkeys(names, t.Unknown()) if isinstance(type, t.Unknown) else None

@@ -1,0 +1,181 @@
+"""Calls that change the state: updates of containers and timers, steps of parts, `super()`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import exprs, ir, ops, tree
+from . import types as t
+from .context import MISSING, Body, Shape, root
+from .errors import Place
+from .methods import arguments
+
+Effect = tuple[t.Type, Callable[[ir.Expr | None], ir.Stmt]]
+
+
+def effect(b: Body, node: tree.Apply) -> Effect | None:
+    """What the call gives and the statement that it is; None for a call that changes nothing."""
+    function = node.function
+    if not isinstance(function, tree.Attribute) or b.static(function) is not MISSING:
+        return None
+    if _is_super(function.of):
+        return _base(b, node, function.name)
+    if not _rooted(b, function.of):
+        return None
+    kept = len(b.scene.problems.found), b.read_state
+    of = exprs.expr(b, function.of)
+    b.read_state = kept[1]
+    shape = b.shape(of.type)
+    if shape is not None:
+        return _of_machine(b, node, of, shape)
+    if function.name in ops.UPDATES.get(type(of.type).__name__, ()):
+        return _update(b, node, of)
+    del b.scene.problems.found[kept[0] :]  # It is resolved, and judged, again as an expression.
+    return None
+
+
+def _is_super(node: tree.Expression) -> bool:
+    return isinstance(node, tree.Apply) and node.function.__class__ is tree.Name and (
+        getattr(node.function, "name", "") == "super"
+    )
+
+
+def _rooted(b: Body, node: tree.Expression) -> bool:
+    """Whether the receiver is a place: in the state, or a local."""
+    while isinstance(node, tree.Attribute | tree.Subscript):
+        node = node.of
+    return isinstance(node, tree.Name) and (node.name == "self" or node.name in b.locals
+                                            or node.name in b.aliases)  # fmt: skip
+
+
+def may_change(b: Body, place: Place) -> bool:
+    """Whether this body may change the state; a problem where it may not."""
+    if b.mode in ("transition", "initial", "helper"):
+        b.changes = True
+        return True
+    b.problem(
+        "L208", place, f"a change in a {b.mode}", "an expression that only reads",
+        "change the state in transitions and their helpers",
+    )  # fmt: skip
+    return False
+
+
+def _base(b: Body, node: tree.Apply, name: str) -> Effect | None:
+    found = b.scene.base(b.owner, name)
+    if found is None:
+        b.problem(
+            "L204", node.place, f"super().{name}(...)", "a transition that the ancestor has",
+            "correct the name",
+        )  # fmt: skip
+        return t.Unknown(), lambda into: ir.Base(node.place, name, (), into)
+    key, signature = found
+    may_change(b, node.place)
+    args = arguments(b, node, signature.params)
+    return signature.output, lambda into: ir.Base(node.place, key, args, into)
+
+
+def _of_machine(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect | None:
+    assert isinstance(node.function, tree.Attribute)
+    name = node.function.name
+    signature = shape.methods.get(name)
+    if signature is None or signature.kind == "property":
+        return None
+    if signature.kind == "helper":
+        return _helper(b, node, of, shape)
+    if shape is b.scene.own:
+        b.problem(
+            "L204", node.place, f"self.{name}(...)", "a helper",
+            "put what both transitions do into a helper method that both call",
+        )  # fmt: skip
+    may_change(b, node.place)
+    args = arguments(b, node, signature.params)
+    return signature.output, lambda into: ir.Step(node.place, of, name, args, into)
+
+
+def _helper(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect | None:
+    assert isinstance(node.function, tree.Attribute)
+    name = node.function.name
+    if shape is not b.scene.own:
+        return None  # Helpers of parts are read only: a part changes by its transitions.
+    function, changes = b.scene.helper(name)
+    if not changes:
+        return None
+    may_change(b, node.place)
+    args = arguments(b, node, function.params)
+    call = ir.Call(node.place, function.output, name, of, args)
+    return function.output, lambda into: ir.Do(node.place, call, into)
+
+
+def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
+    assert isinstance(node.function, tree.Attribute)
+    op, place = node.function.name, node.place
+    if isinstance(root(of), ir.Self):
+        may_change(b, place)
+    kind = of.type
+    if not _mutable(kind):
+        b.problem(
+            "L206", place, f"{op} of a {kind}", "a mutable container",
+            "make a new value: a | {x}, or replace(...)",
+        )  # fmt: skip
+        return t.NOTHING, lambda into: ir.Update(place, of, op, (), into)
+    result, params = _signature(b, node, kind, op)
+    args = arguments(b, node, params)
+    return result, lambda into: ir.Update(place, of, op, args, into)
+
+
+def _mutable(kind: t.Type) -> bool:
+    match kind:
+        case t.Set(mutable=mutable) | t.Seq(mutable=mutable) | t.Map(mutable=mutable):
+            return mutable
+        case _:
+            return isinstance(kind, t.Bag | t.Timer)
+
+
+Params = tuple[tuple[str, t.Type], ...]
+
+
+def _signature(b: Body, node: tree.Apply, kind: t.Type, op: str) -> tuple[t.Type, Params]:
+    """What the update gives, and its parameters."""
+    none: Params = ()
+    match kind, op:
+        case t.Set(item=item), "update":
+            given = _given(b, node)
+            frozen = isinstance(given, t.Set) and not given.mutable
+            return t.NOTHING, (("other", t.Set(item, not frozen)),)
+        case t.Set(item=item), "add" | "discard" | "remove":
+            return t.NOTHING, (("element", item),)
+        case t.Seq(item=item), "append" | "remove":
+            return t.NOTHING, (("item", item),)
+        case t.Seq(item=item), "extend":
+            given = _given(b, node)
+            frozen = isinstance(given, t.Seq) and not given.mutable
+            return t.NOTHING, (("items", t.Seq(item, not frozen)),)
+        case t.Seq(item=item), "insert":
+            return t.NOTHING, (("index", t.INT), ("item", item))
+        case t.Seq(item=item), "pop":
+            return item, (("index", t.INT),) if node.args else none
+        case t.Map(key=key, value=value, total=total), "pop":
+            if total:
+                _total_map(b, node)
+            two = (("key", key), ("default", value))
+            return value, two if len(node.args) == 2 else two[:1]
+        case t.Map(), "update":
+            return t.NOTHING, (("other", kind),)
+        case t.Map(total=True), "clear":
+            _total_map(b, node)
+            return t.NOTHING, none
+        case t.Timer(), "start":
+            return t.NOTHING, (("seconds", t.FLOAT),)
+        case _:
+            return t.NOTHING, none
+
+
+def _given(b: Body, node: tree.Apply) -> t.Type | None:
+    return exprs.expr(b, node.args[0]).type if node.args else None
+
+
+def _total_map(b: Body, node: tree.Apply) -> None:
+    b.problem(
+        "L206", node.place, "a key removed from a total map", "a map that keeps every key",
+        "assign the value that means absent, or declare a partial map",
+    )  # fmt: skip

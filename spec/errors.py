@@ -1,0 +1,114 @@
+"""Numbered problems: where, what was found, what was expected, how to mend it; all at once."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A stretch of source text: lines count from 1, columns from 0, as in `ast`."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+NOWHERE = Place("", 0, 0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One refusal of a declaration: `number` is a key of `RULES`, `rewrite` says how to mend it."""
+
+    number: str
+    place: Place
+    found: str
+    expected: str
+    rewrite: str
+
+    def render(self) -> str:
+        """The problem as text: place, the line with a caret under it, found, expected, rewrite."""
+        lines = [f"{self.place.file}:{self.place.line}: {self.number} {RULES[self.number]}"]
+        source = linecache.getline(self.place.file, self.place.line).rstrip("\n")
+        if source.strip():
+            first = self.place.column
+            last = self.place.end_column if self.place.end_line == self.place.line else len(source)
+            lines.append(f"    {source.strip()}")
+            indent = len(source) - len(source.lstrip())
+            lines.append("    " + " " * (first - indent) + "^" * max(1, last - first))
+        lines.append(f"  found:    {self.found}")
+        lines.append(f"  expected: {self.expected}")
+        lines.append(f"  rewrite:  {self.rewrite}")
+        return "\n".join(lines)
+
+
+# One row a number; the hundreds say which stage refuses.
+RULES: dict[str, str] = {
+    # 1xx: syntax, judged when the class is created.
+    "L101": "the source of the declaration is not readable",
+    "L102": "this statement is outside the language",
+    "L103": "this expression is outside the language",
+    "L104": "this signature is outside the language",
+    "L105": "this decorator is outside the language",
+    "L106": "this class-level statement is outside the language",
+    "L107": "a machine inherits from one other machine",
+    "L108": "this name is reserved",
+    # 2xx: names and types, judged at the first instance, check or lint.
+    "L201": "this name is unknown",
+    "L202": "this type is outside the language",
+    "L203": "the types do not fit",
+    "L204": "this call does not fit",
+    "L205": "this attribute is unknown",
+    "L206": "this place cannot be assigned",
+    "L207": "the value may be None",
+    "L208": "a property must not change the state",
+    "L209": "helpers call one another in a circle",
+    "L210": "the order of an unordered collection would be observable",
+    "L211": "two places would share one mutable container",
+    "L212": "the header of this transition does not fit",
+    "L213": "this variable has no initial value",
+    "L214": "a ghost is read by what the machine does",
+    "L215": "an annotation is missing",
+    "L216": "an ignored event's output does not admit None",
+    "L217": "the declaration names what does not exist",
+    # 3xx: scopes, judged by check.
+    "L301": "the scope gives no bound",
+    "L302": "the scope names what does not exist",
+    "L303": "the scope gives a bound of the wrong kind",
+    "L304": "the scope cannot enumerate this type",
+}
+
+
+class DeclarationError(Exception):
+    """A declaration is refused; `problems` lists every `Problem` found, in source order."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(
+            sorted(set(problems), key=lambda p: (p.place.file, p.place.line, p.place.column))
+        )
+        super().__init__("\n\n".join(problem.render() for problem in self.problems))
+
+
+class Problems:
+    """Collects problems while a stage runs, so that all of them are reported at once."""
+
+    def __init__(self) -> None:
+        self.found: list[Problem] = []
+
+    def add(self, number: str, place: Place, found: str, expected: str, rewrite: str) -> None:
+        """Note one problem; `number` must be a row of `RULES`."""
+        assert number in RULES, number
+        self.found.append(Problem(number, place, found, expected, rewrite))
+
+    def stop_if_any(self) -> None:
+        """Raise `DeclarationError` with everything collected so far, if anything was."""
+        if self.found:
+            raise DeclarationError(self.found)

@@ -1,0 +1,100 @@
+"""What a declaration has, its ancestors' members included: later definitions replace earlier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from . import tree
+from .declare import RESERVED, Declaration, Declared
+from .words import Dropped, Expect, Fairness, Header, Ignored, Scope, header
+
+
+@dataclass(frozen=True)
+class Member:
+    """A method, with the class that defines it; `header` is None for a plain method."""
+
+    name: str
+    owner: type[Declaration]
+    function: FunctionType
+    tree: tree.Method
+    header: Header | None
+
+    @property
+    def declared(self) -> Declared:
+        return self.owner._declared
+
+
+@dataclass
+class Members:
+    """Everything a machine's class chain declares, oldest ancestor first."""
+
+    chain: tuple[type[Declaration], ...]
+    fields: dict[str, type[Declaration]] = field(default_factory=dict)
+    methods: dict[str, Member] = field(default_factory=dict)
+    ignores: dict[str, tuple[type[Declaration], Ignored]] = field(default_factory=dict)
+    dropped: dict[str, type[Declaration]] = field(default_factory=dict)
+    scopes: dict[str, Scope] = field(default_factory=dict)
+    expects: dict[str, Any] = field(default_factory=dict)
+    fairness: Fairness | None = None
+    deadlock_ok: bool = False
+
+
+def chain_of(cls: type[Declaration]) -> tuple[type[Declaration], ...]:
+    """The declarations among a class's ancestors, oldest first, itself last."""
+    found = [c for c in cls.__mro__ if issubclass(c, Declaration) and "_declared" in vars(c)]
+    return tuple(reversed(found))
+
+
+def gather(cls: type[Declaration]) -> Members:
+    """The members of a class; what an ancestor has keeps its position when it is redefined."""
+    out = Members(chain_of(cls))
+    for owner in out.chain:
+        for row in owner._declared.tree.fields:
+            out.fields[row.name] = owner
+        for name, value in vars(owner).items():
+            _member(out, owner, name, vars_before(owner).get(name, value))
+    return out
+
+
+def vars_before(owner: type[Declaration]) -> dict[str, Any]:
+    """The class's own functions, where an engine has put compiled ones in their place."""
+    originals: dict[str, Any] = vars(owner).get("_originals", {})
+    return originals
+
+
+def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> None:
+    match value:
+        case FunctionType():
+            method = owner._declared.method(name)
+            if method is not None:
+                out.ignores.pop(name, None)
+                out.methods[name] = Member(name, owner, value, method, header(value))
+        case Ignored():
+            out.methods.pop(name, None)
+            out.ignores[name] = (owner, value)
+        case Dropped(name=gone):
+            if out.methods.pop(gone, None) is None and out.ignores.pop(gone, None) is None:
+                out.dropped[gone] = owner
+        case Scope() if not name.startswith("_"):
+            out.scopes[name] = value
+        case Expect():
+            out.expects.update(value.verdicts)
+        case Fairness():
+            out.fairness = value
+        case bool() if name == "deadlock_ok":
+            out.deadlock_ok = value
+        case _:
+            pass
+
+
+def constant_of(members: Members, name: str, missing: object) -> Any:
+    """A class constant by name: a plain value in the class body that is no field."""
+    if name in members.fields or name in RESERVED or name.startswith("_"):
+        return missing
+    for owner in reversed(members.chain):
+        if name in vars(owner):
+            value = vars(owner)[name]
+            return missing if isinstance(value, FunctionType | Ignored | Dropped) else value
+    return missing

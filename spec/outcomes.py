@@ -1,0 +1,72 @@
+"""What a step can end in besides a new state; shared by everything that executes a machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .ir import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why one candidate transition refuses: its false clause as text, and the values in it."""
+
+    transition: str
+    clause: str
+    why: str
+    values: Mapping[str, Json]
+
+    def __str__(self) -> str:
+        return f"{self.why} ({self.clause})" if self.why and self.clause else self.why + self.clause
+
+
+class Refused(Exception):
+    """The caller's event is not possible now; nothing has changed.
+
+    `reasons` has one row for every transition that serves the event.
+    """
+
+    def __init__(self, machine: str, event: str, state: str, reasons: Sequence[Reason]) -> None:
+        self.machine = machine
+        self.event = event
+        self.state = state
+        self.reasons = tuple(reasons)
+        shown = "; ".join(str(reason) for reason in reasons) or "no transition serves it here"
+        super().__init__(f"{event}: {shown}")
+
+    @property
+    def clause(self) -> str:
+        """The false clause of the first candidate."""
+        return self.reasons[0].clause if self.reasons else ""
+
+    @property
+    def values(self) -> Mapping[str, Json]:
+        """The values in the false clause of the first candidate."""
+        return self.reasons[0].values if self.reasons else {}
+
+
+class MachineFault(Exception):
+    """The machine itself is wrong in this step; nothing has changed."""
+
+    def __init__(self, machine: str, event: str, what: str) -> None:
+        self.machine = machine
+        self.event = event
+        self.what = what
+        super().__init__(f"{machine}.{event}: {what}")
+
+
+class Undefined(MachineFault):
+    """An operation without a value: missing key, empty list, index out of range, division by 0."""
+
+
+class PropertyViolated(MachineFault):
+    """The step breaks `name`: the built-in `bounds` or `asserts`, or a declared property."""
+
+    def __init__(self, machine: str, event: str, name: str, what: str) -> None:
+        self.name = name
+        super().__init__(machine, event, f"{name}: {what}")
+
+
+class Ambiguous(MachineFault):
+    """Two transitions of one event are enabled for the same arguments."""

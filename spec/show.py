@@ -1,0 +1,263 @@
+"""The IR as readable text, close to the Python that the user wrote.
+
+`expr`, `statement` and `machine` are what others use; a machine is shown with the types and the
+parts that it needs before it, as a module would have them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from . import ir
+from . import types as t
+from .formula import Level, own_name, quoted, shape
+from .formula import expr as expr
+from .walk import everything
+
+INDENT = "    "
+
+
+# Statements.
+
+
+def statement(s: ir.Stmt, indent: int = 0) -> list[str]:
+    """The statement as lines of Python, indented so many levels."""
+    match s:
+        case ir.Branch():
+            lines = _branch(s, "if")
+        case ir.Loop(names=names, over=over, body=body):
+            lines = [f"for {', '.join(names)} in {expr(over)}:", *block(body, 1)]
+        case _:
+            lines = [_simple(s)]
+    return [INDENT * indent + line for line in lines]
+
+
+def block(body: Sequence[ir.Stmt], indent: int = 0) -> list[str]:
+    """The statements of a body; `...` where there is none."""
+    lines = [line for s in body for line in statement(s, indent)]
+    return lines or [INDENT * indent + "..."]
+
+
+def _branch(s: ir.Branch, word: str) -> list[str]:
+    lines = [f"{word} {expr(s.test)}:", *block(s.then, 1)]
+    match s.other:
+        case ():
+            return lines
+        case (ir.Branch() as other,):
+            return lines + _branch(other, "elif")
+        case other:
+            return [*lines, "else:", *block(other, 1)]
+
+
+def _simple(s: ir.Stmt) -> str:
+    """A statement that stands on one line."""
+    match s:
+        case ir.Assign(target=target, value=value):
+            return _augmented(s) or f"{expr(target)} = {expr(value)}"
+        case ir.Update():
+            return _update(s)
+        case ir.Unpack(names=names, value=value):
+            return f"{', '.join(names)} = {expr(value)}"
+        case ir.Break():
+            return "break"
+        case ir.Continue():
+            return "continue"
+        case ir.Return(value=None):
+            return "return"
+        case ir.Return(value=ir.Expr() as value):
+            return f"return {expr(value)}"
+        case ir.Require(test=test, why=None):
+            return f"require({expr(test)})"
+        case ir.Require(test=test, why=ir.Expr() as why):
+            return f"require({expr(test)}, {expr(why)})"
+        case ir.Refuse(why=why):
+            return f"refuse({expr(why)})"
+        case ir.Assert(test=test):
+            return f"assert {expr(test)}"
+        case ir.Step(part=part, name=name, args=args, into=into):
+            return f"{_into(into)}{expr(part)}.{name}({_list(args)})"
+        case ir.Base(name=name, args=args, into=into):
+            return f"{_into(into)}super().{own_name(name)}({_list(args)})"
+        case ir.Do(call=call, into=into):
+            return f"{_into(into)}{expr(call)}"
+        case _:
+            raise TypeError(f"no text for {s!r}")
+
+
+def _list(args: Iterable[ir.Expr]) -> str:
+    return ", ".join(map(expr, args))
+
+
+def _into(into: ir.Expr | None) -> str:
+    return "" if into is None else f"{expr(into)} = "
+
+
+def _augmented(s: ir.Assign) -> str:
+    """`x += 1` where it was written so: the operand is the target, at the same place."""
+    match s.value:
+        case ir.Op(op=op, args=(first, second)) if (
+            first == s.target and first.place == s.target.place
+        ):
+            row = shape(op, 2)
+            if Level.BITOR <= row.level < Level.UNARY:
+                return f"{expr(s.target)} {row.filled(['', '']).strip()}= {expr(second)}"
+    return ""
+
+
+def _update(s: ir.Update) -> str:
+    target = expr(s.target)
+    if s.op == "delete":
+        return f"del {target}[{_list(s.args)}]"
+    return f"{_into(s.into)}{target}.{s.op}({_list(s.args)})"
+
+
+# Machines.
+
+
+def machine(m: ir.Machine) -> str:
+    """The machine as a module's text: its types, its parts, and the class."""
+    return "\n\n\n".join("\n".join(lines) for lines in _classes(m, set()).values()) + "\n"
+
+
+def _classes(m: ir.Machine, seen: set[str]) -> dict[str, list[str]]:
+    """Class statements by name, each after those that it needs."""
+    out = {str(kind): lines for kind in m.types if (lines := _type(kind, m))}
+    for part in m.parts:
+        if part.name not in seen:
+            seen.add(part.name)
+            out |= _classes(part, seen)
+    out[m.name] = _class(m)
+    return out
+
+
+def _type(kind: t.Type, m: ir.Machine) -> list[str]:
+    match kind:
+        case t.Enum(name=name, members=members):
+            controls = {tr.control.type for tr in m.transitions if tr.control is not None}
+            base = "State" if kind in controls else "Enum"
+            return [f"class {name}({base}):", *(f"{INDENT}{member} = ..." for member in members)]
+        case t.Record(name=name, fields=fields):
+            rows = [f"{INDENT}{field}: {type}" for field, type in fields]
+            return [f"class {name}(Record):", *(rows or [INDENT + "..."])]
+        case t.Sort(name=name, ordered=ordered):
+            return [f"class {name}({'OrderedSort' if ordered else 'Sort'}):", INDENT + "..."]
+        case t.Opaque(name=name):
+            return [f"{name} = Opaque({quoted(name)})"]
+        case _:
+            return []
+
+
+def _class(m: ir.Machine) -> list[str]:
+    groups = [
+        _doc(m.doc),
+        [_variable(v) for v in m.variables],
+        [_parameter(p) for p in m.parameters],
+        ["deadlock_ok = True"] if m.deadlock_ok else [],
+        *(["@initial", *_function(f)] for f in m.initials),
+        *(_event(e) for e in m.events if _worth_saying(e, m)),
+        *(_transition(tr) for tr in m.transitions),
+        [_ignore(row, m) for row in m.ignores],
+        *(_function(f, own=f.name not in _free(m)) for f in m.functions),
+        *([f"# Reached by super() as {base.name}.", *_transition(base)] for base in m.bases),
+        *([f"@{p.kind}", *_function(p.function, p.doc)] for p in m.properties),
+    ]
+    body = list(_separated(group for group in groups if group))
+    return [f"class {m.name}(Machine):", *(body or [INDENT + "..."])]
+
+
+def _separated(groups: Iterable[list[str]]) -> Iterator[str]:
+    for i, group in enumerate(groups):
+        if i:
+            yield ""
+        yield from (INDENT + line for line in group)
+
+
+def _doc(doc: str) -> list[str]:
+    """The first line of a docstring: what it is; the rest stands in the source."""
+    first = doc.strip().split("\n")[0].replace("\\", "\\\\").replace('"""', '\\"""')
+    return [f'"""{first}"""'] if first else []
+
+
+def _variable(v: ir.Variable) -> str:
+    kind = f"Ghost[{v.type}]" if v.ghost else str(v.type)
+    return f"{v.name}: {kind}" + ("" if v.initial is None else f" = {expr(v.initial)}")
+
+
+def _parameter(p: ir.Parameter) -> str:
+    return f"{p.name}: Param[{p.type}]" + ("" if p.default is None else f" = {expr(p.default)}")
+
+
+def _free(m: ir.Machine) -> set[str]:
+    """The functions of a module: they are called without a machine, so they have no `self`."""
+    return {node.function for node in everything([m]) if isinstance(node, ir.Call) and node.of is None}
+
+
+def _function(f: ir.Function, doc: str = "", own: bool = True) -> list[str]:
+    body = [*_doc(doc), *block(f.body)]
+    params = ", ".join([*(["self"] if own else []), *(f"{name}: {type}" for name, type in f.params)])
+    return [f"def {own_name(f.name)}({params}) -> {f.output}:", *(INDENT + line for line in body)]
+
+
+def _worth_saying(e: ir.Event, m: ir.Machine) -> bool:
+    return e.choice or e.name not in {tr.name for tr in m.transitions}
+
+
+def _event(e: ir.Event) -> list[str]:
+    params = ", ".join(["self", *(f"{name}: {type}" for name, type in e.params)])
+    decorator = "@event(choice=True)" if e.choice else "@event"
+    return [decorator, f"def {e.name}({params}) -> {e.output}: ..."]
+
+
+def _transition(tr: ir.Transition) -> list[str]:
+    header = ", ".join(f"{key}={value}" for key, value in _header(tr))
+    own = dataclasses.replace(tr.function, name=own_name(tr.name))
+    return [f"@transition({header})", *_function(own, tr.doc)]
+
+
+def _header(tr: ir.Transition) -> Iterator[tuple[str, str]]:
+    """What the decorator was given."""
+    kind = "" if tr.control is None else str(tr.control.type)
+    if tr.source is not None:
+        yield "source", _states(kind, tr.source)
+    if tr.target is not None:
+        yield "target", _states(kind, tr.target)
+    if tr.event != own_name(tr.name):
+        yield "event", quoted(tr.event)
+    if tr.control is not None and (of := path(tr.control)) != "state":
+        yield "of", quoted(of)
+    if tr.timer is not None:
+        yield "timer", quoted(path(tr.timer))
+
+
+def _states(kind: str, names: tuple[str, ...]) -> str:
+    texts = [f"{kind}.{name}" if kind else name for name in names]
+    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
+
+
+def path(place: ir.Expr) -> str:
+    """A place of the machine as headers name it: `peers[p].idle`, without `self`."""
+    return re.sub(r"\bself\.", "", expr(place))
+
+
+def _ignore(row: ir.Ignore, m: ir.Machine) -> str:
+    kinds = [str(tr.control.type) for tr in m.transitions if tr.control is not None]
+    given = [quoted(row.event)]
+    if row.source is not None:
+        given.append(f"source={_states(kinds[0] if kinds else '', row.source)}")
+    if row.when is not None:
+        given.append(f"when={_lambda(row.when)}")
+    if row.otherwise:
+        given.append("otherwise=True")
+    given.append(f"because={quoted(row.because)}")
+    return f"{row.name} = ignore({', '.join(given)})"
+
+
+def _lambda(f: ir.Function) -> str:
+    names = ["self", *(name for name, _ in f.params)]
+    match f.body:
+        case (ir.Return(value=ir.Expr() as value),):
+            return f"lambda {', '.join(names)}: {expr(value)}"
+        case _:
+            return own_name(f.name)

@@ -1,0 +1,285 @@
+"""The types of the language, as the IR knows them.
+
+    Type   := Bool | Int | Enum | Sort | Opaque | Float | Text | Nothing
+            | Record | Union | Tuple | Seq | Set | Map | Bag | Iter
+            | Timer | Part
+
+`Union` holds records and at most one `Nothing`. `Seq` is a `list[T]` when mutable and a
+`tuple[T, ...]` otherwise. `Iter` is what can only be iterated (`range`, `items()`); `Text`
+occurs in reasons alone; a `Part` is a machine inside a machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """Base of all types; equal types are the same type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bool(Type):
+    def __str__(self) -> str:
+        return "bool"
+
+
+@dataclass(frozen=True, slots=True)
+class Int(Type):
+    """Integers from `low` to `high` inclusive, None being unbounded; `name` is `Nat` or `int`."""
+
+    low: int | None = None
+    high: int | None = None
+    name: str = "int"
+
+    def __str__(self) -> str:
+        if self.low is None and self.high is None or self.name == "Nat" and self.high is None:
+            return self.name
+        return f"{self.name}[{self.low}..{self.high}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Enum(Type):
+    """An `Enum` class by its name; `members` are the members' names in their order."""
+
+    name: str
+    members: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Sort(Type):
+    """Opaque identities; elements of an ordered sort have ranks."""
+
+    name: str
+    ordered: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque(Type):
+    """Values that are only stored, copied and compared; `name` is the key in the scope."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Float(Type):
+    def __str__(self) -> str:
+        return "float"
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Type):
+    def __str__(self) -> str:
+        return "str"
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing(Type):
+    def __str__(self) -> str:
+        return "None"
+
+
+@dataclass(frozen=True, slots=True)
+class Record(Type):
+    """A frozen record; `fields` are (name, type) in their order."""
+
+    name: str
+    fields: tuple[tuple[str, Type], ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Union(Type):
+    """A value of one of `options`: records, and `Nothing` at most once."""
+
+    options: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return " | ".join(str(option) for option in self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple(Type):
+    items: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"tuple[{', '.join(str(item) for item in self.items)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Seq(Type):
+    """`list[T]` where mutable, `tuple[T, ...]` otherwise; `most` is `MaxLen`, if given."""
+
+    item: Type
+    mutable: bool
+    most: int | None = None
+
+    def __str__(self) -> str:
+        return f"list[{self.item}]" if self.mutable else f"tuple[{self.item}, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Set(Type):
+    item: Type
+    mutable: bool
+
+    def __str__(self) -> str:
+        return f"{'set' if self.mutable else 'frozenset'}[{self.item}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Map(Type):
+    """`dict[K, V]` where mutable, `Mapping[K, V]` otherwise; a total map has every key."""
+
+    key: Type
+    value: Type
+    mutable: bool
+    total: bool = False
+
+    def __str__(self) -> str:
+        return f"{'dict' if self.mutable else 'Mapping'}[{self.key}, {self.value}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Bag(Type):
+    """`collections.Counter[T]`: an element with count 0 is absent."""
+
+    item: Type
+
+    def __str__(self) -> str:
+        return f"Counter[{self.item}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Iter(Type):
+    """What can be iterated and nothing else: `range`, `items()`, `values()`, `sorted`."""
+
+    item: Type
+    ordered: bool
+
+    def __str__(self) -> str:
+        return f"Iterable[{self.item}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Timer(Type):
+    urgent: bool = False
+
+    def __str__(self) -> str:
+        return "Timer"
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Type):
+    """A machine inside a machine, by the key of `ir.Machine.parts`."""
+
+    machine: str
+
+    def __str__(self) -> str:
+        return self.machine
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(Type):
+    """The type of what was refused: it fits everywhere, so that one mistake gives one problem."""
+
+    def __str__(self) -> str:
+        return "what was refused"
+
+
+NAT = Int(0, None, "Nat")
+INT = Int()
+BOOL = Bool()
+NOTHING = Nothing()
+TEXT = Text()
+FLOAT = Float()
+
+
+def options(type: Type) -> tuple[Type, ...]:
+    """The alternatives of a union, or the type alone."""
+    return type.options if isinstance(type, Union) else (type,)
+
+
+def union(members: tuple[Type, ...]) -> Type:
+    """The union of `members`: flattened, without repeats; the one member where only one is left."""
+    flat: list[Type] = []
+    for member in members:
+        flat.extend(option for option in options(member) if option not in flat)
+    return flat[0] if len(flat) == 1 else Union(tuple(flat))
+
+
+def element(type: Type) -> Type | None:
+    """What iterating over a value of this type yields, or None if it cannot be iterated."""
+    match type:
+        case Set(item=item) | Seq(item=item) | Bag(item=item) | Iter(item=item):
+            return item
+        case Map(key=key):
+            return key
+        case Tuple(items=items) if items:
+            return union(items)
+        case _:
+            return None
+
+
+def ordered(type: Type) -> bool:
+    """Whether iterating over a value of this type has an order of its own."""
+    return isinstance(type, Seq | Tuple) or isinstance(type, Iter) and type.ordered
+
+
+def immutable(type: Type) -> bool:
+    """Whether values of this type can be stored in records, sets and keys."""
+    match type:
+        case Seq(mutable=True) | Set(mutable=True) | Map(mutable=True) | Bag() | Timer() | Part():
+            return False
+        case Seq(item=item) | Set(item=item):
+            return immutable(item)
+        case Map(key=key, value=value):
+            return immutable(key) and immutable(value)
+        case Tuple(items=items) | Union(options=items):
+            return all(immutable(item) for item in items)
+        case Record(fields=fields):
+            return all(immutable(type) for _, type in fields)
+        case _:
+            return True
+
+
+def fits(value: Type, place: Type) -> bool:
+    """Whether a value of type `value` may stand where `place` is declared; bounds do not matter."""
+    match value, place:
+        case (Unknown(), _) | (_, Unknown()):
+            return True
+        case Int(), Int():
+            return True
+        case Int(), Float():
+            return True
+        case Union(options=members), _:
+            return all(fits(member, place) for member in members)
+        case _, Union(options=members):
+            return any(fits(value, member) for member in members)
+        case Tuple(items=mine), Tuple(items=theirs):
+            return len(mine) == len(theirs) and all(map(fits, mine, theirs))
+        case Tuple(items=mine), Seq(item=item, mutable=False):
+            return all(fits(each, item) for each in mine)
+        case Seq(item=mine), Seq(item=theirs):
+            return value.mutable == place.mutable and fits(mine, theirs)
+        case Set(item=mine), Set(item=theirs):
+            return value.mutable == place.mutable and fits(mine, theirs)
+        case Map(), Map():
+            same = value.mutable or not place.mutable
+            return same and fits(value.key, place.key) and fits(value.value, place.value)
+        case Bag(item=mine), Bag(item=theirs):
+            return fits(mine, theirs)
+        case _:
+            return value == place

@@ -1,0 +1,336 @@
+"""The vocabulary of a declaration: typed for mypy and pyright, and inert.
+
+These names only mark; what they mean is read from the source (`parse`, `resolve`) and done by the
+engines. `Machine` itself is in `lawful.runtime.instance`, because its instances run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NoReturn,
+    TypeVar,
+    dataclass_transform,
+    overload,
+)
+
+T = TypeVar("T")
+K = TypeVar("K")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What an `Annotated` of the vocabulary carries."""
+
+    word: str
+
+
+Nat = Annotated[int, Mark("nat")]
+Param = Annotated[T, Mark("param")]
+Ghost = Annotated[T, Mark("ghost")]
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """Marks a type whose values are only stored, copied, compared and returned."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Serial:
+    """Marks a wrapping serial number of so many bits (RFC 1982)."""
+
+    bits: int
+
+
+class State(enum.Enum):
+    """Base of the enums that are control states."""
+
+
+class _SortMeta(type):
+    def __iter__(cls: type[T]) -> Iterator[T]:
+        raise TypeError(f"{cls.__name__} has elements only inside a declaration or a universe")
+
+    def __len__(cls) -> int:
+        raise TypeError(f"{cls.__name__} has elements only inside a declaration or a universe")
+
+
+class Sort(str, metaclass=_SortMeta):
+    """Base of opaque identities: a `str` at run time, equal only within its own sort."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return str.__hash__(self)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str.__repr__(self)})"
+
+
+class OrderedSort(Sort):
+    """Base of identities with an order."""
+
+    __slots__ = ()
+
+
+@dataclass_transform(frozen_default=True)
+class Record:
+    """Base of frozen records; a subclass's annotated fields are its values, in their order."""
+
+    _fields: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        dataclasses.dataclass(frozen=True)(cls)
+        cls._fields = tuple(f.name for f in dataclasses.fields(cls))  # type: ignore[arg-type]  # it is one now
+
+    def replace(self: T, **changes: Any) -> T:
+        """A copy with these fields changed."""
+        return dataclasses.replace(self, **changes)  # type: ignore[type-var]  # subclasses are dataclasses
+
+
+@dataclass(slots=True)
+class Timer:
+    """A timer: declared as `Timer()`, started and stopped in bodies.
+
+    `armed` tells whether it runs; `deadline` is the instant it is due, in the clock's seconds.
+    """
+
+    urgent: bool = False
+    deadline: float | None = None
+
+    @property
+    def armed(self) -> bool:
+        """Whether the timer runs."""
+        return self.deadline is not None
+
+    def start(self, seconds: float) -> None:
+        """Only inside a transition: arm the timer, due after so many seconds."""
+        raise RuntimeError("a timer is started inside a transition")
+
+    def stop(self) -> None:
+        """Only inside a transition: disarm the timer."""
+        raise RuntimeError("a timer is stopped inside a transition")
+
+
+# What the class statement leaves on a function or in the class body.
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a decorator said of a method; `kind` is the decorator's name."""
+
+    kind: str
+    event: str | None = None
+    source: tuple[enum.Enum, ...] | None = None
+    target: tuple[enum.Enum, ...] | None = None
+    of: str | None = None
+    timer: str | None = None
+    fair: str | None = None
+    choice: bool = False
+    refines: type[Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """An `ignore(...)` in a class body."""
+
+    event: str
+    source: tuple[enum.Enum, ...] | None
+    when: Callable[..., bool] | None
+    otherwise: bool
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A `drop(...)` in a class body: the ancestor's member of that name is left out."""
+
+    name: str
+
+
+def header(function: object) -> Header | None:
+    """The header that a decorator left on a function, if any."""
+    found = getattr(function, "__lawful__", None)
+    return found if isinstance(found, Header) else None
+
+
+def _mark(function: F, head: Header) -> F:
+    function.__lawful__ = head  # type: ignore[attr-defined]  # functions take attributes
+    return function
+
+
+def _several(states: enum.Enum | Iterable[enum.Enum] | None) -> tuple[enum.Enum, ...] | None:
+    if states is None:
+        return None
+    return (states,) if isinstance(states, enum.Enum) else tuple(states)
+
+
+States = enum.Enum | tuple[enum.Enum, ...] | frozenset[enum.Enum] | set[enum.Enum]
+
+
+def transition(
+    *,
+    source: States | None = None,
+    target: States | None = None,
+    event: str | None = None,
+    of: str | None = None,
+    timer: str | None = None,
+    fair: Literal["weak", "strong"] | None = None,
+) -> Callable[[F], F]:
+    """The method is a transition; see the language page, "What a step is"."""
+    head = Header("transition", event, _several(source), _several(target), of, timer, fair)
+    return lambda function: _mark(function, head)
+
+
+@overload
+def event(function: F, /) -> F: ...
+@overload
+def event(*, choice: bool = False) -> Callable[[F], F]: ...
+def event(function: F | None = None, /, *, choice: bool = False) -> F | Callable[[F], F]:
+    """The method, without a body, is the typed way in to an event that several transitions serve."""
+    head = Header("event", choice=choice)
+    return _mark(function, head) if function is not None else lambda f: _mark(f, head)
+
+
+def _property(kind: str) -> Callable[[F], F]:
+    return lambda function: _mark(function, Header(kind))
+
+
+initial = _property("initial")
+invariant = _property("invariant")
+step_property = _property("step_property")
+reachable = _property("reachable")
+recoverable = _property("recoverable")
+eventually = _property("eventually")
+eventually_always = _property("eventually_always")
+infinitely_often = _property("infinitely_often")
+leads_to = _property("leads_to")
+terminal = _property("terminal")
+assume = _property("assume")
+constraint = _property("constraint")
+
+
+def ignore(
+    event: str,
+    *,
+    source: States | None = None,
+    when: Callable[..., bool] | None = None,
+    otherwise: bool = False,
+    because: str,
+) -> Ignored:
+    """In a class body: the event is accepted there and nothing changes."""
+    return Ignored(event, _several(source), when, otherwise, because)
+
+
+def drop(name: str) -> Dropped:
+    """In a class body: leave out the ancestor's transition, property or ignore of that name."""
+    return Dropped(name)
+
+
+def _inside(word: str) -> NoReturn:
+    raise RuntimeError(f"{word} means something only inside a declaration")
+
+
+def require(condition: bool, why: str = "", /) -> None:
+    """A guard: where the condition is false the event is refused with `why`."""
+    _inside("require")
+
+
+def refuse(why: str, /) -> NoReturn:
+    """A guard that is false: the event is refused with `why`."""
+    _inside("refuse")
+
+
+def needed(value: T | None, why: str, /) -> T:
+    """The value; where it is None the event is refused with `why`."""
+    _inside("needed")
+
+
+def can(transition: Callable[..., Any], /, *args: Any) -> bool:
+    """Whether calling that transition of a part would not be refused."""
+    _inside("can")
+
+
+def implies(a: bool, b: bool, /) -> bool:
+    """`not a or b`, with `b` evaluated only where `a` is true (in a declaration)."""
+    return not a or b
+
+
+def total(value: T | Callable[[K], T], /) -> dict[K, T]:
+    """In a default: the map that has this value, or this function's value, at every key."""
+    _inside("total")
+
+
+class Scope:
+    """Bounds for exploration; the keywords are types, fields or parameters, the values ranges,
+    sizes or the values to try. Names with a dot stand in the mapping given first.
+    """
+
+    def __init__(
+        self,
+        dotted: Mapping[str, object] | None = None,
+        /,
+        expects: Expect | None = None,
+        **bounds: object,
+    ) -> None:
+        self.expects = expects
+        self.bounds: dict[str, object] = {**(dotted or {}), **bounds}
+
+    def widened(self, changes: Mapping[str, object]) -> Scope:
+        """This scope with some bounds replaced."""
+        return Scope({**self.bounds, **changes}, expects=self.expects)
+
+    def __repr__(self) -> str:
+        return f"Scope({', '.join(f'{k}={v}' for k, v in self.bounds.items())})"
+
+
+Expected = str | tuple[str, int]
+
+
+class Expect:
+    """Expected verdicts by property; ("violated", n) also fixes the length of the shortest trace."""
+
+    def __init__(self, **verdicts: Expected) -> None:
+        self.verdicts: dict[str, Expected] = dict(verdicts)
+
+
+@dataclass(frozen=True)
+class Group:
+    """One fairness group: the union of the named transitions."""
+
+    strength: Literal["weak", "strong"]
+    names: tuple[str, ...]
+    each: tuple[str, ...] | None = field(default=None)
+
+
+def Weak(*names: str, each: tuple[str, ...] | None = None) -> Group:  # noqa: N802  # a word of the language
+    """Weakly fair: not for ever enabled without being taken."""
+    return Group("weak", names, each)
+
+
+def Strong(*names: str, each: tuple[str, ...] | None = None) -> Group:  # noqa: N802  # a word of the language
+    """Strongly fair: not infinitely often enabled without being taken infinitely often."""
+    return Group("strong", names, each)
+
+
+class Fairness:
+    """The fairness that the liveness properties assume."""
+
+    def __init__(self, *groups: Group) -> None:
+        self.groups = groups

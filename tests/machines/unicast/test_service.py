@@ -1,0 +1,407 @@
+"""The service over real sockets: exactly once, in order, whatever the network does.
+
+Nothing here sleeps in the hope that something has happened meanwhile: every wait is for a
+condition, all of them under one timeout.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lawful.machines.unicast.declaration import (
+    Ack,
+    Close,
+    Conn,
+    Data,
+    Dropped,
+    Message,
+    SendFirst,
+    XmitReq,
+)
+from lawful.machines.unicast.relay import LOOPBACK, Address, Faults, Relay
+from lawful.machines.unicast.run import exchange, gone, join
+from lawful.machines.unicast.service import EndpointClosed, Unicast
+from lawful.machines.unicast.settings import LARGEST_WINDOW, Config, Options
+from lawful.machines.unicast.wire import LONGEST_PAYLOAD, Batch, decode, encode
+
+SECONDS = 30.0
+QUICK = Config(
+    xmit_interval=0.003,
+    ack_interval=0.003,
+    conn_expiry_timeout=30.0,
+    conn_close_timeout=0.05,
+    window=16,
+)
+
+
+def timed(test: Callable[[], Awaitable[None]]) -> Callable[[], None]:
+    """A test that runs in an event loop of its own and fails if it takes too long."""
+
+    @functools.wraps(test)
+    def run() -> None:
+        asyncio.run(asyncio.wait_for(test(), SECONDS))
+
+    return run
+
+
+@asynccontextmanager
+async def joined(
+    config: Config = QUICK, options: Options | None = None, faults: Faults | None = None
+) -> AsyncIterator[tuple[Unicast, Unicast, Relay]]:
+    """A and B with a relay between them, good unless faults are given; A has the options."""
+    async with (
+        Relay(faults or Faults(), seed=3) as relay,
+        await Unicast.open("A", config, options) as a,
+        await Unicast.open("B", config) as b,
+    ):
+        await join(relay, a, b)
+        yield a, b, relay
+
+
+async def heard(end: Unicast, count: int) -> list[bytes]:
+    """The next payloads that the application of this end receives."""
+    payloads: list[bytes] = []
+    async for _, payload in end.receive():
+        payloads.append(payload)
+        if len(payloads) == count:
+            break
+    return payloads
+
+
+class Probe(asyncio.DatagramProtocol):
+    """A bare socket that speaks the wire format by hand, as the peer "P" of one endpoint."""
+
+    def __init__(self) -> None:
+        self.inbox: asyncio.Queue[Message] = asyncio.Queue()
+        self.transport: asyncio.DatagramTransport | None = None
+        self.target: Unicast | None = None
+
+    def datagram_received(self, data: bytes, addr: Address) -> None:
+        for message in decode(data).messages:
+            self.inbox.put_nowait(message)
+
+    def raw(self, datagram: bytes) -> None:
+        assert self.transport is not None
+        assert self.target is not None
+        self.transport.sendto(datagram, self.target.address)
+
+    def say(self, *messages: Message, source: str = "P", target: str = "A") -> None:
+        self.raw(encode(Batch(source, target, messages)))
+
+
+@asynccontextmanager
+async def probed(config: Config = QUICK) -> AsyncIterator[tuple[Unicast, Probe]]:
+    """The endpoint A and a probe that it knows as P."""
+    probe = Probe()
+    probe.transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(
+        lambda: probe, local_addr=(LOOPBACK, 0)
+    )
+    async with await Unicast.open("A", config) as a:
+        probe.target = a
+        a.connect("P", probe.transport.get_extra_info("sockname"))
+        yield a, probe
+    probe.transport.close()
+
+
+def data(seqno: int, conn: int = 1, first: bool | None = None) -> Data:
+    mark = seqno == 1 if first is None else first
+    return Data(seqno=seqno, conn=conn, first=mark, payload=b"%d" % seqno)
+
+
+# The main job.
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_bad_network_is_not_noticed(seed: int, tmp_path: Path) -> None:
+    faults = Faults(loss=0.1, duplicate=0.05, reorder=0.2)
+    steps: list[tuple[int, int]] = []
+    path = tmp_path / "journal.jsonl"
+    running = exchange(300, faults, seed, path, lambda done, all_: steps.append((done, all_)))
+    report = asyncio.run(asyncio.wait_for(running, SECONDS))
+    assert report.exactly_once_in_order, report.directions
+    assert [d.delivered for d in report.directions.values()] == [300, 300]
+    assert min(report.relay.dropped, report.relay.duplicated, report.relay.reordered) > 10
+    assert steps[-1] == (600, 600)
+    for stats in report.endpoints.values():
+        assert (stats.accepted, stats.delivered, stats.dropped) == (300, 300, 0)
+        assert stats.malformed == stats.misdirected == stats.unknown == stats.beyond == 0
+    assert report.journal_path == path
+    assert report.journal_rows == len(path.read_text().splitlines()) > 4 * 300
+
+
+@timed
+async def test_messages_are_numbered_and_share_a_datagram() -> None:
+    async with joined() as (a, b, _):
+        assert [await a.send("B", b"%d" % n) for n in range(1, 6)] == [1, 2, 3, 4, 5]
+        assert await heard(b, 5) == [b"1", b"2", b"3", b"4", b"5"]
+        await a.flushed("B")
+        assert a.stats().messages_sent["Data"] == 5
+        assert a.stats().datagrams_sent == 1
+        assert b.stats().messages_sent == {"Ack": 1}
+        connection = a.stats().connections["B"]
+        assert (connection.sending, connection.sent, connection.acked) == (Conn.OPEN, 5, 5)
+
+
+@timed
+async def test_a_full_window_makes_the_sender_wait_in_turn() -> None:
+    async with joined(replace(QUICK, window=3)) as (a, b, relay):
+        relay.cut("A>B")
+        waiting = [asyncio.create_task(a.send("B", b"%d" % n)) for n in range(6)]
+        await a.until(lambda: a.stats().messages_sent.get("Data", 0) >= 3 + 2)
+        assert [task.done() for task in waiting] == [True] * 3 + [False] * 3
+        assert a.stats().connections["B"].unacked == 3
+        relay.mend("A>B")
+        assert await asyncio.gather(*waiting) == [1, 2, 3, 4, 5, 6]
+        assert await heard(b, 6) == [b"%d" % n for n in range(6)]
+
+
+@timed
+async def test_an_application_that_does_not_listen_holds_its_peer_back() -> None:
+    async with joined(replace(QUICK, window=4, inbox=2)) as (a, b, _):
+        sending = asyncio.create_task(_send_all(a, 20))
+        await b.until(lambda: b.stats().delivered == 2)
+        await a.until(lambda: a.stats().connections["B"].unacked == 4)
+        await a.until(lambda: a.stats().messages_sent["Data"] >= 10)
+        assert a.stats().accepted == 6
+        assert b.stats().delivered == 2
+        assert await heard(b, 20) == [b"%d" % n for n in range(20)]
+        await sending
+
+
+async def _send_all(end: Unicast, count: int) -> None:
+    for number in range(count):
+        await end.send("B", b"%d" % number)
+
+
+# Bad datagrams.
+
+
+@timed
+async def test_bad_datagrams_are_counted_and_survived() -> None:
+    async with probed() as (a, probe):
+        good = encode(Batch("P", "A", (data(1),)))
+        for bad in (b"hello", good[:-1], good[:8] + bytes(len(good) - 8)):
+            probe.raw(bad)
+        probe.say(data(1), target="somebody else")
+        probe.say(data(1), source="a stranger")
+        probe.say(data(1), data(LARGEST_WINDOW + 10))
+        assert await heard(a, 1) == [b"1"]
+        stats = a.stats()
+        assert (stats.malformed, stats.misdirected, stats.unknown, stats.beyond) == (3, 1, 1, 1)
+        assert stats.datagrams_received == 6
+        assert stats.connections["P"].buffered == 0
+
+
+@timed
+async def test_messages_without_a_connection_do_no_harm() -> None:
+    async with probed() as (a, probe):
+        requests = XmitReq(conn=5, missing=frozenset({1, 2}))
+        probe.say(Ack(seqno=9, conn=5), SendFirst(conn=5), requests, Close(conn=5), data(1))
+        assert await heard(a, 1) == [b"1"]
+        assert a.stats().messages_sent.keys() <= {"Ack"}
+
+
+# The protocol, seen from the other side of the wire.
+
+
+@timed
+async def test_in_a_batch_the_first_message_is_handled_first() -> None:
+    async with probed() as (a, probe):
+        probe.say(data(3), data(2), data(1))
+        assert await heard(a, 3) == [b"1", b"2", b"3"]
+        assert await probe.inbox.get() == Ack(seqno=3, conn=1)
+        assert a.stats().messages_sent == {"Ack": 1}
+
+
+@timed
+async def test_gaps_are_requested_and_only_what_is_contiguous_is_acknowledged() -> None:
+    async with probed() as (_, probe):
+        probe.say(data(1), data(2), data(4), data(6))
+        said = {await probe.inbox.get(), await probe.inbox.get()}
+        assert said >= {Ack(seqno=2, conn=1), XmitReq(conn=1, missing=frozenset({3, 5}))}
+        probe.say(data(3), data(5))
+        while await probe.inbox.get() != Ack(seqno=6, conn=1):
+            pass
+
+
+@timed
+async def test_a_receiver_without_a_connection_asks_for_the_first_message() -> None:
+    async with probed() as (a, probe):
+        probe.say(data(7, conn=4))
+        assert await probe.inbox.get() == SendFirst(conn=4)
+        probe.say(data(6, conn=4, first=True), data(7, conn=4))
+        assert await heard(a, 2) == [b"6", b"7"]
+
+
+@timed
+async def test_only_the_highest_is_resent_and_the_rest_on_request() -> None:
+    async with probed() as (a, probe):
+        for number in (1, 2, 3):
+            await a.send("P", b"%d" % number)
+        conn = a.entries("P")[0].conn
+        assert [await probe.inbox.get() for _ in range(3)] == [data(n, conn) for n in (1, 2, 3)]
+        assert [await probe.inbox.get() for _ in range(2)] == [data(3, conn)] * 2
+        probe.say(SendFirst(conn=conn), XmitReq(conn=conn, missing=frozenset({2, 9})))
+        answers = {await probe.inbox.get() for _ in range(3)}
+        assert answers >= {data(1, conn), data(2, conn)}
+        probe.say(Ack(seqno=3, conn=conn))
+        await a.flushed("P")
+
+
+# Opening, closing and opening again.
+
+
+@timed
+async def test_a_connection_closes_and_opens_again() -> None:
+    async with joined(options=Options(epoch=100)) as (a, b, _):
+        for conn in (101, 102):
+            assert await a.send("B", b"hello") == 1
+            assert await heard(b, 1) == [b"hello"]
+            assert [entry.conn for entry in (a.entries("B")[0], b.entries("A")[1])] == [conn] * 2
+            await a.flushed("B")
+            a.close("B")
+            assert a.entries("B")[0].state == Conn.CLOSING
+            await asyncio.gather(gone(a, "B"), gone(b, "A"))
+        a.close("B")
+        assert a.stats().messages_sent["Close"] == 2
+
+
+@timed
+async def test_closing_flushes_and_sending_reopens() -> None:
+    async with joined(replace(QUICK, conn_close_timeout=20.0)) as (a, b, relay):
+        relay.cut("A>B")
+        await a.send("B", b"pending")
+        a.view(["C"])
+        sender = a.entries("B")[0]
+        assert sender.state == Conn.CLOSING
+        relay.mend("A>B")
+        assert await heard(b, 1) == [b"pending"]
+        await a.flushed("B")
+        assert sender.state == Conn.CLOSING
+        assert await a.send("B", b"once more") == 2
+        assert sender.state == Conn.OPEN
+        a.view(["B"])
+        assert sender.state == Conn.OPEN
+        assert await heard(b, 1) == [b"once more"]
+
+
+@timed
+async def test_a_lost_close_is_made_up_for_by_reaping() -> None:
+    async with joined(replace(QUICK, conn_expiry_timeout=0.1)) as (a, b, relay):
+        await a.send("B", b"1")
+        assert await heard(b, 1) == [b"1"]
+        await a.flushed("B")
+        relay.cut("A>B")
+        await asyncio.gather(gone(a, "B"), gone(b, "A"))
+        relay.mend("A>B")
+        assert await a.send("B", b"2") == 1
+        assert await heard(b, 1) == [b"2"]
+
+
+@timed
+async def test_what_cannot_be_delivered_is_reported() -> None:
+    reports: list[tuple[str, Dropped]] = []
+    options = Options(on_dropped=lambda peer, dropped: reports.append((peer, dropped)))
+    async with joined(options=options) as (a, b, relay):
+        relay.cut("A>B", "B>A")
+        await a.send("B", b"1")
+        await a.send("B", b"2")
+        conn = a.entries("B")[0].conn
+        a.close("B")
+        await gone(a, "B")
+        lost = frozenset({data(1, conn), data(2, conn)})
+        assert reports == [("B", Dropped(conn=conn, messages=lost))]
+        assert a.stats().dropped == 2
+        relay.mend("A>B", "B>A")
+        assert await a.send("B", b"3") == 1
+        assert await heard(b, 1) == [b"3"]
+
+
+@timed
+async def test_a_restarted_endpoint_is_heard() -> None:
+    """Its new connection ids are larger than those of its former life (U-B5)."""
+    async with joined() as (a, b, relay):
+        await a.send("B", b"before")
+        await a.send("B", b"the restart")
+        assert await heard(b, 2) == [b"before", b"the restart"]
+        await a.aclose()
+        async with await Unicast.open("A", QUICK) as again:
+            await join(relay, again, b)
+            assert await again.send("B", b"after") == 1
+            assert await heard(b, 1) == [b"after"]
+            await b.send("A", b"hello again")
+            assert await heard(again, 1) == [b"hello again"]
+
+
+# Ends and faults.
+
+
+@timed
+async def test_a_closed_endpoint_says_so() -> None:
+    async with joined(replace(QUICK, window=1)) as (a, b, relay):
+        await b.send("A", b"delivered before the end")
+        await a.until(lambda: a.stats().delivered == 1)
+        relay.cut("A>B")
+        await a.send("B", b"1")
+        waiting = asyncio.create_task(a.send("B", b"2"))
+        await a.until(lambda: a.stats().messages_sent.get("Data", 0) >= 2)
+        await a.aclose()
+        with pytest.raises(EndpointClosed):
+            await waiting
+        with pytest.raises(EndpointClosed):
+            await a.send("B", b"3")
+        assert [payload async for _, payload in a.receive()] == [b"delivered before the end"]
+        assert a.stats().connections["B"].unacked == 1
+        await a.aclose()
+
+
+@timed
+async def test_a_fault_ends_the_endpoint_and_is_told() -> None:
+    def fail(_peer: str, _dropped: Dropped) -> None:
+        raise RuntimeError("the application failed")
+
+    async with joined(options=Options(on_dropped=fail)) as (a, _, relay):
+        relay.cut("A>B")
+        await a.send("B", b"1")
+        a.close("B")
+        with pytest.raises(EndpointClosed, match="failed") as caught:
+            await heard(a, 1)
+        assert isinstance(caught.value.__cause__, RuntimeError)
+
+
+@timed
+async def test_peers_and_payloads_are_checked() -> None:
+    async with joined() as (a, _, _):
+        with pytest.raises(KeyError):
+            await a.send("nobody", b"")
+        with pytest.raises(ValueError, match="at most"):
+            await a.send("B", bytes(LONGEST_PAYLOAD + 1))
+        with pytest.raises(ValueError, match="name"):
+            a.connect("", a.address)
+        assert a.address[0] == LOOPBACK
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"xmit_interval": 0.0},
+        {"ack_interval": -1.0},
+        {"conn_close_timeout": float("inf")},
+        {"conn_expiry_timeout": -1.0},
+        {"window": 0},
+        {"window": LARGEST_WINDOW + 1},
+        {"inbox": 0},
+        {"largest_datagram": 70_000},
+        {"most_messages": 0},
+    ],
+)
+def test_settings_out_of_range_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Config(**wrong)

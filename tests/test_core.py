@@ -1,0 +1,71 @@
+"""The core runs on the standard library and annotated-types alone: services embed it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TURNSTILE = '''
+from lawful import Machine, Nat, Refused, State, transition
+
+class Arm(State):
+    LOCKED = "locked"
+    OPEN = "open"
+
+class Turnstile(Machine):
+    state: Arm = Arm.LOCKED
+    coins: Nat = 0
+
+    @transition(source=Arm.LOCKED, target=Arm.OPEN)
+    def pay(self) -> Nat:
+        self.coins += 1
+        return self.coins
+
+    @transition(source=Arm.OPEN, target=Arm.LOCKED)
+    def push(self) -> None: ...
+
+def run() -> None:
+    turnstile = Turnstile()
+    assert turnstile.pay() == 1 and turnstile.state == Arm.OPEN
+    turnstile.push()
+    try:
+        turnstile.push()
+    except Refused:
+        return
+    raise AssertionError("a locked turnstile let somebody through")
+'''
+# Site hooks of the environment may have imported something before the first line runs.
+FOREIGN = """
+import sys
+before = set(sys.modules)
+sys.path.insert(0, {folder!r})
+{work}
+own = {{"lawful", "annotated_types", "turnstile", *sys.stdlib_module_names}}
+print(*sorted({{name.split(".")[0] for name in set(sys.modules) - before}} - own))
+"""
+
+
+@pytest.mark.parametrize(
+    "work", ["import lawful", "import lawful.cli", "import turnstile; turnstile.run()"]
+)
+def test_the_core_needs_no_library(work: str, tmp_path: Path) -> None:
+    (tmp_path / "turnstile.py").write_text(TURNSTILE, encoding="utf-8")
+    script = FOREIGN.format(folder=str(tmp_path), work=work)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    foreign = done.stdout.split()
+    assert not foreign, f"`{work}` imports {foreign}; import them where they are used"
+
+
+def test_the_core_test_can_fail() -> None:
+    script = FOREIGN.format(folder=".", work="import pluggy")
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["pluggy"]
