@@ -57,6 +57,10 @@ class Logic:
         self._fresh += 1
         return Term(z3.Const(f"{name}!{self._fresh}", shape))
 
+    def again(self, name: Term) -> Term:
+        """Another constant of the same shape, named alike."""
+        return self.fresh(str(name).split("!")[0], Shape(_any(name).sort()))
+
     def const(self, name: str, shape: Shape) -> Term:
         """The constant of that name."""
         return Term(z3.Const(name, shape))
@@ -99,6 +103,10 @@ class Logic:
         return lambda *args: Term(declared(*args))
 
     # Truth.
+
+    def is_true(self, term: Term) -> bool:
+        """Whether the term is `true`."""
+        return same(term, self.true)
 
     def all(self, terms: Iterable[Term]) -> Term:
         """The conjunction: flat, without repeats; false where it says p and not p."""
@@ -183,22 +191,22 @@ class Logic:
 
     def solve(
         self, term: Term, value: Term, names: Sequence[Term]
-    ) -> tuple[dict[Term, Term], Term]:
+    ) -> tuple[list[tuple[Term, Term]], Term]:
         """`term == value` as what it makes each of `names`, where it does, and the rest of it."""
         if any(same(value, name) for name in names):
-            return {value: term}, self.true
+            return [(value, term)], self.true
         if z3.is_add(value) and _any(value).num_args() == 2:
             for name, other in (_args(value), _args(value)[::-1]):
                 if any(same(name, n) for n in names) and not any(occurs(n, other) for n in names):
-                    return {name: self.add(term, self.negative(other))}, self.true
+                    return [(name, self.add(term, self.negative(other)))], self.true
         if not _constructed(value) or not _any(value).num_args():
-            return {}, self.equal(term, value)
-        solved: dict[Term, Term] = {}
+            return [], self.equal(term, value)
+        solved: list[tuple[Term, Term]] = []
         rest = [self._test(term, _recognizer(value))]
         for accessor, arg in zip(_accessors(value), _args(value), strict=True):
-            left = [name for name in names if not any(same(name, s) for s in solved)]
+            left = [name for name in names if not any(same(name, s) for s, _ in solved)]
             more, residue = self.solve(self._field(term, accessor), arg, left)
-            solved.update(more)
+            solved.extend(more)
             rest.append(residue)
         return solved, self.all(rest)
 
@@ -214,6 +222,10 @@ class Logic:
     def replace(self, term: Term, pairs: Sequence[tuple[Term, Term]]) -> Term:
         """The term with each first of the pairs replaced by the second."""
         return Term(z3.substitute(term, *pairs)) if pairs else term
+
+    def known(self, term: Term) -> int | None:
+        """The integer that the term is, or None where it is not a literal."""
+        return int(_any(term).as_long()) if z3.is_int_value(term) else None
 
     # Integers. Python floors where Z3 keeps the remainder non-negative.
 
@@ -329,8 +341,6 @@ class Logic:
 
     def is_variant(self, data: Data, variant: int, term: Term) -> Term:
         """Whether the value is of that variant."""
-        if len(data.variants) == 1:
-            return self.true
         return self._test(term, _any(data.shape).recognizer(variant))
 
     def field(self, data: Data, variant: int, index: int, term: Term) -> Term:
@@ -339,6 +349,8 @@ class Logic:
 
     def _test(self, term: Term, test: Any) -> Term:
         def decide(t: Term, _: Any) -> Term:
+            if _any(t).sort().num_constructors() == 1:
+                return self.true
             if _constructed(t):
                 return self.truth(_any(t).decl().eq(test.params()[0]))
             if z3.is_app_of(t, z3.Z3_OP_ITE):

@@ -115,6 +115,8 @@ class _Reader:
                     return self.said(of, env)
                 case ir.Op(op="not", args=(of,)):
                     return negated(self.said(of, env), e)
+                case ir.Field(of=of, name=name) if isinstance(of.type, t.Record):
+                    return _field(self.said(of, env), e)
                 case ir.Comp(clauses=clauses) if env.keys() & (names := bound(clauses)):
                     return self.said(e, without(env, names))
                 case ir.Call():
@@ -197,7 +199,9 @@ class _Reader:
                 self._loop(s, known, path)
             case ir.Step(part=part, name=name, args=args, into=into):
                 given = ", ".join(expr(self.said(arg, known)) for arg in args)
-                self.steps.append(f"{expr(self.said(part, known)).replace(PRIME, '')}.{name}({given})")
+                at = expr(self.said(part, known)).replace(PRIME, "")
+                where = f" if {expr(conjunction(path))}" if path else ""
+                self.steps.append(f"{at}.{name}({given}){where}")
                 self._changes(part, known)
                 self._takes(into, known)
             case ir.Base(name=name, args=args, into=into):
@@ -256,7 +260,9 @@ class _Reader:
 
     def _guard(self, test: ir.Expr, path: tuple[ir.Expr, ...]) -> None:
         if not path:
-            self.guards.append(test)
+            # Each on its own, so that a label breaks between them; a chain stays one.
+            whole = "and" not in expr(test).split()
+            self.guards += test.args if isinstance(test, ir.And) and not whole else [test]
             return
         first = conjunction(path)
         # A negation at its operand's place is what `implies` becomes, and is shown as that.
@@ -283,6 +289,13 @@ class _Reader:
     def _takes(self, into: ir.Expr | None, known: dict[str, ir.Expr]) -> None:
         if into is not None:
             self._changes(into, known)
+
+
+def _field(of: ir.Expr, e: ir.Field) -> ir.Expr:
+    """A record's field; what it was made of, where the record is made right here."""
+    if isinstance(of, ir.Make) and isinstance(of.type, t.Record):
+        return of.args[[name for name, _ in of.type.fields].index(e.name)]
+    return dataclasses.replace(e, of=of)
 
 
 def negated(e: ir.Expr, written: ir.Expr | None = None) -> ir.Expr:

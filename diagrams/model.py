@@ -1,14 +1,17 @@
 """What a picture shows of a machine, computed once for every format.
 
     Chart  := name, regions, always, ignored, parts       one machine
-    Region := name, states, edges                         one control state: `state`, `pc[p]`
-    Edge   := source, target, labels                      from one state to another, or to itself
+    Region := name, states, edges, stays, anywhere        one control state: `state`, `pc[p]`
+    Edge   := source, target, label                       from one state to another
+    Stay   := state, labels                               what leaves a state as it is
 
 A composed machine has a chart per part. `always` holds what asks for no control state.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -20,6 +23,9 @@ from lawful.spec.walk import everything
 
 from .labels import PRIME, Label, label
 
+WIDTH = 40  # Columns of a label's line, about.
+MOST = 5  # Lines of guards; what is more is cut.
+OPERATOR = re.compile(r"[-=<>!+*/%|&^]+|and|or|for|in|if|else|is")
 Kind = Literal["event", "timer", "guard", "output"]
 
 
@@ -34,15 +40,20 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """What leads from `source`, or from every state where it is None, to `target`.
-
-    From one state to another there is an edge for each transition; all that leaves a state as it
-    is stands on one.
-    """
+    """One transition from `source`, or from every state where it is None, to `target`."""
 
     source: str | None
     target: str
+    label: Label
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """All that leaves `state` as it is; `repeated` was told in full with the states it names."""
+
+    state: str
     labels: tuple[Label, ...]
+    repeated: tuple[tuple[str, tuple[Label, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +63,13 @@ class Region:
     name: str
     states: tuple[Control, ...]
     edges: tuple[Edge, ...]
+    stays: tuple[Stay, ...]
     anywhere: tuple[Label, ...]
+
+    @property
+    def leaves_any(self) -> bool:
+        """Whether an edge begins at every state: then a node stands for all of them."""
+        return any(edge.source is None for edge in self.edges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,35 +85,45 @@ class Chart:
     @property
     def notes(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """What is written under the picture: a heading and its items."""
-        primes = any(PRIME in text for shown in self.labels() for text in _shown(shown))
+        primes = any(PRIME in text for said in self.labels() for text in _visible(said))
         rows = (
             ("Accepted without effect", self.ignored),
             ("x" + PRIME, ("the new value of x",) if primes else ()),
         )
         return tuple((heading, items) for heading, items in rows if items)
 
+    @property
+    def below(self) -> tuple[Label, ...]:
+        """What is possible in every state and drawn at none of them."""
+        return tuple(s for r in self.regions if not r.leaves_any for s in r.anywhere)
+
     def labels(self) -> Iterator[Label]:
-        """Every label of the chart, those of its parts not among them."""
+        """Every label of the chart and of its parts."""
         yield from self.always
+        for part in self.parts:
+            yield from part.labels()
         for region in self.regions:
             yield from region.anywhere
-            for edge in region.edges:
-                yield from edge.labels
+            yield from (edge.label for edge in region.edges)
+            yield from (said for stay in region.stays for said in stay.labels)
 
 
-def _shown(shown: Label) -> tuple[str, ...]:
-    return (*shown.guards, *shown.steps, shown.brief)
+def _visible(said: Label) -> tuple[str, ...]:
+    return (*said.guards, *said.steps, said.brief)
 
 
 def chart(m: ir.Machine, title: str = "") -> Chart:
     """What to draw of the machine."""
-    return Chart(
-        title=title or m.name,
-        regions=tuple(_regions(m)),
-        always=tuple(label(m, tr) for tr in m.transitions if _control(m, tr) is None),
-        ignored=tuple(map(_ignored, m.ignores)),
-        parts=tuple(_parts(m)),
-    )
+    regions, parts = tuple(_regions(m)), tuple(_parts(m))
+    always = tuple(label(m, tr) for tr in m.transitions if _control(m, tr) is None)
+    if len(regions) == 1 and not parts:
+        # With one control state, what does not ask for it is possible in all of its states.
+        regions, always = (_with(regions[0], always),), ()
+    return Chart(title or m.name, regions, always, tuple(map(_ignored, m.ignores)), parts)
+
+
+def _with(region: Region, always: tuple[Label, ...]) -> Region:
+    return dataclasses.replace(region, anywhere=(*region.anywhere, *always))
 
 
 def _control(m: ir.Machine, tr: ir.Transition) -> ir.Expr | None:
@@ -139,17 +166,35 @@ def _region(m: ir.Machine, root: str, control: ir.Expr, kind: t.Enum) -> Region:
             anywhere.append(said)
             continue
         if tr.source is None and tr.target is not None:
-            moves += [Edge(None, target, (said,)) for target in tr.target]
+            moves += [Edge(None, target, said) for target in tr.target]
             continue
         for source in tr.source or ():
             for target in tr.target or (source,):
                 if source == target:
                     stays[source].append(said)
                 else:
-                    moves.append(Edge(source, target, (said,)))
-    loops = [Edge(name, name, tuple(labels)) for name, labels in stays.items() if labels]
+                    moves.append(Edge(source, target, said))
     states = tuple(Control(name, name in starts, name in ends) for name in kind.members)
-    return Region(path(control), states, (*moves, *loops), tuple(anywhere))
+    return Region(path(control), states, tuple(moves), tuple(_stays(stays)), tuple(anywhere))
+
+
+def _stays(found: dict[str, list[Label]]) -> Iterator[Stay]:
+    """Each state's transitions; long ones are told once and named afterwards."""
+    told: dict[Label, str] = {}
+    for state, labels in found.items():
+        short = [said for said in labels if told.setdefault(said, state) == state or brief(said)]
+        rest: dict[str, list[Label]] = {}
+        for said in labels:
+            if said not in short:
+                rest.setdefault(told[said], []).append(said)
+        repeated = tuple((other, tuple(several)) for other, several in rest.items())
+        if labels:
+            yield Stay(state, tuple(short), repeated)
+
+
+def brief(said: Label) -> bool:
+    """Whether the whole label fits on one line."""
+    return len(said.full) <= WIDTH
 
 
 def _starts(m: ir.Machine, root: str) -> set[str]:
@@ -207,7 +252,7 @@ def _named(test: ir.Expr, control: ir.Expr) -> set[str] | None:
 def _ignored(row: ir.Ignore) -> str:
     where = "" if row.source is None else f" in {', '.join(row.source)}"
     when = "" if row.when is None else " under a condition"
-    return f"{row.event}{where}{when}{' otherwise' if row.otherwise else ''}: {row.because}"
+    return f"{row.event}{where}{when}{' otherwise' if row.otherwise else ''} ({row.because})"
 
 
 def _parts(m: ir.Machine) -> Iterator[Chart]:
@@ -226,18 +271,31 @@ def _parts(m: ir.Machine) -> Iterator[Chart]:
 # Lines of a label: broken between its pieces, then between words.
 
 
-def wrapped(said: Label, width: int, most: int) -> list[tuple[Kind, str]]:
-    """The label in lines of about `width` columns, its guards in `most` lines at most."""
-    lines: list[tuple[Kind, str]] = [("event", said.event)]
+def pieces(said: Label, width: int = WIDTH) -> list[tuple[Kind, str]]:
+    """The label in pieces of about `width` columns, its guards in `MOST` of them at most."""
+    out: list[tuple[Kind, str]] = [("event", said.event)]
     if said.timer:
-        lines.append(("timer", f"after {said.timer}"))
+        out.append(("timer", f"after {said.timer}"))
     guards = _guards(said.guards, width)
-    if len(guards) > most:
-        guards = [*guards[: most - 1], f"{guards[most - 1]} …]"]
-    lines += [("guard", text) for text in guards]
+    if len(guards) > MOST:
+        guards = [*guards[: MOST - 1], f"{guards[MOST - 1]} …]"]
+    out += [("guard", text) for text in guards]
     if said.brief:
-        lines.append(("output", f"/ {said.brief}"))
-    return lines
+        out.append(("output", f"/ {said.brief}"))
+    return out
+
+
+def lines(said: Label, width: int = WIDTH) -> list[list[tuple[Kind, str]]]:
+    """The pieces in lines: what fits beside the piece before it stands there."""
+    out: list[list[tuple[Kind, str]]] = []
+    room = 0
+    for kind, piece in pieces(said, width):
+        if not out or len(piece) + 1 > room:
+            out.append([])
+            room = width + 1
+        out[-1].append((kind, piece))
+        room -= len(piece) + 1
+    return out
 
 
 def _guards(guards: tuple[str, ...], width: int) -> list[str]:
@@ -245,21 +303,21 @@ def _guards(guards: tuple[str, ...], width: int) -> list[str]:
     whole = f"[{' and '.join(guards)}]"
     if not guards or len(whole) <= width:
         return [whole] if guards else []
-    lines: list[str] = []
+    out: list[str] = []
     for i, guard in enumerate(guards):
         start, end = "and " if i else "[", "]" if i == len(guards) - 1 else ""
-        lines += words(f"{start}{guard}{end}", width)
-    return lines
+        out += words(f"{start}{guard}{end}", width)
+    return out
 
 
-def words(text: str, width: int) -> list[str]:
-    """The text in lines, broken at blanks only, and rather before `and`, `or`, `for`, `if`."""
-    lines: list[str] = []
-    line = ""
+def words(text: str, width: int = WIDTH) -> list[str]:
+    """The text in lines, broken at blanks only, and before an operator rather than after it."""
+    out: list[str] = []
+    line: list[str] = []
     for word in text.split(" "):
-        if line and len(line) + 1 + len(word) > width:
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    return [*lines, line]
+        if line and len(" ".join([*line, word])) > width:
+            moved = [line.pop()] if len(line) > 1 and OPERATOR.fullmatch(line[-1]) else []
+            out.append(" ".join(line))
+            line = moved
+        line.append(word)
+    return [*out, " ".join(line)]

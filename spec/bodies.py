@@ -326,7 +326,7 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
     b.facts = {}
     loop = ir.Loop(node.place, node.names, over, body)
     if not t.ordered(over.type) and not isinstance(over.type, t.Unknown):
-        culprit = order_matters(loop)
+        culprit = order_matters(loop, b.scene.functions())
         if culprit is not None:
             exprs.unordered(b, culprit, "a loop over an unordered collection that shows its order")
     return [loop]

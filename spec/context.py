@@ -48,6 +48,7 @@ class Scene:
     base: Callable[[str, str], tuple[str, Signature] | None]
     annotation: Callable[[object, Place, Names], t.Type]
     call: Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
+    functions: Callable[[], tuple[ir.Function, ...]]
 
 
 MISSING = object()

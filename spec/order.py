@@ -1,116 +1,138 @@
 """The rule for loops over what has no order: whether a loop could show one. Syntactic.
 
-Accepted: statements that assign a place indexed by the loop variable, that accumulate
+Accepted are statements that assign a place indexed by the loop variable, that accumulate
 commutatively into what the loop does not otherwise read, guards, calls of a part's transition on
-the element; `if` over these; and locals assigned before use in the same round.
+the element; `if` over these; and locals assigned before use in the same round. A helper is judged
+by its statements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from . import ir
-from .context import root
 from .errors import Place
-from .walk import everything
+from .walk import everything, inlined, statements
 
 COMMUTATIVE = frozenset({"add", "sub", "union", "intersection", "min", "max"})
+COMMUTATIVE_UPDATES = frozenset({"add", "discard"})
 
 
-def order_matters(loop: ir.Loop) -> Place | None:
+def order_matters(loop: ir.Loop, functions: Sequence[ir.Function]) -> Place | None:
     """The first statement that could show the order of the rounds, or None."""
-    own: set[str] = set(loop.names)
-    accumulated = [s.target for s in everything(loop.body) if isinstance(s, ir.Assign)]
-    return _judge(loop.body, own, loop, accumulated)
+    body = _with_helpers(loop.body, functions)
+    rounds = _Rounds(set(loop.names), body)
+    culprit = rounds.judge(body)
+    return culprit or rounds.read_elsewhere()
 
 
-def _judge(
-    body: Iterable[ir.Stmt], own: set[str], loop: ir.Loop, targets: list[ir.Expr]
-) -> Place | None:
+def _with_helpers(
+    body: Iterable[ir.Stmt], functions: Sequence[ir.Function]
+) -> tuple[ir.Stmt, ...]:
+    out: list[ir.Stmt] = []
     for stmt in body:
-        culprit = stmt.place if not _harmless(stmt, own, loop) else None
-        if culprit is None and isinstance(stmt, ir.Branch):
-            culprit = _judge(stmt.then, own, loop, targets) or _judge(stmt.other, own, loop, targets)
-        if culprit is not None:
-            return culprit
-    return None
+        if isinstance(stmt, ir.Do) and stmt.into is None:
+            out += _with_helpers(inlined(stmt, functions), functions)
+        elif isinstance(stmt, ir.Branch):
+            then, other = (_with_helpers(b, functions) for b in (stmt.then, stmt.other))
+            out.append(ir.Branch(stmt.place, stmt.test, then, other))
+        else:
+            out.append(stmt)
+    return tuple(out)
 
 
-def _harmless(stmt: ir.Stmt, own: set[str], loop: ir.Loop) -> bool:
-    match stmt:
-        case ir.Branch() | ir.Require() | ir.Refuse() | ir.Assert():
-            return True
-        case ir.Assign(target=ir.Local(name=name), value=value):
-            if not _reads_place(value, stmt.target) and name not in _read_outside(loop, stmt, own):
-                own.add(name)
+class _Rounds:
+    """The rounds of one loop: what they change, and how often that is read harmlessly."""
+
+    def __init__(self, own: set[str], body: tuple[ir.Stmt, ...]) -> None:
+        self.own = own
+        self.body = body
+        self.changed: dict[ir.Expr, Place] = {}
+        self.harmless: Counter[ir.Expr] = Counter()
+
+    def judge(self, body: Iterable[ir.Stmt]) -> Place | None:
+        """The first statement of a kind that is not accepted."""
+        for stmt in body:
+            if not self._accepted(stmt):
+                return stmt.place
+            if isinstance(stmt, ir.Branch):
+                culprit = self.judge(stmt.then) or self.judge(stmt.other)
+                if culprit is not None:
+                    return culprit
+        return None
+
+    def read_elsewhere(self) -> Place | None:
+        """Where something the rounds change is read other than at the loop variable."""
+        for node in everything(self.body):
+            self._note_harmless_read(node)
+        seen = Counter(n for n in everything(self.body) if n in self.changed)
+        for holder, place in self.changed.items():
+            if seen[holder] > self.harmless[holder]:
+                return place
+        return None
+
+    def _note_harmless_read(self, node: ir.Node) -> None:
+        match node:
+            case ir.Item(of=of, key=ir.Local(name=name)) if name in self.own:
+                self.harmless[of] += of in self.changed
+            case ir.Op(op="in" | "not_in", args=(ir.Local(name=name), of)) if name in self.own:
+                self.harmless[of] += of in self.changed
+            case _:
+                pass
+
+    def _accepted(self, stmt: ir.Stmt) -> bool:
+        match stmt:
+            case ir.Branch() | ir.Require() | ir.Refuse() | ir.Assert():
                 return True
-            return _accumulates(stmt, loop)
-        case ir.Assign(target=target):
-            return _indexed(target, own) or _accumulates(stmt, loop)
-        case ir.Unpack(names=names):
-            own.update(names)
-            return True
-        case ir.Update(target=target, op="add" | "discard" | "update"):
-            return not _read_elsewhere(loop, target, stmt)
-        case ir.Update(target=target):
-            return _indexed(target, own)
-        case ir.Step(part=part):
-            return _indexed(part, own)
-        case _:
-            return False
-
-
-def _read_outside(loop: ir.Loop, stmt: ir.Assign, own: set[str]) -> set[str]:
-    """Locals of the loop that are read before they are assigned in the same round."""
-    seen: set[str] = set(own)
-    early: set[str] = set()
-    for node in everything(loop.body):
-        if isinstance(node, ir.Local) and node.name not in seen:
-            if node is not stmt.target and not _is_target(node, loop):
-                early.add(node.name)
-        if isinstance(node, ir.Assign) and isinstance(node.target, ir.Local):
-            if not _reads_place(node.value, node.target):
-                seen.add(node.target.name)
-    return early
-
-
-def _is_target(node: ir.Local, loop: ir.Loop) -> bool:
-    return any(isinstance(s, ir.Assign) and s.target is node for s in everything(loop.body))
-
-
-def _indexed(target: ir.Expr, own: set[str]) -> bool:
-    """Whether the path is indexed by the loop's variable itself."""
-    while isinstance(target, ir.Field | ir.Item | ir.Narrow):
-        if isinstance(target, ir.Item) and isinstance(target.key, ir.Local):
-            if target.key.name in own:
+            case ir.Unpack(names=names):
+                self.own.update(names)
                 return True
-        target = target.of
-    return False
+            case ir.Assign(target=ir.Local() as local):
+                return self._local(stmt, local)
+            case ir.Assign(target=target):
+                return self._indexed(target) or self._accumulates(stmt)
+            case ir.Update(target=target, op=op, into=None):
+                if op in COMMUTATIVE_UPDATES and not self._indexed(target):
+                    self._change(target)
+                    self.harmless[target] += 1
+                    return True
+                return self._indexed(target)
+            case ir.Step(part=part, into=None):
+                return self._indexed(part)
+            case _:
+                return False
 
+    def _local(self, stmt: ir.Assign, local: ir.Local) -> bool:
+        """A local of the round: assigned before any read of it in the body."""
+        for other in statements(self.body):
+            if other is stmt:
+                self.own.add(local.name)
+                return local not in set(everything((stmt.value,)))
+            if local in set(everything((other,))) and not isinstance(other, ir.Branch):
+                break
+        return self._accumulates(stmt)
 
-def _accumulates(stmt: ir.Assign, loop: ir.Loop) -> bool:
-    match stmt.value:
-        case ir.Op(op=op, args=args) if op in COMMUTATIVE and stmt.target in args:
-            rest = [arg for arg in args if arg != stmt.target]
-            first = args[0] == stmt.target or op not in ("sub",)
-            inside = any(_reads_place(arg, stmt.target) for arg in rest)
-            return first and not inside and not _read_elsewhere(loop, stmt.target, stmt)
-        case _:
-            return False
+    def _indexed(self, target: ir.Expr) -> bool:
+        """Whether the path is indexed by the loop variable: every round has its own place."""
+        while isinstance(target, ir.Field | ir.Item | ir.Narrow):
+            if isinstance(target, ir.Item) and isinstance(target.key, ir.Local):
+                if target.key.name in self.own:
+                    self._change(target.of)
+                    return True
+            target = target.of
+        return False
 
+    def _accumulates(self, stmt: ir.Assign) -> bool:
+        match stmt.value:
+            case ir.Op(op=op, args=(first, *rest)) if op in COMMUTATIVE and first == stmt.target:
+                if any(stmt.target in set(everything((arg,))) for arg in rest):
+                    return False
+                self._change(stmt.target)
+                self.harmless[stmt.target] += 2  # As target and as first operand.
+                return True
+            case _:
+                return False
 
-def _reads_place(expr: ir.Expr, target: ir.Expr) -> bool:
-    return any(node == target for node in everything((expr,)))
-
-
-def _read_elsewhere(loop: ir.Loop, target: ir.Expr, stmt: ir.Stmt) -> bool:
-    """Whether another statement of the loop reads or writes the place or what holds it."""
-    holder = target
-    while isinstance(holder, ir.Item | ir.Narrow):
-        holder = holder.of
-    inside = {id(node) for node in everything((stmt,))}
-    return any(
-        node == holder and id(node) not in inside
-        for node in everything((*loop.body, loop.over))
-        if isinstance(root(holder), ir.Self | ir.Local)
-    )
+    def _change(self, holder: ir.Expr) -> None:
+        self.changed.setdefault(holder, holder.place)

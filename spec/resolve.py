@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import enum
 import types as python_types
 from dataclasses import dataclass
@@ -11,8 +12,8 @@ from typing import Any
 from . import annotations, bodies, calls, exprs, ir, parse, source, tree
 from . import types as t
 from .context import MISSING, Body, Mode, Scene, Shape, Signature
-from .declare import Declaration, Names
-from .errors import NOWHERE, Place, Problems
+from .declare import Declaration, Declared, Names
+from .errors import Place, Problems
 from .legal import judge
 from .members import Member, Members, constant_of, gather
 from .values import World
@@ -82,7 +83,7 @@ class _Resolver:
         self.shapes[self.name] = own
         self.scene = Scene(
             own, self.shapes, self.problems, self._constant, self._helper, self._module_function,
-            self._base, self._annotation, calls.call,
+            self._base, self._annotation, calls.call, self._made_functions,
         )  # fmt: skip
         machine = self._machine()
         judge(machine, self.members, self.problems)
@@ -102,7 +103,7 @@ class _Resolver:
             annotation = self._evaluated(raw, place, declared.names)
             kind = self.reader.read(annotation, place, declared.names)
             if isinstance(kind, t.Part):
-                self._part(kind, place)
+                kind = self._part(kind, _row(owner, name).default, declared)
             if annotations.marked(annotation, "param"):
                 self.parameters.append((name, kind))
             else:
@@ -125,16 +126,26 @@ class _Resolver:
         except NameError:
             return annotation  # The reader reports it.
 
-    def _part(self, kind: t.Part, place: Place) -> None:
+    def _part(self, kind: t.Part, default: tree.Expression | None, declared: Declared) -> t.Part:
+        """The part that a field is: of the class that its default makes, where it has one."""
         cls = self.reader.parts[kind.machine]
-        if cls is self.cls:
-            self.problems.add("L202", place, "a machine inside itself", "another machine", "split")
-            return
+        made = _static_class(default, declared.names)
+        if made is not None and issubclass(made, cls):
+            found = self.reader.read(made, declared.place(""), declared.names)
+            cls = made
+            kind = found if isinstance(found, t.Part) else kind
+        if issubclass(self.cls, cls):
+            self.problems.add(
+                "L202", declared.tree.place, f"{cls.__name__} inside itself", "another machine",
+                "a part is a machine of its own",
+            )  # fmt: skip
+            return kind
         part = resolve(cls)
         self.parts[kind.machine] = part
         self.reader.take(part.world)
         for inner in (part.machine, *part.machine.parts):
             self.shapes[inner.name] = shape_of(inner)
+        return kind
 
     def _annotation(self, annotation: object, place: Place, names: Names) -> t.Type:
         return self.reader.read(annotation, place, names)
@@ -286,7 +297,7 @@ class _Resolver:
         events = self._events(transitions)
         ignores = tuple(self._ignore(name, *row) for name, row in self.members.ignores.items())
         self._try_helpers()
-        functions = tuple(made[0] for made in self.functions.values() if made is not None)
+        functions = self._made_functions()
         inner = {p.name: p for r in self.parts.values() for p in (r.machine, *r.machine.parts)}
         used = dict.fromkeys(self.reader.used)
         used.update(dict.fromkeys(k for part in inner.values() for k in part.types))
@@ -298,6 +309,9 @@ class _Resolver:
             functions, tuple(self.bases.values()), tuple(inner.values()), kinds,
             self.members.deadlock_ok,
         )  # fmt: skip
+
+    def _made_functions(self) -> tuple[ir.Function, ...]:
+        return tuple(made[0] for made in self.functions.values() if made is not None)
 
     def _try_helpers(self) -> None:
         """Plain methods within the language can be used from outside; the others are left alone."""
@@ -466,6 +480,16 @@ def _row(owner: type[Declaration], name: str) -> tree.FieldDeclared:
     return next(row for row in owner._declared.tree.fields if row.name == name)
 
 
+def _static_class(default: tree.Expression | None, names: Names) -> type[Declaration] | None:
+    """The machine class whose instance a default is."""
+    match default:
+        case tree.Apply(function=tree.Name(name=name)) if name in names:
+            made = names[name]
+            return made if isinstance(made, type) and issubclass(made, Declaration) else None
+        case _:
+            return None
+
+
 def _is_total(default: tree.Expression | None) -> bool:
     match default:
         case tree.Apply(function=tree.Name(name="total") | tree.Attribute(name="total")):
@@ -480,8 +504,6 @@ def _event_of(member: Member | None) -> str | None:
 
 def _moved(node: Any, place: Place) -> Any:
     """The tree with every place replaced: text in a header has no lines of its own."""
-    import dataclasses
-
     if isinstance(node, tuple):
         return tuple(_moved(each, place) for each in node)
     if not isinstance(node, tree.Tree):

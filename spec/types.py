@@ -154,9 +154,10 @@ class Map(Type):
 
 @dataclass(frozen=True, slots=True)
 class Bag(Type):
-    """`collections.Counter[T]`: an element with count 0 is absent."""
+    """`collections.Counter[T]`: an element with count 0 is absent; `most` bounds the total."""
 
     item: Type
+    most: int | None = None
 
     def __str__(self) -> str:
         return f"Counter[{self.item}]"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from . import ir
 
@@ -47,3 +47,38 @@ def written(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
             return (into,)
         case _:
             return ()
+
+
+def replaced(node: ir.Node, change: Callable[[ir.Node], ir.Node | None]) -> ir.Node:
+    """The node with everything inside it that `change` gives a node for replaced by that."""
+    new = change(node)
+    if new is not None:
+        return new
+    fields = {f.name: _replaced(getattr(node, f.name), change) for f in dataclasses.fields(node)}
+    return dataclasses.replace(node, **fields)
+
+
+def _replaced(value: object, change: Callable[[ir.Node], ir.Node | None]) -> object:
+    if isinstance(value, ir.Node):
+        return replaced(value, change)
+    if isinstance(value, tuple):
+        return tuple(_replaced(item, change) for item in value)
+    return value
+
+
+def inlined(do: ir.Do, functions: Iterable[ir.Function]) -> tuple[ir.Stmt, ...]:
+    """The statements of a helper with its arguments in the place of its parameters.
+
+    For rules that look at what a call does; not for execution, for a `return` in it would leave
+    the caller.
+    """
+    found = next((f for f in functions if f.name == do.call.function), None)
+    if found is None:
+        return (do,)
+    given = dict(zip((name for name, _ in found.params), do.call.args, strict=True))
+
+    def change(node: ir.Node) -> ir.Node | None:
+        return given.get(node.name) if isinstance(node, ir.Local) else None
+
+    made = (replaced(stmt, change) for stmt in found.body)
+    return tuple(stmt for stmt in made if isinstance(stmt, ir.Stmt))

@@ -1,13 +1,51 @@
-"""A peer as an endpoint knows it: where it is, and the two machines that speak with it."""
+"""A peer as an endpoint knows it: where it is, and the two machines that speak with it.
+
+A sender entry counts its connections from 1 in every life of its endpoint. On the wire their ids
+are `epoch` larger, so that those of a later life are larger than all before it (U-B5): a receiver
+entry, which has outlived the sender, then takes them for what they are, newer.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
 
-from .declaration import Data, Message, ReceiverEntryFixed, SenderEntryFixed
+from .declaration import (
+    Ack,
+    Close,
+    Data,
+    Message,
+    ReceiverEntryFixed,
+    SenderEntryFixed,
+    SendFirst,
+    XmitReq,
+)
 from .relay import Address
 from .settings import LARGEST_WINDOW, Clock, Config, ConnectionStats
+
+
+class FormerLife(Exception):
+    """The message is about a connection that this endpoint had before it was restarted."""
+
+
+def to_wire(message: Message, epoch: int) -> Message:
+    """What an entry says, as the peer shall hear it: connections of this end get their epoch."""
+    match message:
+        case Data() | Close():
+            return message.replace(conn=message.conn + epoch)
+        case Ack() | SendFirst() | XmitReq():
+            return message
+
+
+def from_wire(message: Message, epoch: int) -> Message:
+    """What a peer says, as the entries shall hear it. Errors: FormerLife."""
+    match message:
+        case Data() | Close():
+            return message
+        case Ack() | SendFirst() | XmitReq():
+            if message.conn <= epoch:
+                raise FormerLife
+            return message.replace(conn=message.conn - epoch)
 
 
 @dataclass
@@ -19,16 +57,15 @@ class Peer:
     sender: SenderEntryFixed
     receiver: ReceiverEntryFixed
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    outbox: list[Message] = field(default_factory=list)
+    outbox: list[Message] = field(default_factory=list[Message])
 
     @classmethod
-    def at(cls, address: Address, name: str, config: Config, clock: Clock, epoch: int) -> Peer:
-        """A peer without connections; the next one to it has an id larger than `epoch`."""
+    def at(cls, address: Address, name: str, config: Config, clock: Clock) -> Peer:
+        """A peer without connections."""
         sender = SenderEntryFixed(
             conn_expiry_timeout=config.conn_expiry_timeout,
             conn_close_timeout=config.conn_close_timeout,
             reaping=config.conn_expiry_timeout > 0,
-            epoch=epoch,
             clock=clock,
         )
         receiver = ReceiverEntryFixed(

@@ -40,7 +40,7 @@ from .declaration import (
     SendFirst,
     XmitReq,
 )
-from .peer import Peer
+from .peer import FormerLife, Peer, from_wire, to_wire
 from .relay import LOOPBACK, Address
 from .settings import Config, EndpointStats, LoopClock, Options
 from .wire import LONGEST_PAYLOAD, Batch, WireError, decode, encode_name, pack
@@ -133,7 +133,7 @@ class Unicast:
         if peer in self._peers:
             self._peers[peer].address = address
             return
-        known = Peer.at(address, peer, self._config, self._clock, self._epoch)
+        known = Peer.at(address, peer, self._config, self._clock)
         self._peers[peer] = known
         if self._options.journal is not None:
             journal = self._options.journal
@@ -219,6 +219,7 @@ class Unicast:
             misdirected=counts["misdirected"],
             unknown=counts["unknown"],
             refused=counts["refused"],
+            former=counts["former"],
             beyond=counts["beyond"],
             accepted=counts["accepted"],
             delivered=counts["delivered"],
@@ -283,7 +284,9 @@ class Unicast:
         for message in batch.in_order_of_handling():
             self._kinds_received[type(message).__name__] += 1
             try:
-                self._handle(peer, message)
+                self._handle(peer, from_wire(message, self._epoch))
+            except FormerLife:
+                self._counts["former"] += 1
             except Refused:
                 self._counts["refused"] += 1
         self._deliver(peer)
@@ -346,7 +349,7 @@ class Unicast:
         config = self._config
         for peer in self._peers.values():
             self._kinds_sent.update(type(message).__name__ for message in peer.outbox)
-            batch = Batch(self.name, peer.name, tuple(peer.outbox))
+            batch = Batch(self.name, peer.name, tuple(to_wire(m, self._epoch) for m in peer.outbox))
             peer.outbox.clear()
             for datagram in pack(batch, config.largest_datagram, config.most_messages):
                 self._counts["datagrams_sent"] += 1

@@ -107,7 +107,8 @@ class EndpointStats:
 
     Datagrams that came in and were dropped: `malformed` (no datagram of ours), `misdirected`
     (meant for another endpoint), `unknown` (from a peer that was not connected). Messages:
-    `refused` by the machine, `beyond` any window a peer may have. `messages_sent` and
+    `refused` by the machine, about a `former` life of this endpoint, `beyond` any window a peer
+    may have. `messages_sent` and
     `messages_received` by kind ("Data", "Ack", ...). Payloads: `accepted` from the application,
     `delivered` to it, `dropped` and reported.
     """
@@ -118,6 +119,7 @@ class EndpointStats:
     misdirected: int
     unknown: int
     refused: int
+    former: int
     beyond: int
     accepted: int
     delivered: int

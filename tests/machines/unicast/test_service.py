@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -54,7 +54,7 @@ def timed(test: Callable[[], Awaitable[None]]) -> Callable[[], None]:
 @asynccontextmanager
 async def joined(
     config: Config = QUICK, options: Options | None = None, faults: Faults | None = None
-) -> AsyncIterator[tuple[Unicast, Unicast, Relay]]:
+) -> AsyncGenerator[tuple[Unicast, Unicast, Relay], None]:
     """A and B with a relay between them, good unless faults are given; A has the options."""
     async with (
         Relay(faults or Faults(), seed=3) as relay,
@@ -73,6 +73,11 @@ async def heard(end: Unicast, count: int) -> list[bytes]:
         if len(payloads) == count:
             break
     return payloads
+
+
+def sending(end: Unicast) -> Conn:
+    """The state of the connection from this end to B."""
+    return end.stats().connections["B"].sending
 
 
 class Probe(asyncio.DatagramProtocol):
@@ -97,13 +102,13 @@ class Probe(asyncio.DatagramProtocol):
 
 
 @asynccontextmanager
-async def probed(config: Config = QUICK) -> AsyncIterator[tuple[Unicast, Probe]]:
+async def probed(options: Options | None = None) -> AsyncGenerator[tuple[Unicast, Probe], None]:
     """The endpoint A and a probe that it knows as P."""
     probe = Probe()
     probe.transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(
         lambda: probe, local_addr=(LOOPBACK, 0)
     )
-    async with await Unicast.open("A", config) as a:
+    async with await Unicast.open("A", QUICK, options) as a:
         probe.target = a
         a.connect("P", probe.transport.get_extra_info("sockname"))
         yield a, probe
@@ -242,16 +247,27 @@ async def test_a_receiver_without_a_connection_asks_for_the_first_message() -> N
 
 @timed
 async def test_only_the_highest_is_resent_and_the_rest_on_request() -> None:
-    async with probed() as (a, probe):
+    async with probed(Options(epoch=0)) as (a, probe):
         for number in (1, 2, 3):
             await a.send("P", b"%d" % number)
-        conn = a.entries("P")[0].conn
-        assert [await probe.inbox.get() for _ in range(3)] == [data(n, conn) for n in (1, 2, 3)]
-        assert [await probe.inbox.get() for _ in range(2)] == [data(3, conn)] * 2
-        probe.say(SendFirst(conn=conn), XmitReq(conn=conn, missing=frozenset({2, 9})))
+        assert [await probe.inbox.get() for _ in range(3)] == [data(1), data(2), data(3)]
+        assert [await probe.inbox.get() for _ in range(2)] == [data(3), data(3)]
+        probe.say(SendFirst(conn=1), XmitReq(conn=1, missing=frozenset({2, 9})))
         answers = {await probe.inbox.get() for _ in range(3)}
-        assert answers >= {data(1, conn), data(2, conn)}
-        probe.say(Ack(seqno=3, conn=conn))
+        assert answers >= {data(1), data(2)}
+        probe.say(Ack(seqno=3, conn=1))
+        await a.flushed("P")
+
+
+@timed
+async def test_answers_to_a_former_life_are_not_taken_for_those_to_this_one() -> None:
+    async with probed(Options(epoch=1_000)) as (a, probe):
+        await a.send("P", b"1")
+        assert await probe.inbox.get() == data(1, conn=1_001)
+        probe.say(Ack(seqno=1, conn=1_000), XmitReq(conn=1, missing=frozenset({1})))
+        await a.until(lambda: a.stats().former == 2)
+        assert a.stats().connections["P"].unacked == 1
+        probe.say(Ack(seqno=1, conn=1_001))
         await a.flushed("P")
 
 
@@ -264,10 +280,11 @@ async def test_a_connection_closes_and_opens_again() -> None:
         for conn in (101, 102):
             assert await a.send("B", b"hello") == 1
             assert await heard(b, 1) == [b"hello"]
-            assert [entry.conn for entry in (a.entries("B")[0], b.entries("A")[1])] == [conn] * 2
+            assert b.entries("A")[1].conn == conn
+            assert a.entries("B")[0].conn == conn - 100
             await a.flushed("B")
             a.close("B")
-            assert a.entries("B")[0].state == Conn.CLOSING
+            assert sending(a) == Conn.CLOSING
             await asyncio.gather(gone(a, "B"), gone(b, "A"))
         a.close("B")
         assert a.stats().messages_sent["Close"] == 2
@@ -279,16 +296,15 @@ async def test_closing_flushes_and_sending_reopens() -> None:
         relay.cut("A>B")
         await a.send("B", b"pending")
         a.view(["C"])
-        sender = a.entries("B")[0]
-        assert sender.state == Conn.CLOSING
+        assert sending(a) == Conn.CLOSING
         relay.mend("A>B")
         assert await heard(b, 1) == [b"pending"]
         await a.flushed("B")
-        assert sender.state == Conn.CLOSING
+        assert sending(a) == Conn.CLOSING
         assert await a.send("B", b"once more") == 2
-        assert sender.state == Conn.OPEN
+        assert sending(a) == Conn.OPEN
         a.view(["B"])
-        assert sender.state == Conn.OPEN
+        assert sending(a) == Conn.OPEN
         assert await heard(b, 1) == [b"once more"]
 
 
@@ -313,15 +329,24 @@ async def test_what_cannot_be_delivered_is_reported() -> None:
         relay.cut("A>B", "B>A")
         await a.send("B", b"1")
         await a.send("B", b"2")
-        conn = a.entries("B")[0].conn
         a.close("B")
         await gone(a, "B")
-        lost = frozenset({data(1, conn), data(2, conn)})
-        assert reports == [("B", Dropped(conn=conn, messages=lost))]
+        lost = frozenset({data(1), data(2)})
+        assert reports == [("B", Dropped(conn=1, messages=lost))]
         assert a.stats().dropped == 2
         relay.mend("A>B", "B>A")
         assert await a.send("B", b"3") == 1
         assert await heard(b, 1) == [b"3"]
+
+
+@timed
+async def test_giving_up_closes_the_connection_at_the_peer_too() -> None:
+    async with probed(Options(epoch=40)) as (a, probe):
+        await a.send("P", b"1")
+        a.close("P")
+        while (said := await probe.inbox.get()) != Close(conn=41):
+            assert said == data(1, conn=41)
+        assert a.stats().dropped == 1
 
 
 @timed

@@ -173,7 +173,7 @@ def test_the_largest_message_fits_a_datagram_whatever_the_names() -> None:
         assert len(encode(Batch(name, name, (largest,)))) <= LARGEST_DATAGRAM
 
 
-TOO_LARGE = {
+TOO_LARGE: dict[str, Message] = {
     "payload": Data(seqno=1, conn=1, first=True, payload=bytes(LONGEST_PAYLOAD + 1)),
     "numbers": XmitReq(conn=1, missing=frozenset(range(MOST_REQUESTED + 1))),
     "does not fit the format": Ack(seqno=2**64, conn=1),

@@ -1,0 +1,158 @@
+"""What is true of values: equality and bounds; and a value of one type seen as another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lawful.spec import types as t
+
+from .logic import Term
+from .shapes import NotEncodable, Shapes, erase
+
+
+class Encoding(Shapes):
+    """One machine's types as Z3 has them."""
+
+    def equal(self, a: Term, b: Term, type: t.Type) -> Term:
+        """Equality of two values of the type."""
+        logic = self.logic
+        match type:
+            case t.Set(item=key) | t.Bag(item=key) | t.Map(key=key):
+                keys = self.keys(type) if isinstance(type, t.Map) else self.universe(key)
+                if keys is None:
+                    return logic.equal(a, b)
+                return logic.all(logic.equal(logic.read(a, k), logic.read(b, k)) for k in keys)
+            case t.Record() | t.Tuple() | t.Part():
+                data, fields = self.data(type), self.variants(type)[0][1]
+                return logic.all(
+                    self.equal(logic.field(data, 0, i, a), logic.field(data, 0, i, b), of)
+                    for i, (_, of) in enumerate(fields)
+                )
+            case _:
+                return logic.equal(a, b)
+
+    def coerce(self, term: Term, source: t.Type, target: t.Type) -> Term:
+        """A value of `source` as one of `target`, wider or known to fit; raises NotEncodable."""
+        source, target = erase(source), erase(target)
+        if source == target:
+            return term
+        match source, target:
+            case t.Int(), t.Float():
+                return self.logic.real_of(term)
+            case t.Union(options=options), _:
+                return self._by_option(term, source, options, target)
+            case _, t.Union(options=options):
+                for i, option in enumerate(options):
+                    if t.fits(source, option):
+                        return self.inject(self.coerce(term, source, option), target, i)
+            case t.Tuple(items=mine), t.Tuple(items=theirs) if len(mine) == len(theirs):
+                data = self.data(source)
+                args = [
+                    self.coerce(self.logic.field(data, 0, i, term), *pair)
+                    for i, pair in enumerate(zip(mine, theirs, strict=True))
+                ]
+                return self.logic.make(self.data(target), 0, args)
+            case t.Set(item=mine), t.Set(item=theirs):
+                return self._rekeyed(term, source, target)
+            case t.Map(key=mine, total=a), t.Map(key=theirs, total=b) if a or not b:
+                return self._rekeyed(term, source, target)
+            case _:
+                pass
+        raise NotEncodable(f"a {source} where a {target} is expected")
+
+    def is_option(self, term: Term, union: t.Union, wanted: Sequence[t.Type]) -> Term:
+        """Whether the union's value is of one of the wanted types."""
+        erased = [erase(w) for w in wanted]
+        options = [erase(o) for o in union.options]
+        data = self.data(union)
+        found = [i for i, o in enumerate(options) if any(t.fits(o, w) for w in erased)]
+        return self.logic.any(self.logic.is_variant(data, i, term) for i in found)
+
+    def _by_option(
+        self, term: Term, source: t.Type, options: tuple[t.Type, ...], target: t.Type
+    ) -> Term:
+        data = self.data(source)
+        result: Term | None = None
+        for i, option in enumerate(options):
+            if any(t.fits(option, o) for o in t.options(target)):
+                field = data.variants[i][1]
+                none = self.logic.make(self.data(t.NOTHING), 0, []) if not field else None
+                value = none or self.logic.field(data, i, 0, term)
+                other = self.coerce(value, option, target)
+                test = self.logic.is_variant(data, i, term)
+                result = other if result is None else self.logic.choose(test, other, result)
+        if result is None:
+            raise NotEncodable(f"a {source} where a {target} is expected")
+        return result
+
+    def _rekeyed(self, term: Term, source: t.Type, target: t.Type) -> Term:
+        logic = self.logic
+        mine, theirs = t.element(source), t.element(target)
+        assert mine is not None and theirs is not None
+        key = logic.fresh("k", self.shape(theirs))
+        same_keys = mine == theirs
+        if not same_keys and not isinstance(theirs, t.Union):
+            raise NotEncodable(f"a {source} where a {target} is expected")
+        old = key if same_keys else self.coerce(key, theirs, mine)
+        # A key that no old key becomes is absent, whatever the old container says of its stand-in.
+        known = logic.true if same_keys else logic.equal(self.coerce(old, mine, theirs), key)
+        there, value = self.get(source, term, old)
+        if isinstance(source, t.Map) and isinstance(target, t.Map):
+            new = self.coerce(value, source.value, target.value)
+            if target.total:
+                return logic.by_cases(key, new)
+            entry = self.present(target.value, new)
+            there = logic.all((known, there))
+            return logic.by_cases(key, logic.choose(there, entry, self.absent(target.value)))
+        return logic.by_cases(key, logic.all((known, there)))
+
+    def bounds(self, term: Term, type: t.Type) -> Term:
+        """Whether the value keeps the bounds of its type, inside containers and records too."""
+        logic = self.logic
+        match type:
+            case t.Int(low=low, high=high):
+                above = [] if low is None else [logic.at_most(logic.number(low), term)]
+                below = [] if high is None else [logic.at_most(term, logic.number(high))]
+                return logic.all([*above, *below])
+            case t.Record() | t.Tuple() | t.Part():
+                data, fields = self.data(type), self.variants(type)[0][1]
+                return logic.all(
+                    self.bounds(logic.field(data, 0, i, term), of)
+                    for i, (_, of) in enumerate(fields)
+                )
+            case t.Union(options=options):
+                data = self.data(type)
+                return logic.all(
+                    logic.implies(
+                        logic.is_variant(data, i, term),
+                        self.bounds(logic.field(data, i, 0, term), option),
+                    )
+                    for i, option in enumerate(options)
+                    if data.variants[i][1]
+                )
+            case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item):
+                keys = self.keys(type) if isinstance(type, t.Map) else self.universe(item)
+                if keys is not None:
+                    return logic.all(self._entry_bounds(term, type, key) for key in keys)
+                key = logic.fresh("k", self.shape(item))
+                return logic.forall([key], logic.true, self._entry_bounds(term, type, key))
+            case _:
+                return logic.true
+
+    def _entry_bounds(self, container: Term, type: t.Type, key: Term) -> Term:
+        logic = self.logic
+        there, value = self.get(type, container, key)
+        match type:
+            case t.Map(key=of, value=values):
+                # Of a total map that cannot be listed, only the keys inside their bounds count.
+                inside = self.bounds(key, of)
+                where = inside if type.total else there
+                kept = self.bounds(value, values)
+                return logic.implies(where, kept if type.total else logic.all((inside, kept)))
+            case t.Bag(item=of):
+                positive = logic.at_most(logic.number(0), value)
+                return logic.implies(there, logic.all((self.bounds(key, of), positive)))
+            case t.Set(item=of):
+                return logic.implies(there, self.bounds(key, of))
+            case _:
+                return logic.true

@@ -1,0 +1,482 @@
+"""The reference engine: what a step is, executed statement by statement.
+
+It defines the language; every other engine is compared with it. Language page, "What a step is".
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lawful.spec import bounds, ir
+from lawful.spec import types as t
+from lawful.spec.explain import conjuncts, refusal, shown
+from lawful.spec.ir import Json
+from lawful.spec.outcomes import Reason
+from lawful.spec.show import expr as expr_text
+from lawful.spec.values import FrozenBag, FrozenMap, World, encode
+
+from .meaning import PARTIAL, SELF, Box, Env, Guard, Meaning, NoValue, fields_of, iterate
+
+State = tuple[Any, ...]
+
+
+class Broken(Exception):
+    """The step breaks a built-in property: `asserts` or `ambiguous`."""
+
+    def __init__(self, name: str, what: str) -> None:
+        self.name = name
+        self.what = what
+
+
+class _Returned(Exception):
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class _Left(Exception):
+    """`break`."""
+
+
+class _Next(Exception):
+    """`continue`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The step happened."""
+
+    state: State
+    output: Any
+    transition: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A guard is false; `reason` says which, and is worked out only when asked for."""
+
+    transition: str
+    reason: Callable[[], Reason]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The step breaks the built-in property `name` (`bounds`, `asserts`, `undefined`, ...)."""
+
+    name: str
+    what: str
+    transition: str
+
+
+Outcome = Done | Refusal | Fault
+
+
+class Reference(Meaning):
+    """Executes a machine; states are values, nothing is shared between steps."""
+
+    # Making states.
+
+    def fresh(self, machine: str, parameters: Mapping[str, Any]) -> Box:
+        """The state that the defaults give, with these parameters."""
+        m = self.machines[machine]
+        box = Box()
+        env: Env = {}
+        for v in m.variables:
+            value = None if v.initial is None else self.eval(v.initial, env)
+            box.append(copy.deepcopy(value) if isinstance(value, Box) else value)
+        for p in m.parameters:
+            given = p.name in parameters
+            default = None if p.default is None else self.eval(p.default, env)
+            box.append(parameters[p.name] if given else default)
+        return box
+
+    def initial(self, parameters: Mapping[str, Any]) -> State:
+        """The state of a new instance with these parameters, before any `@initial`."""
+        return freeze(self.fresh(self.machine.name, parameters))
+
+    def start(self, state: State, function: ir.Function, args: Mapping[str, Any]) -> Outcome:
+        """The outcome of an `@initial` method from the defaults."""
+        return self._outermost(state, function.name, lambda box: self._body(box, function, args))
+
+    # Steps.
+
+    def step(self, state: State, transition: str, args: Mapping[str, Any]) -> Outcome:
+        """The outcome of one transition with these arguments: the outermost step."""
+        row = self.machine.transition(transition)
+        return self._outermost(state, transition, lambda box: self._transition(box, row, args))
+
+    def _outermost(self, state: State, name: str, run: Callable[[Box], Any]) -> Outcome:
+        box = thaw(state)
+        try:
+            output = run(box)
+        except Guard as guard:
+            return Refusal(name, _lazy(self, guard, name))
+        except NoValue as error:
+            return Fault("undefined", str(error), name)
+        except Broken as broken:
+            return Fault(broken.name, broken.what, name)
+        after = freeze(box)
+        out_of = self.breach(self.machine.name, after) or self._output_breach(name, output)
+        return Fault("bounds", out_of, name) if out_of else Done(after, output, name)
+
+    def breach(self, machine: str, state: State) -> str | None:
+        """What is out of its type's bounds in a state, parts included, or None."""
+        for v, value in zip(self.machines[machine].variables, state, strict=False):
+            if isinstance(v.type, t.Part):
+                found = self.breach(v.type.machine, value)
+            else:
+                found = bounds.breach(value, v.type)
+            if found is not None:
+                return f"{v.name} {found}" if found[0] in ".[" else f"{v.name}: {found}"
+        return None
+
+    def _output_breach(self, name: str, output: Any) -> str | None:
+        rows = [x for x in self.machine.transitions if x.name == name]
+        kind = rows[0].function.output if rows else t.NOTHING
+        found = None if output is None else bounds.breach(output, kind)
+        return None if found is None else f"the output: {found}"
+
+    def _transition(self, box: Box, row: ir.Transition, args: Mapping[str, Any]) -> Any:
+        env: Env = {SELF: box, **args}
+        if row.source is not None and row.control is not None:
+            state = self._header(row.control, env)
+            if state.name not in row.source:
+                raise Guard(None, _not_in(row, state.name), env)
+        if row.timer is not None:
+            if not self._header(row.timer, env):
+                raise Guard(None, f"the timer {expr_text(row.timer)} is not armed", env)
+            self.store(row.timer, False, env)
+        output = self._body(box, row.function, args)
+        if row.target is not None and row.control is not None:
+            if len(row.target) == 1:
+                assert isinstance(row.control.type, t.Enum)
+                target = self.world.enums[row.control.type.name][row.target[0]]
+                self.store(row.control, target, env)
+            elif self.eval(row.control, env).name not in row.target:
+                now = self.eval(row.control, env).name
+                raise Broken("bounds", f"{now} is none of {', '.join(row.target)}")
+        return output
+
+    def _header(self, place: ir.Expr, env: Env) -> Any:
+        try:
+            return self.eval(place, env)
+        except NoValue as error:
+            raise Guard(None, f"{expr_text(place)}: {error}", env) from error
+
+    def _body(self, box: Box, function: ir.Function, args: Mapping[str, Any]) -> Any:
+        return self._run(function.body, {SELF: box, **args})
+
+    def _run(self, body: tuple[ir.Stmt, ...], env: Env) -> Any:
+        try:
+            self.block(body, env)
+        except _Returned as returned:
+            return returned.value
+        return None
+
+    run_pure = _run
+
+    def can(self, part: Any, kind: t.Type, name: str, args: list[Any]) -> bool:
+        """Whether the call would not be refused; a step that breaks a property is not refused."""
+        assert isinstance(kind, t.Part)
+        try:
+            self.call_step(copy.deepcopy(part), kind.machine, name, args)
+        except Guard:
+            return False
+        except (NoValue, Broken):
+            return True
+        return True
+
+    def call_step(self, box: Box, machine: str, name: str, args: list[Any]) -> Any:
+        """A transition or event of a part, within the caller's step."""
+        m = self.machines[machine]
+        event = next((e for e in m.events if e.name == name), None)
+        if event is None:
+            row = m.transition(name)
+            return self._transition(box, row, _named(row.function.params, args))
+        taken: list[tuple[Box, Any]] = []
+        first: Guard | None = None
+        for row in m.serving(name):
+            trial = copy.deepcopy(box)
+            try:
+                taken.append(
+                    (trial, self._transition(trial, row, _named(row.function.params, args)))
+                )
+            except Guard as guard:
+                first = first or guard
+        if len(taken) > 1:
+            raise Broken("ambiguous", f"{len(taken)} transitions of {machine}.{name} are enabled")
+        if taken:
+            box[:] = taken[0][0]
+            return taken[0][1]
+        if self.ignored(m, freeze(box), name, _named(event.params, args)):
+            return None
+        raise first or Guard(None, f"nothing serves {name}", {SELF: box})
+
+    def ignored(
+        self, m: ir.Machine, state: State, event: str, args: Mapping[str, Any]
+    ) -> ir.Ignore | None:
+        """The `ignore` that accepts the event in this state, if one does."""
+        for row in m.ignores:
+            if row.event != event:
+                continue
+            if row.source is not None:
+                now = state[self.layout[m.name]["state"]]
+                if now.name not in row.source:
+                    continue
+            if row.when is not None:
+                given = _named(row.when.params, list(args.values()))
+                if not self._run(row.when.body, {SELF: state, **given}):
+                    continue
+            return row
+        return None
+
+    # Statements.
+
+    def block(self, body: tuple[ir.Stmt, ...], env: Env) -> None:
+        """Run the statements in order."""
+        for stmt in body:
+            RUN[stmt.__class__](self, stmt, env)
+
+    def store(self, target: ir.Expr, value: Any, env: Env) -> None:
+        """Assign a place: a local, a machine's field, or an item of a container at a place."""
+        match target:
+            case ir.Local(name=name):
+                env[name] = value
+            case ir.Field(of=of, name=name):
+                assert isinstance(of.type, t.Part)
+                self.eval(of, env)[self.layout[of.type.machine][name]] = value
+            case ir.Item(of=of, key=key):
+                held = self.eval(of, env)
+                self.store(of, _put(held, self.eval(key, env), value), env)
+            case ir.Narrow(of=of):
+                self.store(of, value, env)
+            case _:
+                raise AssertionError(f"not a place: {expr_text(target)}")
+
+
+def _put(held: Any, key: Any, value: Any) -> Any:
+    if isinstance(held, FrozenBag):
+        return FrozenBag({**{k: n for k, n in held.items() if k != key}, **({key: value} if value else {})})
+    if isinstance(held, FrozenMap):
+        return FrozenMap({**held, key: value})
+    if not -len(held) <= key < len(held):
+        raise NoValue(f"there is no item {key}")
+    at = key % len(held)
+    return (*held[:at], value, *held[at + 1 :])
+
+
+def _named(params: tuple[tuple[str, t.Type], ...], args: list[Any]) -> dict[str, Any]:
+    return dict(zip((name for name, _ in params), args, strict=True))
+
+
+def _not_in(row: ir.Transition, state: str) -> str:
+    assert row.control is not None and row.source is not None
+    wanted = " or ".join(row.source)
+    return f"{expr_text(row.control)} is {state}, not {wanted}"
+
+
+def freeze(value: Any) -> Any:
+    """A box and the boxes in it as tuples."""
+    if isinstance(value, Box):
+        return PartState(freeze(each) for each in value)
+    if isinstance(value, FrozenMap) and any(isinstance(v, Box) for v in value.values()):
+        return FrozenMap({k: freeze(v) for k, v in value.items()})
+    return value
+
+
+def thaw(state: State) -> Box:
+    """A private copy of a state that a step may change; parts are tuples of their own type."""
+    return Box(thaw(v) if v.__class__ is PartState else v for v in state)
+
+
+class PartState(tuple[Any, ...]):
+    """A part's state inside a state: a tuple that can be told from a tuple value."""
+
+    __slots__ = ()
+
+
+def _lazy(m: Reference, guard: Guard, transition: str) -> Callable[[], Reason]:
+    return lambda: explain(m, guard, transition)
+
+
+def explain(m: Reference, guard: Guard, transition: str) -> Reason:
+    """The false clause of a guard with the values in it."""
+    why = guard.why if isinstance(guard.why, str) else ""
+    if isinstance(guard.why, ir.Expr):
+        why = str(m.eval(guard.why, guard.env))
+    if guard.test is None:
+        return Reason(transition, "", why, {})
+    test = next((c for c in conjuncts(guard.test) if not m.eval(c, guard.env)), guard.test)
+    pairs = [(each, encode(m.eval(each, guard.env), each.type)) for each in shown(test)]
+    values: dict[str, Json] = {expr_text(each): value for each, value in pairs}
+    return Reason(transition, refusal(test, [value for _, value in pairs]), why, values)
+
+
+# Statements, one small function each.
+
+
+def _assign(m: Reference, s: ir.Assign, env: Env) -> None:
+    m.store(s.target, m.eval(s.value, env), env)
+
+
+def _unpack(m: Reference, s: ir.Unpack, env: Env) -> None:
+    env.update(zip(s.names, m.eval(s.value, env), strict=True))
+
+
+def _branch(m: Reference, s: ir.Branch, env: Env) -> None:
+    m.block(s.then if m.eval(s.test, env) else s.other, env)
+
+
+def _loop(m: Reference, s: ir.Loop, env: Env) -> None:
+    for item in iterate(m.eval(s.over, env)):
+        if len(s.names) == 1:
+            env[s.names[0]] = item
+        else:
+            env.update(zip(s.names, item, strict=True))
+        try:
+            m.block(s.body, env)
+        except _Left:
+            break
+        except _Next:
+            continue
+
+
+def _return(m: Reference, s: ir.Return, env: Env) -> None:
+    raise _Returned(None if s.value is None else m.eval(s.value, env))
+
+
+def _require(m: Reference, s: ir.Require, env: Env) -> None:
+    if not m.eval(s.test, env):
+        raise Guard(s.test, s.why, env)
+
+
+def _refuse(m: Reference, s: ir.Refuse, env: Env) -> None:
+    raise Guard(None, s.why, env)
+
+
+def _assert(m: Reference, s: ir.Assert, env: Env) -> None:
+    if not m.eval(s.test, env):
+        raise Broken("asserts", f"{expr_text(s.test)} is false")
+
+
+def _step(m: Reference, s: ir.Step, env: Env) -> None:
+    assert isinstance(s.part.type, t.Part)
+    args = [m.eval(arg, env) for arg in s.args]
+    _into(m, s.into, m.call_step(m.eval(s.part, env), s.part.type.machine, s.name, args), env)
+
+
+def _base(m: Reference, s: ir.Base, env: Env) -> None:
+    owner = next(x for x in m.machines.values() for row in x.bases if row.name == s.name)
+    row = next(row for row in owner.bases if row.name == s.name)
+    args = [m.eval(arg, env) for arg in s.args]
+    _into(m, s.into, m._transition(env[SELF], row, _named(row.function.params, args)), env)
+
+
+def _do(m: Reference, s: ir.Do, env: Env) -> None:
+    assert s.call.of is not None and isinstance(s.call.of.type, t.Part)
+    function = m.functions[s.call.of.type.machine, s.call.function]
+    args = [m.eval(arg, env) for arg in s.call.args]
+    box = m.eval(s.call.of, env)
+    _into(m, s.into, m._run(function.body, {SELF: box, **_named(function.params, args)}), env)
+
+
+def _into(m: Reference, place: ir.Expr | None, value: Any, env: Env) -> None:
+    if place is not None:
+        m.store(place, value, env)
+
+
+def _stop(exception: type[Exception]) -> Callable[[Reference, Any, Env], None]:
+    def run(m: Reference, s: Any, env: Env) -> None:
+        raise exception
+
+    return run
+
+
+def _update(m: Reference, s: ir.Update, env: Env) -> None:
+    held = m.eval(s.target, env)
+    args = [m.eval(arg, env) for arg in s.args]
+    try:
+        value, given = UPDATE[s.target.type.__class__.__name__, s.op](held, *args)
+    except PARTIAL as error:
+        raise NoValue(f"{s.op}: {error}") from error
+    m.store(s.target, value, env)
+    _into(m, s.into, given, env)
+
+
+def _remove(held: frozenset[Any], item: Any) -> tuple[Any, Any]:
+    if item not in held:
+        raise KeyError(item)
+    return held - {item}, None
+
+
+def _without(held: Mapping[Any, Any], key: Any) -> FrozenMap[Any, Any]:
+    return FrozenMap({k: v for k, v in held.items() if k != key})
+
+
+def _map_pop(held: FrozenMap[Any, Any], key: Any, *default: Any) -> tuple[Any, Any]:
+    given = held.get(key, *default) if default else held[key]
+    return _without(held, key), given
+
+
+def _map_delete(held: FrozenMap[Any, Any], key: Any) -> tuple[Any, Any]:
+    return _map_pop(held, key)[0], None
+
+
+def _pop(held: tuple[Any, ...], *index: int) -> tuple[Any, Any]:
+    left = list(held)
+    given = left.pop(*index)
+    return tuple(left), given
+
+
+def _insert(held: tuple[Any, ...], index: int, item: Any) -> tuple[Any, Any]:
+    made = list(held)
+    made.insert(index, item)
+    return tuple(made), None
+
+
+def _seq_remove(held: tuple[Any, ...], item: Any) -> tuple[Any, Any]:
+    at = held.index(item)
+    return (*held[:at], *held[at + 1 :]), None
+
+
+UPDATE: dict[tuple[str, str], Callable[..., tuple[Any, Any]]] = {
+    ("Set", "add"): lambda held, x: (held | {x}, None),
+    ("Set", "discard"): lambda held, x: (held - {x}, None),
+    ("Set", "remove"): _remove,
+    ("Set", "update"): lambda held, other: (held | other, None),
+    ("Set", "clear"): lambda held: (frozenset(), None),
+    ("Seq", "append"): lambda held, x: ((*held, x), None),
+    ("Seq", "extend"): lambda held, other: ((*held, *other), None),
+    ("Seq", "insert"): _insert,
+    ("Seq", "pop"): _pop,
+    ("Seq", "remove"): _seq_remove,
+    ("Seq", "clear"): lambda held: ((), None),
+    ("Map", "pop"): _map_pop,
+    ("Map", "update"): lambda held, other: (FrozenMap({**held, **other}), None),
+    ("Map", "delete"): _map_delete,
+    ("Map", "clear"): lambda held: (FrozenMap(), None),
+    ("Bag", "clear"): lambda held: (FrozenBag(), None),
+    ("Timer", "start"): lambda held, seconds: (True, None),
+    ("Timer", "stop"): lambda held: (False, None),
+}
+
+RUN: dict[type[ir.Stmt], Callable[[Reference, Any, Env], None]] = {
+    ir.Assign: _assign,
+    ir.Update: _update,
+    ir.Unpack: _unpack,
+    ir.Branch: _branch,
+    ir.Loop: _loop,
+    ir.Break: _stop(_Left),
+    ir.Continue: _stop(_Next),
+    ir.Return: _return,
+    ir.Require: _require,
+    ir.Refuse: _refuse,
+    ir.Assert: _assert,
+    ir.Step: _step,
+    ir.Base: _base,
+    ir.Do: _do,
+}
+
+__all__ = ["Done", "Fault", "Outcome", "Reference", "Refusal", "State", "fields_of"]

@@ -1,0 +1,61 @@
+"""Why a property is false, and why a state is stuck: clauses with their values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec.explain import conjuncts, failure, shown
+from lawful.spec.values import encode
+
+from .meaning import SELF, Env, NoValue
+from .reference import Refusal, State
+from .space import Space
+
+
+def failure_of(space: Space, p: ir.Property, state: State, args: tuple[Any, ...]) -> str:
+    """The false clause of a property in a state, with the values read in it."""
+    env: Env = dict(zip((name for name, _ in p.function.params), args, strict=False))
+    env[SELF] = state
+    last = p.function.body[-1] if p.function.body else None
+    if not isinstance(last, ir.Return) or last.value is None or len(p.function.body) > 1:
+        return f"{p.name} is false"
+    return clause(space, last.value, env)
+
+
+def clause(space: Space, test: ir.Expr, env: Env) -> str:
+    """The first false conjunct, going into a quantifier that is false for one element."""
+    m = space.reference
+    false = next((c for c in conjuncts(test) if not m.eval(c, env)), test)
+    if isinstance(false, ir.Comp) and false.kind == "all":
+        for inner in m.clauses(false.clauses, env):
+            if not m.eval(false.element, inner):
+                bound = [name for each in false.clauses for name in each.names]
+                at = ", ".join(f"{name} = {inner[name]!r}" for name in bound)
+                return f"{clause(space, false.element, inner)} for {at}"
+    values = [encode(m.eval(e, env), e.type) for e in shown(false)]
+    return failure(false, values)
+
+
+def stuck(space: Space, state: State) -> tuple[str, ...]:
+    """For a state without an enabled transition: why each transition is refused."""
+    out: list[str] = []
+    for rule, row in space.rules:
+        reasons: list[str] = []
+        try:
+            tried = list(space.arguments(rule, state))
+        except NoValue as error:
+            tried = []
+            reasons.append(str(error))
+        names = [plan.name for plan in rule.plans]
+        for args in tried:
+            named = dict(zip(names, args, strict=True))
+            outcome = space.reference.step(state, row.name, named)
+            if isinstance(outcome, Refusal):
+                text = str(outcome.reason())
+                if text not in reasons:
+                    reasons.append(text)
+        if not tried and not reasons:
+            reasons.append("no arguments to try")
+        out.append(f"{row.name}: {'; or '.join(reasons[:3])}")
+    return tuple(out)

@@ -1,0 +1,206 @@
+"""Control states as Graphviz's DOT: the same machine always gives the same text.
+
+Events are bold, guards in brackets and blue, outputs after a slash and green: each is told apart
+without colour too. What leaves a state as it is stands inside the state, as in UML. What does not
+fit is cut with an ellipsis and stands whole in the tooltip.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator
+
+from lawful.spec import ir
+
+from .labels import Label
+from .model import Chart, Control, Edge, Kind, Region, Stay, chart, lines, words
+
+INK, QUIET, GUARD, OUTPUT = "#1b1f24", "#57606a", "#1d4e89", "#2e6b34"
+COLOURS: dict[Kind, str] = {"event": INK, "timer": QUIET, "guard": GUARD, "output": OUTPUT}
+FILL, BORDER, FRAME = "#eef3f8", "#33475b", "#9fb0c0"
+FONT = "Helvetica,Arial,sans-serif"
+PLAIN = 'BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1"'
+GRID = f'BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4" COLOR="{FRAME}"'
+COLUMNS = ("Event", "Guard", "Steps of parts", "Output")
+
+
+def text(m: ir.Machine, dpi: int | None = None) -> str:
+    """The machine's control states as a DOT graph; `dpi` is for formats made of pixels."""
+    shown = chart(m)
+    below = [*_below(shown)]
+    out = [
+        f"digraph {_quoted(m.name)} {{",
+        *_indented(_defaults(dpi)),
+        *_indented([f"label=<{_rows(below)}>"] if below else []),
+        "    subgraph cluster_machine {",
+        *_indented([f"label={_title(shown.title, 15)}", "penwidth=0", *_body(shown)], 2),
+        "    }",
+        "}",
+    ]
+    return "\n".join(out) + "\n"
+
+
+def _defaults(dpi: int | None) -> list[str]:
+    font = f"fontname={_quoted(FONT)} fontcolor={_quoted(INK)}"
+    look = f"shape=box style={_quoted('rounded,filled')} fillcolor={_quoted(FILL)}"
+    pixels = f" dpi={dpi}" if dpi else ""
+    return [
+        f"graph [rankdir=LR nodesep=0.35 ranksep=0.35 pad=0.15 labelloc=b labeljust=l {font}"
+        f" fontsize=11{pixels}]",
+        f"node [{look} color={_quoted(BORDER)} penwidth=1.2 margin={_quoted('0.18,0.09')} {font}"
+        " fontsize=11]",
+        f"edge [color={_quoted(BORDER)} arrowsize=0.75 {font} fontsize=11]",
+    ]
+
+
+def _body(shown: Chart, prefix: str = "") -> list[str]:
+    """The inside of a machine's cluster: its regions, its parts, its table of events."""
+    out = ["labelloc=t", "labeljust=l"]
+    for region in shown.regions:
+        inside = _region(region, f"{prefix}{region.name}.")
+        several = len(shown.regions) > 1 or shown.parts
+        out += _cluster(f"{prefix}{region.name}", region.name, inside) if several else inside
+    for part in shown.parts:
+        name = f"{prefix}{part.title.partition(':')[0]}"
+        out += _cluster(name, part.title, _body(part, f"{name}."))
+    # Under the whole picture there is room for the events of the whole; a part's stand in it.
+    inside = (*shown.always, *shown.below) if prefix else shown.always
+    if inside and (prefix or not (shown.regions or shown.parts)):
+        look = f"shape=plain style={_quoted('')}"
+        out.append(f"{_quoted(prefix + 'events')} [{look} label=<{_table(inside)}>]")
+    return out
+
+
+def _cluster(name: str, title: str, inside: list[str]) -> list[str]:
+    look = f"style=rounded color={_quoted(FRAME)} penwidth=1 margin=14"
+    return [
+        f"subgraph {_quoted('cluster_' + name)} {{",
+        *_indented([f"label={_title(title, 13)}", look, *inside]),
+        "}",
+    ]
+
+
+def _region(region: Region, prefix: str) -> list[str]:
+    stays = {stay.state: stay for stay in region.stays}
+    # Graphviz draws from the top what comes first.
+    states = sorted(region.states, key=lambda state: not state.initial)
+    out = [line for s in states for line in _state(s, stays.get(s.name), prefix)]
+    if region.leaves_any:
+        rows = [_coloured("in every state", QUIET), *_items(region.anywhere)]
+        look = f"style={_quoted('rounded,dashed')} color={_quoted(QUIET)}"
+        tip = _tooltip(region.anywhere)
+        out.append(f"{_quoted(prefix + '*')} [{look} label=<{_rows(rows)}>{tip}]")
+    return [*out, *(_edge(edge, prefix) for edge in region.edges)]
+
+
+def _state(state: Control, stay: Stay | None, prefix: str) -> Iterator[str]:
+    name, start = _quoted(prefix + state.name), _quoted(f"{prefix}{state.name}.start")
+    if state.initial:
+        dot = f"shape=circle style=filled fillcolor={_quoted(BORDER)} width=0.13 margin=0"
+        yield f'{start} [{dot} fixedsize=true label=""]'
+        yield f"{start} -> {name}"
+    title = f'<FONT POINT-SIZE="14"><B>{html.escape(state.name)}</B></FONT>'
+    rim = " peripheries=2" if state.terminal else ""
+    if stay is None:
+        yield f"{name} [label=<{title}>{rim}]"
+        return
+    rows = [*_items(stay.labels), *(_repeated(*one) for one in stay.repeated)]
+    everything = (*stay.labels, *(said for _, several in stay.repeated for said in several))
+    yield f"{name} [label=<{_rows(rows, title)}>{rim}{_tooltip(everything)}]"
+
+
+def _repeated(state: str, labels: tuple[Label, ...]) -> str:
+    names = ", ".join(f"<B>{html.escape(said.event.partition('(')[0])}</B>" for said in labels)
+    return f"{names} {_coloured('as in ' + state, QUIET)}"
+
+
+def _edge(edge: Edge, prefix: str) -> str:
+    ends = f"{_quoted(prefix + (edge.source or '*'))} -> {_quoted(prefix + edge.target)}"
+    dashed = " style=dashed" if edge.source is None else ""
+    return f"{ends} [label=<{_rows(_items([edge.label]))}>{dashed}{_tooltip([edge.label])}]"
+
+
+# Labels.
+
+
+def _title(title: str, size: int) -> str:
+    return f'<<FONT POINT-SIZE="{size}"><B>{html.escape(title)}</B></FONT>>'
+
+
+def _rows(rows: Iterable[str], title: str = "") -> str:
+    """Lines under one another, flush left, under a heading of their own if there is one."""
+    # Graphviz draws a rule at the very edge of the rows beside it.
+    gap = '<TR><TD HEIGHT="3"></TD></TR>'
+    head = f"<TR><TD>{title}</TD></TR>{gap}<HR/>{gap}" if title else ""
+    body = "".join(f'<TR><TD ALIGN="LEFT">{row}</TD></TR>' for row in rows)
+    return f"<TABLE {PLAIN}>{head}{body}</TABLE>"
+
+
+def _items(labels: Iterable[Label]) -> Iterator[str]:
+    for said in labels:
+        for i, line in enumerate(lines(said)):
+            indent = "&#160;&#160;" if i else ""
+            yield indent + " ".join(_coloured(piece, COLOURS[kind], kind) for kind, piece in line)
+
+
+def _coloured(piece: str, colour: str, kind: Kind | None = None) -> str:
+    inside = html.escape(piece)
+    if kind == "event":
+        name, bracket, rest = inside.partition("(")
+        inside = f"<B>{name}</B>{bracket}{rest}"
+    return f'<FONT COLOR="{colour}">{inside}</FONT>'
+
+
+def _tooltip(labels: Iterable[Label]) -> str:
+    whole = "\\n".join(_escaped(said.full) for said in labels)
+    return f' tooltip="{whole}" labeltooltip="{whole}"' if whole else ""
+
+
+def _table(labels: Iterable[Label]) -> str:
+    """Events in a table, for what has no control state to be drawn at."""
+    rows = [
+        (
+            [" ".join(_coloured(piece, COLOURS[kind], kind) for kind, piece in lines(said)[0]
+                      if kind in ("event", "timer"))],
+            [_coloured(line, GUARD) for guard in said.guards for line in words(guard)],
+            [_coloured(line, INK) for step in said.steps for line in words(step)],
+            [_coloured(said.brief, OUTPUT)] if said.brief else [],
+        )
+        for said in labels
+    ]  # fmt: skip
+    used = [i for i in range(len(COLUMNS)) if any(row[i] for row in rows)]
+    heads = "".join(_cell([_coloured(COLUMNS[i], QUIET)]) for i in used)
+    body = "<HR/>".join(f"<TR>{''.join(_cell(row[i]) for i in used)}</TR>" for row in rows)
+    return f"<TABLE {GRID}><TR>{heads}</TR><HR/>{body}</TABLE>"
+
+
+def _cell(inside: list[str]) -> str:
+    text = '<BR ALIGN="LEFT"/>'.join(inside)
+    return f'<TD ALIGN="LEFT" VALIGN="TOP" BALIGN="LEFT">{text}</TD>'
+
+
+def _below(shown: Chart) -> Iterator[str]:
+    """What stands under the picture: the events of a composed machine, and the notes."""
+    if shown.always and (shown.regions or shown.parts):
+        yield _table(shown.always)
+    if shown.below:
+        yield _coloured("In every state:", QUIET)
+        yield from (f"– {item}" if item[0] == "<" else f"&#160;{item}" for item in _items(shown.below))
+    for heading, items in shown.notes:
+        yield _coloured(f"{heading}: {'; '.join(items)}", QUIET) if len(items) == 1 else (
+            _coloured(f"{heading}:", QUIET)
+        )
+        if len(items) > 1:
+            yield from (_coloured(f"– {item}", QUIET) for item in items)
+
+
+def _quoted(name: str) -> str:
+    return f'"{_escaped(name)}"'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _indented(given: Iterable[str], levels: int = 1) -> list[str]:
+    return ["    " * levels + line for line in given]

@@ -1,0 +1,114 @@
+"""Control states as a Mermaid state diagram: what a README shows without a drawing program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from lawful.spec import ir
+
+from .labels import Label
+from .model import Chart, Edge, Region, Stay, chart, lines
+
+# Words that Mermaid's grammar takes for itself where a state is named.
+RESERVED = frozenset({"as", "class", "default", "direction", "end", "note", "state", "style"})
+# What would end a label, open a tag or begin an entity; Mermaid decodes these codes itself.
+ENTITIES = {"#": "#35;", ";": "#59;", ":": "#58;", "<": "#60;", ">": "#62;", '"': "#34;",
+            "{": "#123;", "}": "#125;", "%": "#37;", "\\": "#92;"}  # fmt: skip
+
+
+def text(m: ir.Machine) -> str:
+    """The machine's control states in Mermaid's `stateDiagram-v2`."""
+    shown = chart(m)
+    head = ["---", f"title: {shown.title}", "---", "stateDiagram-v2", "    direction LR"]
+    body = [*_body(shown, ""), *_notes(shown)]
+    return "\n".join([*head, *(f"    {line}" for line in body)]) + "\n"
+
+
+def _body(shown: Chart, prefix: str) -> Iterator[str]:
+    for region in shown.regions:
+        several = len(shown.regions) > 1 or bool(shown.parts)
+        inside = _region(region, f"{prefix}{region.name}_" if several else prefix)
+        yield from _group(f"{prefix}{region.name}", region.name, inside) if several else inside
+    for part in shown.parts:
+        name = prefix + part.title.partition(":")[0]
+        yield from _group(name, part.title, _body(part, f"{name}_"))
+    rest = (*shown.always, *shown.below)
+    if rest:
+        title = "in every state" if shown.below else "events"
+        yield from _box(f"{prefix}events", title, (row for said in rest for row in _rows(said)))
+
+
+def _group(name: str, title: str, inside: Iterable[str]) -> Iterator[str]:
+    yield f"state {_quoted(title)} as {_id(name)} {{"
+    yield from (f"    {line}" for line in inside)
+    yield "}"
+
+
+def _region(region: Region, prefix: str) -> Iterator[str]:
+    stays = {stay.state: stay for stay in region.stays}
+    for state in region.states:
+        stay = stays.get(state.name)
+        rows = _told(stay) if stay is not None else ()
+        if stay is not None or _id(prefix + state.name) != state.name:
+            yield from _box(prefix + state.name, state.name, rows)
+    if region.leaves_any:
+        rows = (row for said in region.anywhere for row in _rows(said))
+        yield from _box(f"{prefix}any", "in every state", rows)
+    for state in region.states:
+        if state.initial:
+            yield f"[*] --> {_id(prefix + state.name)}"
+    yield from (_edge(edge, prefix) for edge in region.edges)
+    for state in region.states:
+        if state.terminal:
+            yield f"{_id(prefix + state.name)} --> [*]"
+
+
+def _told(stay: Stay) -> Iterator[str]:
+    """What leaves a state as it is, as lines inside it."""
+    for said in stay.labels:
+        yield from _rows(said)
+    for state, labels in stay.repeated:
+        names = ", ".join(said.event.partition("(")[0] for said in labels)
+        yield f"{names} as in {state}"
+
+
+def _box(name: str, title: str, rows: Iterable[str]) -> Iterator[str]:
+    yield f"state {_quoted(title)} as {_id(name)}"
+    yield from (f"{_id(name)} : {_safe(row)}" for row in rows)
+
+
+def _edge(edge: Edge, prefix: str) -> str:
+    source, target = _id(prefix + (edge.source or "any")), _id(prefix + edge.target)
+    return f"{source} --> {target} : {'<br/>'.join(map(_safe, _rows(edge.label)))}"
+
+
+def _rows(said: Label) -> Iterator[str]:
+    for line in lines(said):
+        yield " ".join(piece for _, piece in line)
+    yield from said.steps
+
+
+def _notes(shown: Chart) -> Iterator[str]:
+    """Notes stand beside a state; the first there is will do."""
+    states = [state.name for region in shown.regions for state in region.states]
+    if shown.parts or len(shown.regions) > 1 or not states:
+        return
+    items = [f"{heading}: {'; '.join(items)}" for heading, items in shown.notes]
+    if items:
+        yield f"note left of {_id(states[0])}"
+        yield from (f"    {_safe(item)}" for item in items)
+        yield "end note"
+
+
+def _id(name: str) -> str:
+    plain = re.sub(r"\W", "_", name)
+    return f"{plain}_" if plain.lower() in RESERVED else plain
+
+
+def _safe(text: str) -> str:
+    return "".join(ENTITIES.get(char, char) for char in text)
+
+
+def _quoted(title: str) -> str:
+    return f'"{_safe(title)}"'

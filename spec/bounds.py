@@ -1,0 +1,145 @@
+"""Whether a value keeps the bounds of its type, and all values of a bounded type."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from . import types as t
+from .values import FrozenBag, FrozenMap, Token, World, chosen
+
+Sizes = Mapping[str, int]
+
+
+def breach(value: Any, type: t.Type) -> str | None:
+    """What is out of bounds in a value of this type, or None; parts are judged field by field."""
+    match type:
+        case t.Int(low=low, high=high):
+            if low is not None and value < low:
+                return f"{value} is below {low}"
+            if high is not None and value > high:
+                return f"{value} is above {high}"
+            return None
+        case t.Record(fields=fields):
+            return _first((getattr(value, n), k, f".{n}") for n, k in fields)
+        case t.Union():
+            return breach(value, chosen(value, type))
+        case t.Tuple(items=items):
+            rows = zip(value, items, strict=True)
+            return _first((v, k, f"[{i}]") for i, (v, k) in enumerate(rows))
+        case t.Seq(item=item, most=most):
+            if most is not None and len(value) > most:
+                return f"length {len(value)} is above {most}"
+            return _first((v, item, f"[{i}]") for i, v in enumerate(value))
+        case t.Set(item=item):
+            return _first((v, item, "") for v in value)
+        case t.Bag(item=item, most=most):
+            low_count = next((k for k, n in value.items() if n < 0), None)
+            if low_count is not None:
+                return f"the count of {low_count} is below 0"
+            if most is not None and sum(value.values()) > most:
+                return f"total {sum(value.values())} is above {most}"
+            return _first((v, item, "") for v in value)
+        case t.Map(key=key, value=of):
+            return _first((k, key, " as key") for k in value) or _first(
+                (v, of, f"[{k}]") for k, v in value.items()
+            )
+        case _:
+            return None
+
+
+def _first(rows: Iterable[tuple[Any, t.Type, str]]) -> str | None:
+    for value, type, where in rows:
+        found = breach(value, type)
+        if found is not None:
+            return f"{where}: {found}" if where else found
+    return None
+
+
+def bounded(type: t.Type) -> bool:
+    """Whether a value of this type can be out of bounds at all."""
+    match type:
+        case t.Int(low=low, high=high):
+            return low is not None or high is not None
+        case t.Bag():
+            return True
+        case t.Record(fields=fields):
+            return any(bounded(kind) for _, kind in fields)
+        case t.Union(options=kinds) | t.Tuple(items=kinds):
+            return any(bounded(kind) for kind in kinds)
+        case t.Seq(item=item, most=most):
+            return most is not None or bounded(item)
+        case t.Set(item=item):
+            return bounded(item)
+        case t.Map(key=key, value=value):
+            return bounded(key) or bounded(value)
+        case _:
+            return False
+
+
+class Values:
+    """All values of bounded types, each list made once; `sizes` are those of sorts and opaques."""
+
+    def __init__(self, world: World, sizes: Sizes) -> None:
+        self.world = world
+        self.sizes = sizes
+        self._known: dict[t.Type, tuple[Any, ...]] = {}
+
+    def of(self, type: t.Type) -> tuple[Any, ...]:
+        """Every value of the type, in a fixed order; TypeError where it has no bounds."""
+        if type not in self._known:
+            self._known[type] = tuple(self._all(type))
+        return self._known[type]
+
+    def _all(self, type: t.Type) -> Iterator[Any]:
+        match type:
+            case t.Bool() | t.Timer():
+                yield from (False, True)
+            case t.Nothing():
+                yield None
+            case t.Int(low=int() as low, high=int() as high):
+                yield from range(low, high + 1)
+            case t.Enum(name=name, members=members):
+                yield from (self.world.enums[name][m] for m in members)
+            case t.Sort(name=name):
+                cls = self.world.sorts[name]
+                yield from (cls(f"{name}{i + 1}") for i in range(self.sizes[name]))
+            case t.Opaque(name=name):
+                yield from (Token(name, i) for i in range(self.sizes[name]))
+            case t.Record(name=name, fields=fields):
+                make = self.world.records[name]
+                yield from (make(*args) for args in self._product(k for _, k in fields))
+            case t.Union(options=options):
+                yield from itertools.chain.from_iterable(self.of(option) for option in options)
+            case t.Tuple(items=items):
+                yield from self._product(items)
+            case _:
+                yield from self._containers(type)
+
+    def _product(self, kinds: Iterable[t.Type]) -> Iterator[tuple[Any, ...]]:
+        return itertools.product(*(self.of(kind) for kind in kinds))
+
+    def _containers(self, type: t.Type) -> Iterator[Any]:
+        match type:
+            case t.Seq(item=item, most=int() as most):
+                for length in range(most + 1):
+                    yield from itertools.product(self.of(item), repeat=length)
+            case t.Set(item=item):
+                yield from (frozenset(s) for s in _subsets(self.of(item)))
+            case t.Bag(item=item, most=int() as most):
+                for n in range(most + 1):
+                    for chosen_ in itertools.combinations_with_replacement(self.of(item), n):
+                        yield FrozenBag({x: chosen_.count(x) for x in chosen_})
+            case t.Map(key=key, value=value, total=total):
+                keys = self.of(key)
+                for some in (keys,) if total else _subsets(keys):
+                    for values in itertools.product(self.of(value), repeat=len(some)):
+                        yield FrozenMap(zip(some, values, strict=True))
+            case _:
+                raise TypeError(f"{type} has no bounds")
+
+
+def _subsets(values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    each: Callable[[int], Iterator[tuple[Any, ...]]] = lambda n: itertools.combinations(values, n)
+    return itertools.chain.from_iterable(each(n) for n in range(len(values) + 1))

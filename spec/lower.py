@@ -1,0 +1,221 @@
+"""`ir.Machine` and a scope -> `Flat`: types get their bounds, parameters their plans."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Iterable
+from typing import Any
+
+from . import ir
+from . import types as t
+from .errors import Place, Problems
+from .flat import Flat, Plan, Rule
+from .ir import Json
+from .values import encode
+from .walk import everything, inlined
+from .words import Scope
+
+
+def lower(machine: ir.Machine, scope: Scope) -> Flat:
+    """The machine within the scope; `DeclarationError` lists every missing or wrong bound."""
+    return _Lowering(machine, scope).run()
+
+
+class _Lowering:
+    def __init__(self, machine: ir.Machine, scope: Scope) -> None:
+        self.machine = machine
+        self.bounds = scope.bounds
+        self.problems = Problems()
+        self.known: set[str] = {"Nat", "int"}
+
+    def run(self) -> Flat:
+        m = self.machine
+        sizes = tuple(
+            (k.name, self._size(k.name, m.place)) for k in m.types if isinstance(k, t.Sort | t.Opaque)
+        )
+        fields = tuple(
+            (owner.name, v.name, self.scoped(v.type, (f"{owner.name}.{v.name}", v.name), v.place))
+            for owner in (m, *m.parts)
+            for v in owner.variables
+        )
+        parameters = tuple((p.name, self._values(p)) for p in m.parameters)
+        for part in m.parts:
+            self.known.update(p.name for p in part.parameters)
+        initials = tuple(self._rule(f) for f in m.initials)
+        rules = tuple(self._rule(dataclasses.replace(x.function, name=x.name)) for x in m.transitions)
+        properties = tuple(self._property(p) for p in m.properties)
+        for key in self.bounds:
+            if key not in self.known:
+                self.problems.add(
+                    "L302", m.place, f"{key} in the scope of {m.name}",
+                    f"one of {', '.join(sorted(self.known))}", "correct or remove the key",
+                )  # fmt: skip
+        self.problems.stop_if_any()
+        text = tuple((k, _spelled(v)) for k, v in self.bounds.items())
+        return Flat(m, sizes, fields, parameters, initials, rules, properties, text)
+
+    def _size(self, name: str, place: Place) -> int:
+        self.known.add(name)
+        size = self.bounds.get(name)
+        if type(size) is int and size >= 0:
+            return size
+        number = "L301" if size is None else "L303"
+        self.problems.add(
+            number, place, f"{name}: {size}", "its number of elements", f"Scope({name}=2)"
+        )
+        return 0
+
+    def scoped(self, kind: t.Type, names: tuple[str, ...], place: Place) -> t.Type:
+        """The type with the scope's bounds; `names` are the keys that may give them."""
+        self.known.update(names)
+        match kind:
+            case t.Int():
+                return self._integer(kind, names, place)
+            case t.Record(name=record, fields=fields):
+                inner = tuple(
+                    (f, self.scoped(k, (f"{record}.{f}", f), place)) for f, k in fields
+                )
+                return t.Record(record, inner)
+            case t.Union(options=options):
+                return t.Union(tuple(self.scoped(k, names, place) for k in options))
+            case t.Tuple(items=items):
+                return t.Tuple(tuple(self.scoped(k, names, place) for k in items))
+            case t.Seq(item=item, most=most) | t.Bag(item=item, most=most):
+                length = self._length(kind, names, place) if most is None else most
+                return dataclasses.replace(
+                    kind, item=self.scoped(item, _items(names), place), most=length
+                )
+            case t.Set(item=item):
+                return dataclasses.replace(kind, item=self.scoped(item, names, place))
+            case t.Map(key=key, value=value):
+                return dataclasses.replace(
+                    kind, key=self.scoped(key, names, place), value=self.scoped(value, names, place)
+                )
+            case _:
+                return kind
+
+    def _integer(self, kind: t.Int, names: tuple[str, ...], place: Place) -> t.Type:
+        found = self._bound((*names, kind.name))
+        if found is None and kind.low is not None and kind.high is not None:
+            return kind
+        if isinstance(found, range) and found.step == 1 and len(found):
+            low = found.start if kind.low is None else max(found.start, kind.low)
+            high = found.stop - 1 if kind.high is None else min(found.stop - 1, kind.high)
+            return t.Int(low, high, kind.name)
+        number = "L301" if found is None else "L303"
+        self.problems.add(
+            number, place, f"{names[-1]}: {kind}" if found is None else f"{names[-1]}: {found}",
+            "a range of consecutive integers",
+            f"Scope({names[-1]}=range(0, 4)) or Scope({kind.name}=range(0, 4))",
+        )  # fmt: skip
+        return t.Int(0, 0, kind.name)
+
+    def _length(self, kind: t.Type, names: tuple[str, ...], place: Place) -> int:
+        found = self._bound(names)
+        if type(found) is int and found >= 0:
+            return found
+        number = "L301" if found is None else "L303"
+        self.problems.add(
+            number, place, f"{names[-1]}: {kind}" if found is None else f"{names[-1]}: {found}",
+            "its greatest length or total", f"Scope({names[-1]}=3)",
+        )  # fmt: skip
+        return 0
+
+    def _bound(self, names: Iterable[str]) -> Any:
+        return next((self.bounds[name] for name in names if name in self.bounds), None)
+
+    def _values(self, p: ir.Parameter) -> tuple[Json, ...]:
+        """The values to try for a parameter of the machine, in JSON form."""
+        self.known.update((p.name, f"{self.machine.name}.{p.name}"))
+        given = self._bound((f"{self.machine.name}.{p.name}", p.name))
+        if given is None:
+            return ()  # Its default.
+        if not isinstance(given, tuple | list | range | set | frozenset) or not given:
+            self.problems.add(
+                "L303", p.place, f"{p.name}: {given!r}", "the values to try",
+                f"Scope({p.name}=(1, 2))",
+            )  # fmt: skip
+            return ()
+        return tuple(encode(value, p.type) for value in given)
+
+    def _rule(self, f: ir.Function) -> Rule:
+        plans: list[Plan] = []
+        for name, kind in f.params:
+            scoped = self.scoped(kind, (f"{f.name}.{name}", name), f.place)
+            if isinstance(scoped, t.Float):
+                self.problems.add(
+                    "L304", f.place, f"{name}: float", "a type with finitely many values",
+                    "make it a Param, or count in integers",
+                )  # fmt: skip
+            bound = {plan.name for plan in plans}
+            plans.append(Plan(name, scoped, self._membership(f.body, name, bound)))
+        return Rule(f.name, tuple(plans))
+
+    def _membership(
+        self, body: tuple[ir.Stmt, ...], name: str, bound: set[str]
+    ) -> ir.Expr | None:
+        """The collection that a leading `require(name in collection)` makes it enough to iterate.
+
+        Only where nothing before it can be undefined, so that leaving out what it refuses changes
+        no outcome; the collection may depend on the state and on parameters planned before.
+        """
+        for stmt in body:
+            if isinstance(stmt, ir.Do):
+                inside = inlined(stmt, self.machine.functions)
+                return None if stmt in inside else self._membership(inside, name, bound)
+            if not isinstance(stmt, ir.Require):
+                return None
+            for test in stmt.test.args if isinstance(stmt.test, ir.And) else (stmt.test,):
+                match test:
+                    case ir.Op(op="in", args=(ir.Local(name=found), over)) if found == name:
+                        if _total(over) and _free(over) <= bound and not isinstance(over, ir.Op):
+                            return over
+                    case _:
+                        pass
+                if not _total(test):
+                    return None
+        return None
+
+    def _property(self, p: ir.Property) -> Rule:
+        skip = 1 if p.kind == "step_property" else 0
+        f = p.function
+        params = f.params[skip:]
+        rule = self._rule(dataclasses.replace(f, name=p.name, params=params, body=()))
+        return rule
+
+
+def _items(names: tuple[str, ...]) -> tuple[str, ...]:
+    """A length under the container's name is not a range for its elements."""
+    return tuple(f"{name}.item" for name in names)
+
+
+def _spelled(value: object) -> str:
+    if isinstance(value, range):
+        return f"{value.start}..{value.stop - 1}"
+    if isinstance(value, tuple | list):
+        return ",".join(v.name if isinstance(v, enum.Enum) else str(v) for v in value)
+    return str(value)
+
+
+PARTIAL = frozenset({"floordiv", "mod", "min_of", "max_of", "index", "range"})
+
+
+def _total(expr: ir.Expr) -> bool:
+    """Whether evaluating the expression always gives a value."""
+    for node in everything((expr,)):
+        match node:
+            case ir.Item() | ir.Needed() | ir.Call() | ir.Can():
+                return False
+            case ir.Op(op=op) if op in PARTIAL:
+                return False
+            case ir.Comp(kind="min" | "max"):
+                return False
+            case _:
+                pass
+    return True
+
+
+def _free(expr: ir.Expr) -> set[str]:
+    return {node.name for node in everything((expr,)) if isinstance(node, ir.Local)}
+

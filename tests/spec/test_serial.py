@@ -1,0 +1,223 @@
+"""The IR as JSON, and the fingerprints: what they are free of, and what changes them."""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawful import Machine, Record, Scope
+from lawful.machines.unicast import declaration
+from lawful.spec import ir, serial
+from lawful.spec.errors import NOWHERE
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAD = "from lawful import *\nfrom lawful import Machine, Nat, Param, State, Ghost\n"
+DOOR = HEAD + '''
+def twice(n: Nat) -> Nat:
+    return 2 * n
+
+class Door(State):
+    OPEN = "open"
+    SHUT = "shut"
+
+class Gate(Machine):
+    """A gate."""
+
+    state: Door = Door.OPEN
+    passed: Nat = 0
+    most: Param[int] = 3
+
+    @transition(source=Door.OPEN)
+    def enter(self) -> Nat:
+        """Come in."""
+        require(self.passed < self.most, "full")
+        self.passed += twice(1)
+        return self.passed
+
+    @transition(source=Door.OPEN, target=Door.SHUT)
+    def shut(self) -> None: ...
+
+    late = ignore("shut", source=Door.SHUT, because="it is shut")
+
+    def unused(self) -> Nat:
+        return self.passed
+
+    @invariant
+    def few(self) -> bool:
+        return self.passed <= self.most + 1
+'''
+COMMENTED = (
+    DOOR.replace('"""A gate."""', '"""Another text.\n\n    Longer.\n    """\n    # a comment\n')
+    .replace('"""Come in."""', "# nothing")
+    .replace("self.passed < self.most", "(self.passed   <\n            self.most)")
+)
+REORDERED = DOOR.replace("    state: Door = Door.OPEN\n    passed: Nat = 0\n", "").replace(
+    "    most: Param[int] = 3\n",
+    "    most: Param[int] = 3\n    passed: Nat = 0\n    state: Door = Door.OPEN\n",
+)
+
+
+def gate(text: str, folder: Path, module: str = "gate") -> ir.Machine:
+    path = folder / f"{module}.py"
+    path.write_text(text, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(module, path)
+    assert spec is not None and spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[module] = loaded
+    spec.loader.exec_module(loaded)
+    found: type[Machine] = loaded.Gate
+    machine: ir.Machine = found.lawful.ir
+    return machine
+
+
+MACHINES = [declaration.SenderEntryFixed, declaration.ReceiverEntry]
+
+
+@pytest.mark.parametrize("cls", MACHINES)
+def test_a_machine_comes_back_equal(cls: type[Machine]) -> None:
+    machine = cls.lawful.ir
+    data = serial.to_json(machine)
+    back = serial.from_json(json.loads(json.dumps(data)))
+    assert back == machine
+    assert serial.to_json(back) == data
+    assert back.place == machine.place and back.doc == machine.doc
+
+
+def test_places_can_be_left_out() -> None:
+    machine = declaration.ReceiverEntry.lawful.ir
+    data = serial.to_json(machine, places=False)
+    text = json.dumps(data)
+    assert "declaration.py" not in text
+    back = serial.from_json(json.loads(text))
+    assert back == machine and back.place == NOWHERE
+
+
+def _broken(path: list[Any], value: object) -> Any:
+    data: Any = copy.deepcopy(serial.to_json(declaration.SenderEntryFixed.lawful.ir))
+    place = data
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    return data
+
+
+BROKEN: list[tuple[list[Any], object, str]] = [
+    (["format"], "x", "expected an object"),
+    (["version"], 99, "format version 99; this lawful reads 1"),
+    (["types"], None, "no lists under"),
+    (["machine"], None, "no Machine under"),
+    (["machine", "is"], "Gadget", 'the unknown node "Gadget"'),
+    (["types", 0, "is"], "Colour", 'the unknown type "Colour"'),
+    (["types", 0, "more"], 1, "with the fields"),
+    (["machine", "variables", 0, "type"], {"@": 10_000}, "type 10000, where"),
+    (["machine", "variables", 0, "type"], {"@": -1}, "type -1, where"),
+    (["machine", "variables", 0, "name"], 7, "7 as name of a Variable"),
+    (["machine", "variables", 0, "place"], [0, "x"], "as a place"),
+    (["machine", "variables", 0, "place"], [99, 1, 1, 1, 1], "as a place"),
+    (["machine", "deadlock_ok"], 1, "1 as deadlock_ok of a Machine"),
+    (["machine", "properties", 0, "kind"], "wish", "as kind of a Property"),
+    (["machine", "transitions"], {"is": "Break"}, "as transitions of a Machine"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "why"), BROKEN)
+def test_what_is_no_machine_is_refused(path: list[Any], value: object, why: str) -> None:
+    with pytest.raises(ValueError, match="machine") as caught:
+        serial.from_json(_broken(path, value))
+    assert why in str(caught.value)
+
+
+@pytest.mark.parametrize("data", [None, 3, "x", [], {}])
+def test_other_json_is_refused(data: object) -> None:
+    with pytest.raises(ValueError, match="not a machine"):
+        serial.from_json(data)
+
+
+def test_fingerprints_are_free_of_how_it_is_written(tmp_path: Path) -> None:
+    expected = serial.fingerprints(gate(DOOR, tmp_path))
+    assert serial.fingerprints(gate(COMMENTED, tmp_path, "commented")) == expected
+    assert serial.fingerprints(gate("#\n" * 40 + DOOR, tmp_path, "moved")) == expected
+    assert serial.fingerprints(gate(REORDERED, tmp_path, "reordered")) == expected
+    unused = DOOR.replace("return self.passed\n\n    @inv", "return 7\n\n    @inv")
+    assert unused != DOOR and serial.fingerprints(gate(unused, tmp_path, "unused")) == expected
+
+
+CHANGES = [
+    ("passed: Nat = 0", "passed: int = 0", "shape behaviour whole"),
+    ("passed: Nat = 0", "passed: Nat = 0\n    other: bool = False", "shape behaviour whole"),
+    ("passed: Nat = 0", "passed: Nat = 0\n    told: Ghost[bool] = False", "behaviour whole"),
+    ("passed: Nat = 0", "passed: Nat = 1", "behaviour whole"),
+    ("most: Param[int] = 3", "most: Param[int] = 4", "behaviour whole"),
+    ('"shut"\n', '"shut"\n    AJAR = "ajar"\n', "shape behaviour whole"),
+    ("passed < self.most", "passed <= self.most", "behaviour whole"),
+    ("2 * n", "n + n", "behaviour whole"),
+    ("source=Door.SHUT, because", "source=Door.OPEN, because", "behaviour whole"),
+    ("self.most + 1", "self.most + 2", "whole"),
+    ("def few", "def little", "whole"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "changed"), CHANGES)
+def test_fingerprints_tell_what_changed(old: str, new: str, changed: str, tmp_path: Path) -> None:
+    before = serial.fingerprints(gate(DOOR, tmp_path))
+    assert old in DOOR
+    after = serial.fingerprints(gate(DOOR.replace(old, new), tmp_path, "changed"))
+    names = ("shape", "behaviour", "whole")
+    differ = [name for name in names if getattr(before, name) != getattr(after, name)]
+    assert differ == changed.split()
+
+
+class Pair(Record):
+    left: int
+    right: int
+
+
+def test_what_is_said_about_checking_counts_for_the_whole() -> None:
+    machine = declaration.SenderEntryFixed.lawful.ir
+    scopes = [
+        Scope(Nat=range(0, 4), beans=(1, 2.5, None), pairs={Pair(1, 2), Pair(2, 1)}),
+        Scope(Nat=range(0, 5), beans=(1, 2.5, None), pairs={Pair(1, 2), Pair(2, 1)}),
+        Scope({"a.b": [declaration.Conn.OPEN]}),
+    ]
+    found = [serial.fingerprints(machine), *(serial.fingerprints(machine, s) for s in scopes)]
+    assert len({f.whole for f in found}) == 4
+    assert len({(f.shape, f.behaviour) for f in found}) == 1
+    resolved = declaration.SenderEntryFixed.lawful.resolved
+    said = (resolved.scopes, resolved.expects, resolved.fairness)
+    assert serial.fingerprints(machine, said) == serial.fingerprints(machine, said)
+    with pytest.raises(TypeError, match="does not belong"):
+        serial.fingerprints(machine, object())
+
+
+SCRIPT = """
+import json
+from lawful.machines.unicast.declaration import ReceiverEntry, SenderEntryFixed
+from lawful.spec import serial
+for cls in (SenderEntryFixed, ReceiverEntry):
+    r = cls.lawful.resolved
+    print(serial.fingerprints(r.machine, (r.scopes, r.expects, r.fairness)))
+    print(serial.digest(serial.to_json(r.machine)))
+"""
+
+
+def test_nothing_depends_on_the_hash_seed_or_process() -> None:
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "4711")
+    }
+    assert len(outputs) == 1 and len(outputs.pop().splitlines()) == 4
