@@ -54,7 +54,7 @@ class Encoding(Shapes):
                 return self.logic.make(self.data(target), 0, args)
             case t.Set(item=mine), t.Set(item=theirs):
                 return self._rekeyed(term, source, target)
-            case t.Map(key=mine, total=a), t.Map(key=theirs, total=b) if a or not b:
+            case t.Map(key=mine), t.Map(key=theirs):
                 return self._rekeyed(term, source, target)
             case _:
                 pass

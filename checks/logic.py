@@ -290,6 +290,17 @@ class Logic:
                 return array
         return self._close(z3.Lambda, [key], body)
 
+    def written(self, array: Term) -> list[Term] | None:
+        """The keys, literals in ascending order, of an array that was written out in full."""
+        keys: dict[int, Term] = {}
+        while z3.is_store(array):
+            key = Term(_any(array).arg(1))
+            if not z3.is_int_value(key):
+                return None
+            keys[_any(key).as_long()] = key
+            array = Term(_any(array).arg(0))
+        return [keys[i] for i in sorted(keys)] if z3.is_const_array(array) else None
+
     def read(self, array: Term, key: Term) -> Term:
         """The value at `key`, pushed through whatever the array was made by."""
         return self._push(("read", _number(key)), array, key, self._read)

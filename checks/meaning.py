@@ -8,7 +8,8 @@ is True while armed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from lawful.spec import ir, ops
@@ -60,8 +61,14 @@ NAMES: Mapping[str, Any] = {
 }
 
 
+Code = Callable[[Env], Any]
+
+
 class Meaning:
-    """Evaluates expressions of one machine and its parts."""
+    """Evaluates expressions of one machine and its parts.
+
+    An expression becomes a Python function of its environment once, made of those of its operands.
+    """
 
     def __init__(self, machine: ir.Machine, world: World) -> None:
         self.machine = machine
@@ -76,20 +83,20 @@ class Meaning:
             for name, m in self.machines.items()
             for f in (*m.functions, *(p.function for p in m.properties))
         }
-        self._operators: dict[tuple[str, int], Callable[..., Any]] = {}
-        self._constants: dict[int, Any] = {}
         self.domains: Callable[[t.Type], tuple[Any, ...]] = lambda _: ()
+        self._codes: dict[int, tuple[ir.Expr, Code]] = {}
 
     def eval(self, e: ir.Expr, env: Env) -> Any:
         """The value; raises NoValue where there is none, Guard for a `needed` that is None."""
-        return EVAL[e.__class__](self, e, env)
+        return self.code(e)(env)
 
-    def operator(self, op: str, arity: int) -> Callable[..., Any]:
-        """The Python function of an operator."""
-        key = op, arity
-        if key not in self._operators:
-            self._operators[key] = _special(op) or ops.meaning(op, arity, dict(NAMES))
-        return self._operators[key]
+    def code(self, e: ir.Expr) -> Code:
+        """The function of the environment that the expression is."""
+        known = self._codes.get(id(e))
+        if known is None:
+            # The expression is kept with its code, so that its id stays its own.
+            known = self._codes[id(e)] = e, CODE[e.__class__](self, e)
+        return known[1]
 
     def constant(self, kind: t.Type, value: ir.Plain) -> Any:
         """The value of a literal."""
@@ -101,21 +108,17 @@ class Meaning:
             case _:
                 return value
 
-    def bind(self, clause: ir.Clause, env: Env) -> Iterator[Env]:
-        """The environments of one clause of a comprehension."""
-        names = clause.names
-        for item in self.eval(clause.over, env):
-            inner = {**env, names[0]: item} if len(names) == 1 else _unpacked(env, names, item)
-            if all(self.eval(c, inner) for c in clause.conditions):
-                yield inner
-
     def clauses(self, clauses: tuple[ir.Clause, ...], env: Env) -> Iterator[Env]:
-        """The environments of all clauses, inner loops inside outer ones."""
+        """The environments of a comprehension's clauses, inner loops inside outer ones."""
         if not clauses:
             yield env
             return
-        for inner in self.bind(clauses[0], env):
-            yield from self.clauses(clauses[1:], inner)
+        first, names = clauses[0], clauses[0].names
+        conditions = [self.code(c) for c in first.conditions]
+        for item in self.eval(first.over, env):
+            inner = {**env, names[0]: item} if len(names) == 1 else _unpacked(env, names, item)
+            if all(condition(inner) for condition in conditions):
+                yield from self.clauses(clauses[1:], inner)
 
     def call(self, function: ir.Function, owner: Any, args: list[Any]) -> Any:
         """The value of a helper that changes nothing."""
@@ -135,6 +138,10 @@ class Meaning:
 
     def can(self, part: Any, kind: t.Type, name: str, args: list[Any]) -> bool:
         """Replaced by the stepper, which knows transitions."""
+        raise NotImplementedError
+
+    def fresh(self, machine: str, parameters: Mapping[str, Any]) -> Box:
+        """Replaced by the stepper, which makes states."""
         raise NotImplementedError
 
 
@@ -161,99 +168,135 @@ def _unpacked(env: Env, names: tuple[str, ...], item: Any) -> Env:
     return {**env, **dict(zip(names, item, strict=True))}
 
 
-def _special(op: str) -> Callable[..., Any] | None:
-    displays: dict[str, Callable[..., Any]] = {
-        "set": lambda *args: frozenset(args),
-        "list": lambda *args: args,
-        "tuple": lambda *args: args,
-        "map": lambda *args: FrozenMap(zip(args[::2], args[1::2], strict=True)),
-        "slice": lambda of, low, high: of[low:high],
-        "union": lambda a, b: a | b,
-    }
-    return displays.get(op)
+def operator(op: str, arity: int) -> Callable[..., Any]:
+    """The Python function of an operator over immutable values."""
+    return DISPLAYS.get(op) or _meaning(op, arity)
 
 
-def _const(m: Meaning, e: ir.Const, env: Env) -> Any:
-    if isinstance(e.type, t.Enum | t.Sort):
-        known = m._constants.get(id(e))
-        if known is None:
-            known = m._constants[id(e)] = m.constant(e.type, e.value)
-        return known
-    return e.value
+@functools.cache
+def _meaning(op: str, arity: int) -> Callable[..., Any]:
+    return ops.meaning(op, arity, dict(NAMES))
 
 
-def _local(m: Meaning, e: ir.Local, env: Env) -> Any:
-    try:
-        return env[e.name]
-    except KeyError as error:
-        raise NoValue(f"{e.name} has no value yet") from error
+DISPLAYS: dict[str, Callable[..., Any]] = {
+    "set": lambda *args: frozenset(args),
+    "list": lambda *args: args,
+    "tuple": lambda *args: args,
+    "map": lambda *args: FrozenMap(zip(args[::2], args[1::2], strict=True)),
+    "slice": lambda of, low, high: of[low:high],
+}
 
 
-def _field(m: Meaning, e: ir.Field, env: Env) -> Any:
-    of = m.eval(e.of, env)
+def _const(m: Meaning, e: ir.Const) -> Code:
+    value = m.constant(e.type, e.value)
+    return lambda env: value
+
+
+def _local(m: Meaning, e: ir.Local) -> Code:
+    name = e.name
+
+    def code(env: Env) -> Any:
+        try:
+            return env[name]
+        except KeyError as error:
+            raise NoValue(f"{name} has no value yet") from error
+
+    return code
+
+
+def _field(m: Meaning, e: ir.Field) -> Code:
+    of, name = m.code(e.of), e.name
     kind = e.of.type
-    if isinstance(kind, t.Part):
-        return of[m.layout[kind.machine][e.name]]
     if isinstance(kind, t.Timer):
         return of
-    return getattr(of, e.name)
+    if not isinstance(kind, t.Part):
+        return lambda env: getattr(of(env), name)
+    at = m.layout[kind.machine][name]
+    if isinstance(e.of, ir.Self):
+        return lambda env: env[SELF][at]
+    return lambda env: of(env)[at]
 
 
-def _item(m: Meaning, e: ir.Item, env: Env) -> Any:
-    of, key = m.eval(e.of, env), m.eval(e.key, env)
-    try:
-        return of[key]
-    except (KeyError, IndexError) as error:
-        raise NoValue(f"there is no item {key!r}") from error
+def _item(m: Meaning, e: ir.Item) -> Code:
+    of, key = m.code(e.of), m.code(e.key)
+
+    def code(env: Env) -> Any:
+        held, at = of(env), key(env)
+        try:
+            return held[at]
+        except (KeyError, IndexError) as error:
+            raise NoValue(f"there is no item {at!r}") from error
+
+    return code
 
 
-def _op(m: Meaning, e: ir.Op, env: Env) -> Any:
-    args = [m.eval(arg, env) for arg in e.args]
-    try:
-        return m.operator(e.op, len(args))(*args)
-    except PARTIAL as error:
-        raise NoValue(str(error)) from error
+def _op(m: Meaning, e: ir.Op) -> Code:
+    function, codes = operator(e.op, len(e.args)), [m.code(arg) for arg in e.args]
+    if e.op not in ops.TABLE or not ops.TABLE[e.op].partial:
+        if len(codes) == 2:
+            first, second = codes
+            return lambda env: function(first(env), second(env))
+        return lambda env: function(*[code(env) for code in codes])
+
+    def code(env: Env) -> Any:
+        args = [code(env) for code in codes]
+        try:
+            return function(*args)
+        except PARTIAL as error:
+            raise NoValue(str(error)) from error
+
+    return code
 
 
-def _and(m: Meaning, e: ir.And, env: Env) -> bool:
-    return all(m.eval(arg, env) for arg in e.args)
+def _and(m: Meaning, e: ir.And) -> Code:
+    codes = [m.code(arg) for arg in e.args]
+    return lambda env: all(code(env) for code in codes)
 
 
-def _or(m: Meaning, e: ir.Or, env: Env) -> bool:
-    return any(m.eval(arg, env) for arg in e.args)
+def _or(m: Meaning, e: ir.Or) -> Code:
+    codes = [m.code(arg) for arg in e.args]
+    return lambda env: any(code(env) for code in codes)
 
 
-def _if(m: Meaning, e: ir.If, env: Env) -> Any:
-    return m.eval(e.then if m.eval(e.test, env) else e.other, env)
+def _if(m: Meaning, e: ir.If) -> Code:
+    test, then, other = m.code(e.test), m.code(e.then), m.code(e.other)
+    return lambda env: then(env) if test(env) else other(env)
 
 
-def _make(m: Meaning, e: ir.Make, env: Env) -> Any:
+def _make(m: Meaning, e: ir.Make) -> Code:
     assert isinstance(e.type, t.Record)
-    return m.world.records[e.type.name](*[m.eval(arg, env) for arg in e.args])
+    make, codes = m.world.records[e.type.name], [m.code(arg) for arg in e.args]
+    return lambda env: make(*[code(env) for code in codes])
 
 
-def _new(m: Meaning, e: ir.New, env: Env) -> Any:
+def _new(m: Meaning, e: ir.New) -> Code:
     assert isinstance(e.type, t.Part)
-    return m.fresh(e.type.machine, {n: m.eval(a, env) for n, a in e.args})  # type: ignore[attr-defined]  # the stepper has it
+    machine, codes = e.type.machine, [(name, m.code(arg)) for name, arg in e.args]
+    return lambda env: m.fresh(machine, {name: code(env) for name, code in codes})
 
 
-def _comp(m: Meaning, e: ir.Comp, env: Env) -> Any:
-    inner = m.clauses(e.clauses, env)
-    if e.kind == "map":
+def _comp(m: Meaning, e: ir.Comp) -> Code:
+    element, clauses, kind = m.code(e.element), e.clauses, e.kind
+    if kind == "map":
         assert e.key is not None
-        return FrozenMap({m.eval(e.key, i): m.eval(e.element, i) for i in inner})
-    if e.kind in ("all", "any") and all(t.ordered(c.over.type) for c in e.clauses):
-        fold = all if e.kind == "all" else any
-        return fold(m.eval(e.element, i) for i in inner)
-    # Over what has no order, defined only if the evaluation for every element is.
-    values = [m.eval(e.element, i) for i in inner]
-    try:
-        return FOLDS[e.kind](values)
-    except ValueError as error:
-        raise NoValue(f"{e.kind} of nothing") from error
+        key = m.code(e.key)
+        return lambda env: FrozenMap({key(i): element(i) for i in m.clauses(clauses, env)})
+    fold = FOLDS[kind]
+    if kind in ("all", "any") and all(t.ordered(c.over.type) for c in clauses):
+        return lambda env: fold(element(i) for i in m.clauses(clauses, env))
+
+    def code(env: Env) -> Any:
+        # Over what has no order, defined only if the evaluation for every element is.
+        values = [element(i) for i in m.clauses(clauses, env)]
+        try:
+            return fold(values)
+        except ValueError as error:
+            raise NoValue(f"{kind} of nothing") from error
+
+    return code
 
 
-FOLDS: dict[str, Callable[[list[Any]], Any]] = {
+FOLDS: dict[str, Callable[[Iterable[Any]], Any]] = {
     "all": all,
     "any": any,
     "sum": sum,
@@ -265,54 +308,67 @@ FOLDS: dict[str, Callable[[list[Any]], Any]] = {
 }
 
 
-def _is_a(m: Meaning, e: ir.IsA, env: Env) -> bool:
-    value = m.eval(e.of, env)
-    return any(_of_option(m, value, option) for option in e.options)
+def _is_a(m: Meaning, e: ir.IsA) -> Code:
+    of, options = m.code(e.of), e.options
+    return lambda env: _one_of(of(env), options)
 
 
-def _of_option(m: Meaning, value: Any, option: t.Type) -> bool:
-    match option:
-        case t.Nothing():
-            return value is None
-        case t.Record(name=name):
-            return value.__class__.__name__ == name
-        case _:
-            return value is not None
+def _one_of(value: Any, options: tuple[t.Type, ...]) -> bool:
+    for option in options:
+        match option:
+            case t.Nothing():
+                found = value is None
+            case t.Record(name=name):
+                found = value.__class__.__name__ == name
+            case _:
+                found = value is not None
+        if found:
+            return True
+    return False
 
 
-def _needed(m: Meaning, e: ir.Needed, env: Env) -> Any:
-    value = m.eval(e.of, env)
-    if value is None:
-        raise Guard(None, e.why, env)
-    return value
+def _needed(m: Meaning, e: ir.Needed) -> Code:
+    of = m.code(e.of)
+
+    def code(env: Env) -> Any:
+        value = of(env)
+        if value is None:
+            raise Guard(None, e.why, env)
+        return value
+
+    return code
 
 
-def _call(m: Meaning, e: ir.Call, env: Env) -> Any:
-    args = [m.eval(arg, env) for arg in e.args]
+def _call(m: Meaning, e: ir.Call) -> Code:
+    codes = [m.code(arg) for arg in e.args]
     if e.of is None:
-        return m.call(m.functions[m.machine.name, e.function], None, args)
+        plain = m.functions[m.machine.name, e.function]
+        return lambda env: m.call(plain, None, [code(env) for code in codes])
     assert isinstance(e.of.type, t.Part)
-    return m.call(m.functions[e.of.type.machine, e.function], m.eval(e.of, env), args)
+    function, of = m.functions[e.of.type.machine, e.function], m.code(e.of)
+    return lambda env: m.call(function, of(env), [code(env) for code in codes])
 
 
-def _can(m: Meaning, e: ir.Can, env: Env) -> bool:
-    args = [m.eval(arg, env) for arg in e.args]
-    return m.can(m.eval(e.part, env), e.part.type, e.name, args)
+def _can(m: Meaning, e: ir.Can) -> Code:
+    part, codes = m.code(e.part), [m.code(arg) for arg in e.args]
+    return lambda env: m.can(part(env), e.part.type, e.name, [code(env) for code in codes])
 
 
-def _domain(m: Meaning, e: ir.Domain, env: Env) -> tuple[Any, ...]:
+def _domain(m: Meaning, e: ir.Domain) -> Code:
     assert isinstance(e.type, t.Iter)
-    return m.domains(e.type.item)
+    item = e.type.item
+    return lambda env: m.domains(item)
 
 
-def _format(m: Meaning, e: ir.Format, env: Env) -> str:
-    return "".join(str(m.eval(part, env)) for part in e.parts)
+def _format(m: Meaning, e: ir.Format) -> Code:
+    codes = [m.code(part) for part in e.parts]
+    return lambda env: "".join(str(code(env)) for code in codes)
 
 
-EVAL: dict[type[ir.Expr], Callable[[Meaning, Any, Env], Any]] = {
+CODE: dict[type[ir.Expr], Callable[[Meaning, Any], Code]] = {
     ir.Const: _const,
     ir.Local: _local,
-    ir.Self: lambda m, e, env: env[SELF],
+    ir.Self: lambda m, e: lambda env: env[SELF],
     ir.Field: _field,
     ir.Item: _item,
     ir.Op: _op,
@@ -323,7 +379,7 @@ EVAL: dict[type[ir.Expr], Callable[[Meaning, Any, Env], Any]] = {
     ir.New: _new,
     ir.Comp: _comp,
     ir.IsA: _is_a,
-    ir.Narrow: lambda m, e, env: m.eval(e.of, env),
+    ir.Narrow: lambda m, e: m.code(e.of),
     ir.Needed: _needed,
     ir.Can: _can,
     ir.Call: _call,

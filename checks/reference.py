@@ -5,7 +5,6 @@ It defines the language; every other engine is compared with it. Language page, 
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -85,7 +84,7 @@ class Reference(Meaning):
         env: Env = {}
         for v in m.variables:
             value = None if v.initial is None else self.eval(v.initial, env)
-            box.append(copy.deepcopy(value) if isinstance(value, Box) else value)
+            box.append(value)
         for p in m.parameters:
             given = p.name in parameters
             default = None if p.default is None else self.eval(p.default, env)
@@ -118,14 +117,20 @@ class Reference(Meaning):
         except Broken as broken:
             return Fault(broken.name, broken.what, name)
         after = freeze(box)
-        out_of = self.breach(self.machine.name, after) or self._output_breach(name, output)
+        out_of = self.breach(self.machine.name, after, state) or self._output_breach(name, output)
         return Fault("bounds", out_of, name) if out_of else Done(after, output, name)
 
-    def breach(self, machine: str, state: State) -> str | None:
-        """What is out of its type's bounds in a state, parts included, or None."""
-        for v, value in zip(self.machines[machine].variables, state, strict=False):
+    def breach(self, machine: str, state: State, before: State | None = None) -> str | None:
+        """What is out of its type's bounds in a state, parts included, or None.
+
+        What `before`, a state that was judged, holds as the very same object is not judged again.
+        """
+        for i, v in enumerate(self.machines[machine].variables):
+            value, old = state[i], None if before is None else before[i]
+            if value is old:
+                continue
             if isinstance(v.type, t.Part):
-                found = self.breach(v.type.machine, value)
+                found = self.breach(v.type.machine, value, old)
             else:
                 found = bounds.breach(value, v.type)
             if found is not None:
@@ -181,7 +186,7 @@ class Reference(Meaning):
         """Whether the call would not be refused; a step that breaks a property is not refused."""
         assert isinstance(kind, t.Part)
         try:
-            self.call_step(copy.deepcopy(part), kind.machine, name, args)
+            self.call_step(private(part), kind.machine, name, args)
         except Guard:
             return False
         except (NoValue, Broken):
@@ -197,8 +202,12 @@ class Reference(Meaning):
             return self._transition(box, row, _named(row.function.params, args))
         taken: list[tuple[Box, Any]] = []
         first: Guard | None = None
-        for row in m.serving(name):
-            trial = copy.deepcopy(box)
+        serving = m.serving(name)
+        if len(serving) == 1 and all(row.event != name for row in m.ignores):
+            # Refused, it refuses the whole step: no copy is needed to take it back.
+            return self._transition(box, serving[0], _named(event.params, args))
+        for row in serving:
+            trial = private(box)
             try:
                 taken.append(
                     (trial, self._transition(trial, row, _named(row.function.params, args)))
@@ -277,24 +286,44 @@ def _not_in(row: ir.Transition, state: str) -> str:
     return f"{expr_text(row.control)} is {state}, not {wanted}"
 
 
-def freeze(value: Any) -> Any:
-    """A box and the boxes in it as tuples."""
-    if isinstance(value, Box):
-        return PartState(freeze(each) for each in value)
-    if isinstance(value, FrozenMap) and any(isinstance(v, Box) for v in value.values()):
+def freeze(box: Box) -> State:
+    """A box and the boxes in it as a value."""
+    return PartState([v if v.__class__ not in HOLDERS else _frozen(v) for v in box])
+
+
+def _frozen(value: Any) -> Any:
+    if value.__class__ is Box:
+        return freeze(value)
+    if value.__class__ is FrozenMap and value and next(iter(value.values())).__class__ is Box:
         return FrozenMap({k: freeze(v) for k, v in value.items()})
     return value
 
 
 def thaw(state: State) -> Box:
-    """A private copy of a state that a step may change; parts are tuples of their own type."""
-    return Box(thaw(v) if v.__class__ is PartState else v for v in state)
+    """A private copy of a state that a step may change; parts are told by their class."""
+    return Box([v if v.__class__ not in HOLDERS else _thawed(v) for v in state])
+
+
+def _thawed(value: Any) -> Any:
+    if value.__class__ is PartState:
+        return thaw(value)
+    if value.__class__ is FrozenMap and value and next(iter(value.values())).__class__ is PartState:
+        return FrozenMap({k: thaw(v) for k, v in value.items()})
+    return value
+
+
+def private(box: Any) -> Box:
+    """A copy of a machine, frozen or not, whose changes nobody else sees."""
+    return thaw(freeze(box)) if box.__class__ is Box else thaw(box)
 
 
 class PartState(tuple[Any, ...]):
     """A part's state inside a state: a tuple that can be told from a tuple value."""
 
     __slots__ = ()
+
+
+HOLDERS = frozenset({Box, PartState, FrozenMap})  # Only these can have a machine inside.
 
 
 def _lazy(m: Reference, guard: Guard, transition: str) -> Callable[[], Reason]:

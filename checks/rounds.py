@@ -82,7 +82,7 @@ class Rounds(Trail):
             case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item) if not isinstance(value, Many):
                 container = self.term(value, kind, node)
                 keys = encoding.keys(kind) if isinstance(kind, t.Map) and kind.total else None
-                keys = keys or encoding.universe(item)
+                keys = keys or encoding.universe(item) or logic.written(container)
                 if keys is not None:
                     rows = [Row((), encoding.get(kind, container, k)[0], k) for k in keys]
                     return Many(tuple(rows), item)

@@ -79,7 +79,8 @@ class Shapes:
         self.logic = Logic()
         self.options = options
         self.machine = machine
-        self.facts: list[Term] = []  # True of the constants made by `fresh`, in a window.
+        self.facts: list[Term] = []  # True of constants made here: in the window, or distinct.
+        self._named: dict[t.Type, dict[str, Term]] = {}
         self._machines = dict(_inner(machine))
         self._shapes: dict[t.Type, Shape] = {}
         self._data: dict[t.Type, Data] = {}
@@ -175,6 +176,15 @@ class Shapes:
         if name not in names:
             raise NotEncodable(f"{name!r} as one of the {len(names)} elements of {type}")
         return self.logic.make(self.data(type), names.index(name), [])
+
+    def named(self, type: t.Type, name: str) -> Term:
+        """A value of an uninterpreted sort that differs from those of other names."""
+        known = self._named.setdefault(type, {})
+        if name not in known:
+            term = self.logic.const(name, self.shape(type))
+            self.facts += [self.logic.negate(self.logic.equal(term, o)) for o in known.values()]
+            known[name] = term
+        return known[name]
 
     # Values.
 

@@ -114,7 +114,7 @@ class Space:
                 outcome = step(state, row.name, dict(zip(names, args, strict=True)))
                 if isinstance(outcome, Refusal):
                     continue
-                cut = isinstance(outcome, Done) and self.outside(outcome.state) is not None
+                cut = isinstance(outcome, Done) and self.outside(outcome.state, state) is not None
                 yield Edge(index, args, outcome, cut)
 
     def _source_fits(self, row: ir.Transition, state: State) -> bool:
@@ -127,18 +127,24 @@ class Space:
         at = self.reference.layout[self.machine.name][control.name]
         return state[at].name in row.source
 
-    def outside(self, state: State) -> str | None:
-        """The name of a variable that is outside the scope, or of a false constraint; or None."""
-        found = self._outside(self.machine, state)
+    def outside(self, state: State, before: State | None = None) -> str | None:
+        """The name of a variable outside the scope, or of a false constraint; or None.
+
+        What `before`, a state within the scope, holds as the very same object is not judged again.
+        """
+        found = self._outside(self.machine, state, before)
         if found is None:
             false = (c for c in self.machine.of_kind("constraint") if not self.holds(c, state))
             found = next((c.name for c in false), None)
         return found
 
-    def _outside(self, machine: ir.Machine, state: State) -> str | None:
-        for v, value in zip(machine.variables, state, strict=False):
+    def _outside(self, machine: ir.Machine, state: State, before: State | None) -> str | None:
+        for i, v in enumerate(machine.variables):
+            value, old = state[i], None if before is None else before[i]
+            if value is old:
+                continue
             if isinstance(v.type, t.Part):
-                inner = self._outside(self.machine.part(v.type.machine), value)
+                inner = self._outside(self.machine.part(v.type.machine), value, old)
                 if inner is not None:
                     return f"{v.name}.{inner}"
             elif bounds.breach(value, self.fields[machine.name, v.name]) is not None:

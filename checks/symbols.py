@@ -95,6 +95,7 @@ class Frame:
     own: Place | Whole | Term | None
     locals: dict[str, tuple[Value, t.Type]] = field(default_factory=dict)
     returns: list[Returned] = field(default_factory=list)
+    output: t.Type = t.NOTHING
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,8 @@ FILL, BORDER, FRAME = "#eef3f8", "#33475b", "#9fb0c0"
 FONT = "Helvetica,Arial,sans-serif"
 PLAIN = 'BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1"'
 GRID = f'BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4" COLOR="{FRAME}"'
+LONG = 8  # Rows of a table that stand under one another.
+INDENT = "&#160;&#160;"
 COLUMNS = ("Event", "Guard", "Steps of parts", "Output")
 
 
@@ -57,17 +59,17 @@ def _body(shown: Chart, prefix: str = "") -> list[str]:
     """The inside of a machine's cluster: its regions, its parts, its table of events."""
     out = ["labelloc=t", "labeljust=l"]
     for region in shown.regions:
-        inside = _region(region, f"{prefix}{region.name}.")
+        # What a part can do in every state stands in it, what the whole can do under all of it.
+        apart = region.leaves_any or bool(prefix and region.anywhere)
+        inside = _region(region, f"{prefix}{region.name}.", apart)
         several = len(shown.regions) > 1 or shown.parts
         out += _cluster(f"{prefix}{region.name}", region.name, inside) if several else inside
     for part in shown.parts:
         name = f"{prefix}{part.title.partition(':')[0]}"
         out += _cluster(name, part.title, _body(part, f"{name}."))
-    # Under the whole picture there is room for the events of the whole; a part's stand in it.
-    inside = (*shown.always, *shown.below) if prefix else shown.always
-    if inside and (prefix or not (shown.regions or shown.parts)):
+    if shown.always and (prefix or not (shown.regions or shown.parts)):
         look = f"shape=plain style={_quoted('')}"
-        out.append(f"{_quoted(prefix + 'events')} [{look} label=<{_table(inside)}>]")
+        out.append(f"{_quoted(prefix + 'events')} [{look} label=<{_table(shown.always)}>]")
     return out
 
 
@@ -80,12 +82,12 @@ def _cluster(name: str, title: str, inside: list[str]) -> list[str]:
     ]
 
 
-def _region(region: Region, prefix: str) -> list[str]:
+def _region(region: Region, prefix: str, apart: bool) -> list[str]:
     stays = {stay.state: stay for stay in region.stays}
     # Graphviz draws from the top what comes first.
     states = sorted(region.states, key=lambda state: not state.initial)
     out = [line for s in states for line in _state(s, stays.get(s.name), prefix)]
-    if region.leaves_any:
+    if apart:
         rows = [_coloured("in every state", QUIET), *_items(region.anywhere)]
         look = f"style={_quoted('rounded,dashed')} color={_quoted(QUIET)}"
         tip = _tooltip(region.anywhere)
@@ -139,8 +141,9 @@ def _rows(rows: Iterable[str], title: str = "") -> str:
 def _items(labels: Iterable[Label]) -> Iterator[str]:
     for said in labels:
         for i, line in enumerate(lines(said)):
-            indent = "&#160;&#160;" if i else ""
-            yield indent + " ".join(_coloured(piece, COLOURS[kind], kind) for kind, piece in line)
+            yield (INDENT if i else "") + " ".join(
+                _coloured(piece, COLOURS[kind], kind) for kind, piece in line
+            )
 
 
 def _coloured(piece: str, colour: str, kind: Kind | None = None) -> str:
@@ -156,22 +159,41 @@ def _tooltip(labels: Iterable[Label]) -> str:
     return f' tooltip="{whole}" labeltooltip="{whole}"' if whole else ""
 
 
+def _tables(labels: tuple[Label, ...]) -> str:
+    """A long table in two halves beside one another."""
+    half = (len(labels) + 1) // 2 if len(labels) > LONG else len(labels)
+    halves = [_table(part) for part in (labels[:half], labels[half:]) if part]
+    cells = "".join(f'<TD ALIGN="LEFT" VALIGN="TOP">{table}</TD>' for table in halves)
+    return (
+        f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="8" CELLPADDING="0"><TR>{cells}</TR></TABLE>'
+    )
+
+
 def _table(labels: Iterable[Label]) -> str:
     """Events in a table, for what has no control state to be drawn at."""
     rows = [
         (
-            [" ".join(_coloured(piece, COLOURS[kind], kind) for kind, piece in lines(said)[0]
-                      if kind in ("event", "timer"))],
+            [_head(said)],
             [_coloured(line, GUARD) for guard in said.guards for line in words(guard)],
-            [_coloured(line, INK) for step in said.steps for line in words(step)],
+            [line for step in said.steps for line in _hanging(step)],
             [_coloured(said.brief, OUTPUT)] if said.brief else [],
         )
         for said in labels
-    ]  # fmt: skip
+    ]
     used = [i for i in range(len(COLUMNS)) if any(row[i] for row in rows)]
     heads = "".join(_cell([_coloured(COLUMNS[i], QUIET)]) for i in used)
     body = "<HR/>".join(f"<TR>{''.join(_cell(row[i]) for i in used)}</TR>" for row in rows)
     return f"<TABLE {GRID}><TR>{heads}</TR><HR/>{body}</TABLE>"
+
+
+def _hanging(step: str) -> Iterator[str]:
+    for i, line in enumerate(words(step)):
+        yield (INDENT if i else "") + _coloured(line, INK)
+
+
+def _head(said: Label) -> str:
+    after = f" {_coloured(f'after {said.timer}', QUIET)}" if said.timer else ""
+    return _coloured(said.event, INK, "event") + after
 
 
 def _cell(inside: list[str]) -> str:
@@ -182,16 +204,21 @@ def _cell(inside: list[str]) -> str:
 def _below(shown: Chart) -> Iterator[str]:
     """What stands under the picture: the events of a composed machine, and the notes."""
     if shown.always and (shown.regions or shown.parts):
-        yield _table(shown.always)
+        yield _tables(shown.always)
     if shown.below:
-        yield _coloured("In every state:", QUIET)
-        yield from (f"– {item}" if item[0] == "<" else f"&#160;{item}" for item in _items(shown.below))
+        yield from _listed("In every state", [*_items(shown.below)])
     for heading, items in shown.notes:
-        yield _coloured(f"{heading}: {'; '.join(items)}", QUIET) if len(items) == 1 else (
-            _coloured(f"{heading}:", QUIET)
-        )
-        if len(items) > 1:
-            yield from (_coloured(f"– {item}", QUIET) for item in items)
+        yield from _listed(heading, [_coloured(item, QUIET) for item in items])
+
+
+def _listed(heading: str, items: list[str]) -> Iterator[str]:
+    """A heading and its items, on one line where there is one."""
+    head = _coloured(f"{heading}:", QUIET)
+    if len(items) == 1:
+        yield f"{head} {items[0]}"
+        return
+    yield head
+    yield from (f"{INDENT}{item}" for item in items)
 
 
 def _quoted(name: str) -> str:

@@ -1,6 +1,6 @@
 """What a transition's label says: its event, its guards, what it returns, the steps of parts.
 
-Labels are read off the body. They say `x` for `self.x`, and `x′` for a variable that the body has
+Labels are read off the body. They say `x` for `self.x`, and mark with a prime what the body has
 changed by then; locals stand for what was assigned to them, helpers for what they do.
 """
 
@@ -15,11 +15,9 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.formula import Level, expr, operand
 from lawful.spec.show import path
-from lawful.spec.walk import everything
+from lawful.spec.walk import everything, replaced
 
-from .rewrite import rewrite
-
-PRIME = "′"
+PRIME = "\N{PRIME}"
 SHORT = 24  # An output that is longer is named, not written out.
 OPPOSITE = {"eq": "ne", "ne": "eq", "in": "not_in", "not_in": "in"}
 Env = Mapping[str, ir.Expr]
@@ -105,7 +103,7 @@ class _Reader:
     def said(self, e: ir.Expr, env: Env) -> ir.Expr:
         """The expression for a label, locals replaced by what `env` says they are."""
 
-        def change(e: ir.Expr) -> ir.Expr | None:
+        def change(e: ir.Node) -> ir.Node | None:
             match e:
                 case ir.Local(name=name):
                     return env.get(name)
@@ -124,7 +122,8 @@ class _Reader:
                 case _:
                     return None
 
-        return rewrite(e, change)
+        said = replaced(e, change)
+        return said if isinstance(said, ir.Expr) else e
 
     def _variable(self, e: ir.Field, name: str) -> ir.Expr:
         text = name + PRIME if name in self.changed else name

@@ -216,9 +216,7 @@ def _starts(m: ir.Machine, root: str) -> set[str]:
 def _members(values: Iterable[ir.Expr | None]) -> set[str]:
     """The members of enums that are values here, or the value of a total map."""
     plain = [v.element if isinstance(v, ir.Comp) and v.kind == "map" else v for v in values]
-    return {
-        str(v.value) for v in plain if isinstance(v, ir.Const) and isinstance(v.type, t.Enum)
-    }
+    return {str(v.value) for v in plain if isinstance(v, ir.Const) and isinstance(v.type, t.Enum)}
 
 
 def _ends(m: ir.Machine, control: ir.Expr) -> set[str]:
@@ -279,7 +277,8 @@ def pieces(said: Label, width: int = WIDTH) -> list[tuple[Kind, str]]:
     guards = _guards(said.guards, width)
     if len(guards) > MOST:
         guards = [*guards[: MOST - 1], f"{guards[MOST - 1]} …]"]
-    out += [("guard", text) for text in guards]
+    for text in guards:
+        out.append(("guard", text))
     if said.brief:
         out.append(("output", f"/ {said.brief}"))
     return out

@@ -16,8 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from . import ir
 from . import types as t
-from .formula import expr
-from .formula import path as path
+from .show import path
 
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 LONGEST = 60  # Characters of one value; a refusal is one line.
@@ -128,7 +127,7 @@ def _sign(test: ir.Op) -> str:
 
 def _substituted(test: ir.Op) -> bool:
     """Whether values in the place of the operands say it all: plain ones, compared."""
-    plain = t.Bool | t.Int | t.Enum | t.Sort | t.Opaque
+    plain = t.Int | t.Enum | t.Sort | t.Opaque
     return test.op in COMPARISONS and all(isinstance(arg.type, plain) for arg in test.args)
 
 
@@ -179,10 +178,8 @@ def _places(e: ir.Expr, bound: frozenset[str], evaluated: bool) -> Iterator[ir.E
 
 def _operands(e: ir.Expr) -> tuple[ir.Expr, ...]:
     match e:
-        case ir.Op(args=args) | ir.Make(args=args) | ir.Call(args=args):
+        case ir.Op(args=args) | ir.Make(args=args) | ir.Call(args=args) | ir.Can(args=args):
             return args
-        case ir.Can(part=part, args=args):
-            return args if isinstance(part, ir.Self) else args
         case ir.Field(of=of) | ir.IsA(of=of) | ir.Needed(of=of):
             return (of,)
         case ir.Item(of=of, key=key):
@@ -219,8 +216,3 @@ def _names(e: ir.Expr) -> Iterator[str]:
     for child in _operands(e):
         yield from _names(child)
 
-
-__all__ = [
-    "absent", "conjuncts", "expr", "failure", "named", "path", "refusal", "shown", "source",
-    "text", "timer",
-]  # fmt: skip

@@ -195,7 +195,7 @@ def _constant(e: ir.Const) -> tuple[Level, str]:
             return Level.ATOM, "Timer(urgent=True)" if urgent else "Timer()"
         case t.Enum(name=name), str(member):
             return Level.ATOM, f"{name}.{member}"
-        case (t.Sort(name=name) | t.Opaque(name=name)), value if value is not None:
+        case ((t.Sort(name=name) | t.Opaque(name=name)), value) if value is not None:
             return Level.ATOM, f"{name}({quoted(value) if isinstance(value, str) else value})"
         case _, str(value):
             return Level.ATOM, quoted(value)
@@ -240,7 +240,8 @@ def _nothing(e: ir.Expr) -> bool:
 
 def _bare(e: ir.Expr) -> str:
     """A tuple without its parentheses, where brackets stand around it anyway."""
-    return _list(e.args) if isinstance(e, ir.Op) and e.op == "tuple" and len(e.args) > 1 else expr(e)
+    several = isinstance(e, ir.Op) and e.op == "tuple" and len(e.args) > 1
+    return expr(e)[1:-1] if several else expr(e)
 
 
 def _connected(e: ir.And | ir.Or) -> tuple[Level, str]:

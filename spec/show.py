@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from . import ir
 from . import types as t
-from .formula import Level, own_name, quoted, shape
-from .formula import expr as expr
+from .formula import Level, expr, own_name, quoted, shape
 from .walk import everything
+
+__all__ = ["Level", "block", "expr", "machine", "path", "shape", "statement"]
 
 INDENT = "    "
 
@@ -103,6 +104,8 @@ def _augmented(s: ir.Assign) -> str:
             row = shape(op, 2)
             if Level.BITOR <= row.level < Level.UNARY:
                 return f"{expr(s.target)} {row.filled(['', '']).strip()}= {expr(second)}"
+        case _:
+            pass
     return ""
 
 
@@ -191,12 +194,14 @@ def _parameter(p: ir.Parameter) -> str:
 
 def _free(m: ir.Machine) -> set[str]:
     """The functions of a module: they are called without a machine, so they have no `self`."""
-    return {node.function for node in everything([m]) if isinstance(node, ir.Call) and node.of is None}
+    calls = (node for node in everything([m]) if isinstance(node, ir.Call))
+    return {call.function for call in calls if call.of is None}
 
 
 def _function(f: ir.Function, doc: str = "", own: bool = True) -> list[str]:
     body = [*_doc(doc), *block(f.body)]
-    params = ", ".join([*(["self"] if own else []), *(f"{name}: {type}" for name, type in f.params)])
+    given = [f"{name}: {type}" for name, type in f.params]
+    params = ", ".join(["self", *given] if own else given)
     return [f"def {own_name(f.name)}({params}) -> {f.output}:", *(INDENT + line for line in body)]
 
 

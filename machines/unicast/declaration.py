@@ -420,7 +420,8 @@ class ReceiverEntry(Entry, abstract=True):
     @invariant
     def closed_counts_as_none(self) -> bool:
         """Nothing is kept or owed (U26)."""
-        return self.state != Conn.CLOSED or self.highest < self.next and not self.ack_delay.armed
+        nothing = self.highest < self.next and not self.ack_delay.armed
+        return nothing or self.state != Conn.CLOSED
 
     @step_property
     def never_goes_back(self, after: "ReceiverEntry") -> bool:

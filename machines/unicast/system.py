@@ -27,7 +27,6 @@ from lawful import (
     Param,
     Scope,
     can,
-    implies,
     invariant,
     reachable,
     recoverable,
@@ -51,7 +50,6 @@ from .declaration import (
     SendFirst,
     XmitReq,
 )
-
 
 Id = tuple[Nat, Nat]
 
@@ -289,9 +287,7 @@ class LinkAsSeed(Link):
     receiver: ReceiverEntry = ReceiverEntryAsSeed()
 
     # Neither U-B1 nor U-B3 needs a network that duplicates.
-    scope = Scope(
-        Nat=range(0, 4), Payload=1, duplicates=(0,), network=8, submitted=2, delivered=2
-    )
+    scope = Scope(Nat=range(0, 4), Payload=1, duplicates=(0,), network=8, submitted=2, delivered=2)
     expects = Expect(
         no_loss=("violated", 4),
         no_duplicate=("violated", 6),

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lawful import Machine
+from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
 from lawful.spec import ir, ops, show
 from lawful.spec import types as t
 from lawful.spec.errors import NOWHERE, Place
@@ -174,22 +176,30 @@ TESTS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 def numbers(inner: st.SearchStrategy[ir.Expr], tests: st.SearchStrategy[ir.Expr]) -> Any:
     return st.one_of(
-        st.builds(lambda o, x, y: op(o, x, y), st.sampled_from(INT_OPS), inner, inner),
-        st.builds(lambda o, x: op(o, x), st.sampled_from(("neg", "abs")), inner),
+        st.builds(op, st.sampled_from(INT_OPS), inner, inner),
+        st.builds(op, st.sampled_from(("neg", "abs")), inner),
         st.builds(choose, inner, tests, inner),
     )
 
 
+def compared(name: str, left: ir.Expr, right: ir.Expr) -> ir.Op:
+    return op(name, left, right, kind=t.BOOL)
+
+
+def no(truth: ir.Expr) -> ir.Op:
+    return op("not", truth, kind=t.BOOL)
+
+
+def joined(together: bool, truths: list[ir.Expr]) -> ir.Expr:
+    return both(*truths) if together else either(*truths)
+
+
 def conditions(inner: st.SearchStrategy[ir.Expr], truths: st.SearchStrategy[ir.Expr]) -> Any:
-    several = st.lists(truths, min_size=1, max_size=3)
     return st.one_of(
-        st.builds(
-            lambda o, x, y: op(o, x, y, kind=t.BOOL), st.sampled_from(TESTS), inner, inner
-        ),
-        st.builds(lambda x, y: op("eq", x, y, kind=t.BOOL), truths, truths),
-        st.builds(lambda x: op("not", x, kind=t.BOOL), truths),
-        st.builds(lambda xs: both(*xs), several),
-        st.builds(lambda xs: either(*xs), several),
+        st.builds(compared, st.sampled_from(TESTS), inner, inner),
+        st.builds(compared, st.just("eq"), truths, truths),
+        st.builds(no, truths),
+        st.builds(joined, st.booleans(), st.lists(truths, min_size=1, max_size=3)),
     )
 
 
@@ -374,6 +384,15 @@ def test_a_machine() -> None:
         ),
     )  # fmt: skip
     assert show.machine(m) == DOOR
+
+
+@pytest.mark.parametrize("declared", [SenderEntryFixed, ReceiverEntryFixed])
+def test_a_declared_machine_is_shown_as_python(declared: type[Machine]) -> None:
+    text = show.machine(declared.lawful.ir)
+    classes = [node for node in ast.parse(text).body if isinstance(node, ast.ClassDef)]
+    methods = {f.name for f in classes[-1].body if isinstance(f, ast.FunctionDef)}
+    assert classes[-1].name == declared.__name__
+    assert methods >= {tr.name for tr in declared.lawful.ir.transitions}
 
 
 DOOR = '''\

@@ -1,0 +1,77 @@
+"""Comparing JSON forms: what a row says with what the machine does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from lawful.spec.ir import Json
+from lawful.spec.serial import is_list, is_object
+
+LONGEST = 60  # Of a value in a sentence; the details have all of it.
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two JSON forms are one value: `1` and `1.0` are, `1` and `true` are not."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if is_object(a) and is_object(b):
+        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+    if is_list(a) and is_list(b):
+        return len(a) == len(b) and all(map(same, a, b))
+    return (type(a) is type(b) and a == b) or _numbers(a, b)
+
+
+def _numbers(a: Any, b: Any) -> bool:
+    kinds = (int, float)
+    return isinstance(a, kinds) and isinstance(b, kinds) and a == b
+
+
+def changes(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:
+    """What differs between two states, by path: `state`, `sender.window`."""
+    out: dict[str, Json] = {}
+    for name, value in after.items():
+        old = before.get(name)
+        if name in before and same(old, value):
+            continue
+        if is_part(old) and is_part(value) and old.keys() == value.keys():
+            out.update({f"{name}.{k}": v for k, v in changes(old, value).items()})
+        else:
+            out[name] = value
+    return out
+
+
+def is_part(value: Any) -> Any:
+    """Whether a JSON form may be a part's state; a map with string-like keys looks the same."""
+    return is_object(value) and value and not any(k.startswith("$") for k in value)
+
+
+def at(state: Mapping[str, Json], path: str) -> Json:
+    """What stands at a path of a state; None where nothing does."""
+    found: Any = state
+    for name in path.split("."):
+        found = found.get(name) if is_object(found) else None
+    return found  # type: ignore[no-any-return]  # a part of JSON is JSON
+
+
+def pair(row: Json, machine: Json) -> Json:
+    """Two values that differ."""
+    return {"row": row, "machine": machine}
+
+
+def sentence(found: Mapping[str, Json]) -> str:
+    """The first few differences in words."""
+    parts: list[str] = []
+    for name, both in list(found.items())[:3]:
+        row, machine = (short(both[k]) for k in ("row", "machine")) if is_object(both) else "??"
+        parts.append(
+            f"{name.removeprefix('changed.')} is {row} in the row, {machine} by the machine"
+        )
+    return "; ".join(parts) + (" ..." if len(found) > 3 else "")
+
+
+def short(value: Json) -> str:
+    """A value as JSON text, cut where it is long."""
+    text = json.dumps(value, sort_keys=True)
+    return text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."

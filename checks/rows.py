@@ -1,0 +1,163 @@
+"""Rows of a journal: one event of one instance each, as JSON lines or as columns.
+
+    {"v": 1, "instance", "seq", "time", "machine", "fingerprint", "event", "transition",
+     "args": {name: JSON}, "outcome": "made" | "done" | "refused" | "ignored",
+     "before", "after", "changed": {name: JSON}, "output", "why"}
+
+`seq` counts from 0 without a gap within an instance; the first row, `made`, has no event, the
+parameters as `args` and the whole initial state as `changed`. A row that cannot be told to belong
+to an instance is rejected, with the reason; a row that belongs to one but says nothing that can
+be replayed has a flaw, which puts its instance into quarantine. Nothing is dropped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lawful.spec.ir import Json
+from lawful.spec.serial import is_object
+
+VERSION = 1
+LARGEST = 2**63  # What no column of whole numbers holds is no sequence number.
+OUTCOMES = ("made", "done", "refused", "ignored")
+# The columns of a journal kept as a table; those in `RAW` hold JSON text.
+RAW = ("args", "changed", "output", "before", "after", "time")
+TEXTS = ("instance", "machine", "fingerprint", "event", "transition", "outcome", "why")
+
+
+class Absent:
+    """Stands for what a foreign trace does not say: nothing is compared with it."""
+
+
+ABSENT = Absent()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row; `seq` is -1 where it has none, `flaw` says why it cannot be replayed."""
+
+    instance: str
+    seq: int
+    machine: str = ""
+    fingerprint: str = ""
+    event: str | None = None
+    transition: str | Absent | None = ABSENT
+    args: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    outcome: str = ""
+    before: Json | Absent = ABSENT
+    after: Json | Absent = ABSENT
+    changed: Mapping[str, Json] | Absent = ABSENT
+    output: Json | Absent = ABSENT
+    flaw: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """What belongs to no instance; `text` is its beginning, in plain characters."""
+
+    reason: str
+    text: str
+
+
+def parse(line: str) -> Row | Rejected:
+    """The row of one line of a journal."""
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError):
+        return Rejected("not JSON", plain(line))
+    if not is_object(data):
+        return Rejected("not an object", plain(line))
+    return row_of(data, line)
+
+
+def row_of(data: dict[str, Any], text: str) -> Row | Rejected:
+    """The row that an object says; `text` is shown where it says none."""
+    instance, seq = data.get("instance"), data.get("seq")
+    if not isinstance(instance, str):
+        return Rejected("no instance", plain(text))
+    if type(seq) is not int or not 0 <= seq < LARGEST:
+        return Row(instance, -1, flaw="a row without a sequence number")
+    flaw = _flaw(data)
+    if flaw:
+        return Row(instance, seq, flaw=flaw)
+    return Row(
+        instance, seq, data["machine"], data["fingerprint"], data["event"], data["transition"],
+        data["args"], data["outcome"], data["before"], data["after"], data["changed"],
+        data["output"],
+    )  # fmt: skip
+
+
+def _flaw(data: Mapping[str, Any]) -> str:
+    """Why the object is no row, or nothing."""
+    if data.get("v") != VERSION:
+        return f"a row of format version {plain(json.dumps(data.get('v')))}"
+    for name, kinds in SHAPE.items():
+        if name not in data:
+            return f"a row without {name}"
+        if not isinstance(data[name], kinds):
+            return f"{name} is of another form"
+    if data["outcome"] not in OUTCOMES:
+        return "an unknown outcome"
+    if (data["event"] is None) != (data["outcome"] == "made"):
+        return "an event and `made` at once" if data["event"] else "no event"
+    return ""
+
+
+NONE = type(None)
+SHAPE: dict[str, tuple[type, ...]] = {
+    "machine": (str,),
+    "fingerprint": (str,),
+    "event": (str, NONE),
+    "transition": (str, NONE),
+    "args": (dict,),
+    "outcome": (str,),
+    "before": (object,),
+    "after": (object,),
+    "changed": (dict,),
+    "output": (object,),
+}
+
+
+def plain(text: str, most: int = 80) -> str:
+    """The beginning of a text, one `?` for each stretch that is not printable ASCII."""
+    out: list[str] = []
+    for char in text[: 4 * most]:
+        if " " <= char <= "~":
+            out.append(char)
+        elif not out or out[-1] != "?":
+            out.append("?")
+    return "".join(out)[:most]
+
+
+def columns_of(line: str) -> dict[str, Any]:
+    """The line as columns: what is no row at all keeps its text in `corrupt`."""
+    out: dict[str, Any] = dict.fromkeys(("v", "seq", *TEXTS, *RAW, "corrupt"))
+    found = parse(line)
+    if isinstance(found, Rejected) or found.seq < 0 or found.flaw:
+        out["corrupt"] = line
+        if isinstance(found, Row):
+            out["instance"] = found.instance
+            out["seq"] = found.seq if found.seq >= 0 else None
+        return out
+    data = json.loads(line)
+    out.update({name: data.get(name) for name in ("v", "seq", *TEXTS)})
+    out.update({name: json.dumps(data.get(name)) for name in RAW})
+    return out
+
+
+def row_of_columns(columns: Mapping[str, Any]) -> Row | Rejected:
+    """The row that the columns of a table say: the inverse of `columns_of`."""
+    corrupt = columns.get("corrupt")
+    if corrupt is not None:
+        return parse(corrupt)
+    data = {k: v for k, v in columns.items() if k not in RAW and k != "corrupt"}
+    try:
+        for name in RAW:
+            if columns.get(name) is not None:
+                data[name] = json.loads(columns[name])
+    except (ValueError, TypeError, RecursionError):
+        data["v"] = f"{name} that is not JSON"
+    return row_of(data, json.dumps(data, default=str))

@@ -1,0 +1,136 @@
+"""Questions to the solver, and what a model says; with `logic` the only user of Z3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import z3 as _z3
+
+from .logic import Logic, Shape, Term
+
+z3: Any = _z3
+FAR = 1000  # Further than this from every number in a model nothing is special any more.
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether some values make all facts true; `model` are such values."""
+
+    status: Literal["sat", "unsat", "unknown"]
+    model: Model | None = None
+    why: str = ""
+
+
+def ask(logic: Logic, facts: Iterable[Term], seconds: float) -> Answer:
+    """Search values that make all facts true; the same question has the same answer."""
+    solver = z3.Solver(ctx=logic.context)
+    solver.set(timeout=max(1, int(seconds * 1000)), random_seed=0)
+    for fact in facts:
+        solver.add(fact)
+    try:
+        result = solver.check()
+    except z3.Z3Exception as error:
+        return Answer("unknown", why=str(error))
+    if result == z3.unsat:
+        return Answer("unsat")
+    if result == z3.sat:
+        return Answer("sat", Model(logic, solver.model()))
+    return Answer("unknown", why=str(solver.reason_unknown()))
+
+
+def decide(logic: Logic, term: Term, facts: Sequence[Term], seconds: float) -> bool | None:
+    """Whether the term is true wherever the facts are; None where it depends, or is not known."""
+    whole = Term(z3.simplify(term))
+    if z3.is_true(whole) or z3.is_false(whole):
+        return bool(z3.is_true(whole))
+    if ask(logic, [*facts, logic.negate(term)], seconds).status == "unsat":
+        return True
+    return False if ask(logic, [*facts, term], seconds).status == "unsat" else None
+
+
+class Model:
+    """Values for all constants; those the question did not need are completed."""
+
+    def __init__(self, logic: Logic, model: Any) -> None:
+        self._logic = logic
+        self._model = model
+        self._numbers: dict[str, dict[str, int]] = {}
+
+    def truth(self, term: Term) -> bool:
+        """The value of a condition."""
+        return bool(z3.is_true(self._value(term)))
+
+    def integer(self, term: Term) -> int:
+        """The value of an integer term."""
+        return int(self._value(term).as_long())
+
+    def real(self, term: Term) -> float:
+        """The value of a real term, rounded to a float."""
+        value = self._value(term)
+        if z3.is_algebraic_value(value):
+            value = value.approx(20)
+        return float(value.as_fraction())
+
+    def variant(self, term: Term) -> int:
+        """Which variant of its datatype the value is."""
+        value = self._value(term)
+        sort = value.sort()
+        names = [sort.constructor(i) for i in range(sort.num_constructors())]
+        return next(i for i, c in enumerate(names) if c.eq(value.decl()))
+
+    def number(self, term: Term) -> int:
+        """A number for a value of an uninterpreted sort: equal values have equal numbers."""
+        value = self._value(term)
+        known = self._numbers.setdefault(str(value.sort()), {})
+        return known.setdefault(str(value), len(known))
+
+    def keys(self, array: Term, shape: Shape) -> list[Term]:
+        """Where the array may differ from what it is everywhere else; last, one such elsewhere."""
+        found = {str(v): v for v in self._mentioned(self._value(array), shape)}
+        if shape == self._logic.int:
+            ints = {value.as_long() for value in found.values()}
+            ints |= {i + d for i in ints | {0} for d in (-1, 0, 1)}
+            return [self._logic.number(i) for i in (*sorted(ints), max(ints) + FAR)]
+        universe = self._universe(shape)
+        for value in universe:
+            found.setdefault(str(value), value)
+        return [Term(v) for _, v in sorted(found.items())]
+
+    def _universe(self, shape: Shape) -> list[Any]:
+        sort: Any = shape
+        if sort.kind() == z3.Z3_UNINTERPRETED_SORT:
+            return list(self._model.get_universe(sort) or ())
+        return []
+
+    def _mentioned(self, value: Any, shape: Any) -> Iterable[Any]:
+        seen: set[int] = set()
+        stack = [value]
+        while stack:
+            each = stack.pop()
+            if each.get_id() in seen:
+                continue
+            seen.add(each.get_id())
+            if each.sort() == shape and self._ground(each):
+                yield each
+            stack.extend(each.children())
+            if z3.is_as_array(each):
+                stack.extend(self._entries(z3.get_as_array_func(each)))
+
+    def _entries(self, function: Any) -> list[Any]:
+        interp = self._model[function]
+        rows = [interp.entry(i) for i in range(interp.num_entries())]
+        return [*(row.arg_value(0) for row in rows), *(row.value() for row in rows),
+                interp.else_value()]
+
+    def _ground(self, value: Any) -> bool:
+        if z3.is_var(value) or z3.is_quantifier(value):
+            return False
+        if value.num_args() == 0:
+            return bool(z3.is_int_value(value) or value.sort().kind() != z3.Z3_INT_SORT)
+        constructed = z3.is_app_of(value, z3.Z3_OP_DT_CONSTRUCTOR)
+        return bool(constructed and all(self._ground(arg) for arg in value.children()))
+
+    def _value(self, term: Term) -> Any:
+        return self._model.eval(term, model_completion=True)

@@ -1,0 +1,359 @@
+"""One row at a time: what the machine does in a state, compared with what a row says it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+from lawful.spec import bounds, ir, serial, walk
+from lawful.spec import types as t
+from lawful.spec.ir import Json
+from lawful.spec.values import World, decode, encode, rank
+
+from .compare import at, changes, pair, same, sentence
+from .meaning import SELF, Guard, NoValue
+from .reference import Done, Fault, Outcome, Reference, Refusal, State
+from .rows import Absent, Row
+
+CONTROL = "state"  # The variable that is the control state, where it is an enum.
+KINDS = ("output", "changed", "after", "before")  # In which a row and the machine may differ.
+Args = Mapping[str, Any]
+
+
+class Malformed(Exception):
+    """The row says nothing that could be compared; its instance goes into quarantine."""
+
+
+class Unreplayable(Exception):
+    """The machine's answer cannot be worked out from the row."""
+
+
+class Differs(Exception):
+    """The machine would not have written this row."""
+
+    def __init__(self, kind: str, clause: str, **details: Json) -> None:
+        super().__init__(clause)
+        self.kind = kind
+        self.clause = clause
+        self.details = details
+
+
+class Stepper:
+    """Executes one machine from its IR."""
+
+    def __init__(self, machine: ir.Machine) -> None:
+        self.machine = machine
+        self.world = World.made_of(machine.types)
+        self.fingerprint = serial.fingerprints(machine).behaviour
+        self.reference = Reference(machine, self.world)
+        self.reference.domains = self._domain
+        self.rows = {row.name: row for row in machine.transitions}
+        self.events = {row.name: row for row in machine.events}
+        self.initials = {function.name: function for function in machine.initials}
+        self.parts = {part.name: part for part in (machine, *machine.parts)}
+        self.kept = tuple((i, v) for i, v in enumerate(machine.variables) if not v.ghost)
+        found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
+        self.at = found[0] if found else None
+
+    def _domain(self, kind: t.Type) -> tuple[Any, ...]:
+        match kind:
+            case t.Enum(name=name):
+                return tuple(self.world.enums[name])
+            case t.Bool():
+                return (False, True)
+            case _:
+                raise Unreplayable(f"the journal does not say which elements {kind} has")
+
+    # What a state is, for people.
+
+    @property
+    def control_states(self) -> tuple[str, ...]:
+        """The names of the control states; none where the machine has no control state."""
+        kind = None if self.at is None else self.machine.variables[self.at].type
+        return kind.members if isinstance(kind, t.Enum) else ()
+
+    def control(self, state: State) -> str:
+        """The name of the control state, or nothing."""
+        return "" if self.at is None else str(state[self.at].name)
+
+    def shown(self, state: State, machine: str = "") -> dict[str, Json]:
+        """The variables of a state, without ghosts; parts as objects."""
+        rows = zip(self.parts[machine or self.machine.name].variables, state, strict=False)
+        return {v.name: self._json(value, v.type) for v, value in rows if not v.ghost}
+
+    def _json(self, value: Any, kind: t.Type) -> Json:
+        match kind:
+            case t.Part(machine=name):
+                return self.shown(value, name)
+            case t.Map(key=key, value=t.Part() as part):
+                pairs = [(encode(k, key), self.shown(v, part.machine)) for k, v in value.items()]
+                pairs.sort(key=lambda row: rank(row[0]))
+                if isinstance(key, t.Enum | t.Sort):
+                    return {str(k): v for k, v in pairs}
+                return {"$map": [[k, v] for k, v in pairs]}
+            case _:
+                return encode(value, kind)
+
+    def legal(self, state: State) -> tuple[str, ...]:
+        """The events that a transition may serve in this state, for some arguments.
+
+        Guards that read an argument are left out of account.
+        """
+        return tuple(
+            name for name in self.events
+            if any(self._may_serve(row, state) for row in self.machine.serving(name))
+        )  # fmt: skip
+
+    def _may_serve(self, row: ir.Transition, state: State) -> bool:
+        if not row.function.params:
+            return isinstance(self._step(state, row, {}), Done)
+        if row.source is not None and not _reads_local(row.control):
+            now = self.reference.eval(row.control, {SELF: state}) if row.control else None
+            if now is not None and now.name not in row.source:
+                return False
+        return all(self._guard(stmt, state) for stmt in _leading_guards(row.function.body))
+
+    def _guard(self, stmt: ir.Require, state: State) -> bool:
+        try:
+            return bool(self.reference.eval(stmt.test, {SELF: state}))
+        except (Guard, NoValue, Unreplayable):
+            return False
+
+    def ended(self, state: State) -> bool:
+        """Whether an instance may rest here for ever."""
+        terminal = self.machine.of_kind("terminal")
+        return not terminal or any(self._holds(p, state) for p in terminal)
+
+    def _holds(self, p: ir.Property, state: State) -> bool:
+        try:
+            return bool(self.reference.run_pure(p.function.body, {SELF: state}))
+        except NoValue as error:
+            raise Unreplayable(f"{p.name} has no value here: {error}") from error
+
+    # Rows.
+
+    def follow(self, state: State | None, row: Row) -> tuple[State, str | None]:
+        """The state after the row, and the transition taken.
+
+        Raises Malformed, Unreplayable, or Differs where the machine would not have written it.
+        """
+        if row.fingerprint != self.fingerprint:
+            raise Malformed("rows of another version of the machine (fingerprint)")
+        if state is None:
+            return self._made(row), None
+        if row.outcome == "made":
+            raise Malformed("made twice")
+        if row.event in self.initials:
+            return self._started(state, row, self.initials[str(row.event)])
+        event = self.events.get(str(row.event))
+        if event is None:
+            raise Malformed("an unknown event")
+        if isinstance(row.transition, str) and row.transition not in self.rows:
+            raise Malformed("an unknown transition")
+        args = self._args(row, event.params)
+        if row.outcome == "done":
+            done = self._done(state, row, args)
+            return done.state, done.transition
+        self._not_done(state, row, args)
+        return state, None
+
+    def _args(self, row: Row, params: tuple[tuple[str, t.Type], ...]) -> tuple[Any, ...]:
+        if row.args.keys() != {name for name, _ in params}:
+            raise Malformed("arguments of other names")
+        values = tuple(self._value(name, row.args[name], kind) for name, kind in params)
+        for (name, kind), value in zip(params, values, strict=True):
+            found = bounds.breach(value, kind)
+            if found is not None:
+                raise Differs("argument", f"{name}{found if found[0] in '.[' else f': {found}'}")
+        return values
+
+    def _value(self, name: str, data: Json, kind: t.Type) -> Any:
+        try:
+            return decode(data, kind, self.world)
+        except (ValueError, AttributeError, TypeError, RecursionError) as error:
+            raise Malformed(f"the value of {name} is no {kind}") from error
+
+    def _made(self, row: Row) -> State:
+        if row.outcome != "made":
+            raise Malformed("rows that do not begin where the instance was made")
+        known = {p.name: p for p in self.machine.parameters}
+        if not row.args.keys() <= known.keys():
+            raise Malformed("parameters of other names")
+        needed = {name for name, p in known.items() if p.default is None}
+        if not needed <= row.args.keys():
+            raise Malformed("a parameter is missing")
+        given = {name: self._value(name, row.args[name], known[name].type) for name in row.args}
+        state = self.reference.initial(given)
+        for p in self.machine.of_kind("assume"):
+            if not self._holds(p, state):
+                raise Differs("assume", f"{p.name} is false of the parameters")
+        if not self.initials:
+            out_of = self.reference.breach(self.machine.name, state)
+            if out_of is not None:
+                raise Differs("fault", f"bounds: {out_of}")
+            self._compare(row, None, Done(state, None, ""))
+        return state
+
+    def _started(self, state: State, row: Row, function: ir.Function) -> tuple[State, str | None]:
+        args = self._args(row, function.params)
+        names = (name for name, _ in function.params)
+        outcome = self.reference.start(state, function, dict(zip(names, args, strict=True)))
+        if not isinstance(outcome, Done):
+            _refused(row, [outcome])
+        self._compare(row, state, outcome)
+        return outcome.state, None
+
+    # Events.
+
+    def _step(self, state: State, row: ir.Transition, args: Args) -> Outcome:
+        try:
+            return self.reference.step(state, row.name, args)
+        except Unreplayable:
+            raise
+        except Exception as error:
+            # A fault of ours in one instance must not end the replay of all others.
+            raise Unreplayable(f"{row.name}: {error.__class__.__name__}: {error}") from error
+
+    def _outcomes(
+        self, state: State, rows: tuple[ir.Transition, ...], args: tuple[Any, ...]
+    ) -> Iterator[Outcome]:
+        for row in rows:
+            names = (name for name, _ in row.function.params)
+            yield self._step(state, row, dict(zip(names, args, strict=True)))
+
+    def _ignored(self, state: State, row: Row, args: tuple[Any, ...]) -> ir.Ignore | None:
+        event = self.events[str(row.event)]
+        named = dict(zip((name for name, _ in event.params), args, strict=True))
+        try:
+            return self.reference.ignored(self.machine, state, event.name, named)
+        except (Guard, NoValue) as error:
+            raise Differs("fault", f"undefined: {error}") from error
+
+    def _done(self, state: State, row: Row, args: tuple[Any, ...]) -> Done:
+        serving = self.machine.serving(str(row.event))
+        named = tuple(r for r in serving if r.name == row.transition)
+        for outcome in self._outcomes(state, named, args):
+            if isinstance(outcome, Done):
+                self._compare(row, state, outcome)
+                return outcome
+        outcomes = list(self._outcomes(state, serving, args))
+        done = [outcome for outcome in outcomes if isinstance(outcome, Done)]
+        if not done:
+            ignored = self._ignored(state, row, args)
+            if ignored is not None:
+                raise Differs("ignored", f"{row.event} is ignored: {ignored.because}")
+            _refused(row, outcomes)
+        if isinstance(row.transition, str):
+            _another(row, outcomes, done[0])
+        if len(done) > 1:
+            raise Unreplayable(f"{row.event}: the row does not say which of its transitions it was")
+        self._compare(row, state, done[0])
+        return done[0]
+
+    def _not_done(self, state: State, row: Row, args: tuple[Any, ...]) -> None:
+        """The row says that nothing changed: refused or ignored."""
+        rows = self.machine.serving(str(row.event))
+        named = row.outcome == "refused" and any(r.name == row.transition for r in rows)
+        if named:
+            rows = (self.rows[str(row.transition)],)
+        outcomes = list(self._outcomes(state, rows, args))
+        for tried, outcome in zip(rows, outcomes, strict=True):
+            # At run time a timer's transition is refused until the timer is due; rows do not say.
+            if isinstance(outcome, Done) and (tried.timer is None or row.outcome == "ignored"):
+                raise Differs("accepted", f"{tried.name} is possible, and it was {row.outcome}")
+            if isinstance(outcome, Fault):
+                raise Differs("fault", f"{outcome.name}: {outcome.what}")
+        ignored = None if named else self._ignored(state, row, args)
+        if row.outcome == "refused" and ignored is not None:
+            raise Differs("ignored", f"{row.event} is ignored: {ignored.because}")
+        if row.outcome == "ignored" and ignored is None:
+            _refused(row, outcomes)
+        self._compare(row, state, Done(state, None, ""))
+
+    # Comparison.
+
+    def _compare(self, row: Row, before: State | None, done: Done) -> None:
+        """Raise Differs, with everything in which the row and the machine differ."""
+        found: dict[str, Json] = {}
+        if before is not None:
+            self._compare_control(found, "before", row.before, before)
+        if not isinstance(row.output, Absent) and not self._same_output(row, done):
+            found["output"] = pair(row.output, self._output(done))
+        if not isinstance(row.changed, Absent):
+            self._compare_changed(found, row.changed, before, done.state)
+        self._compare_control(found, "after", row.after, done.state)
+        if found:
+            kind = next(k for k in KINDS if any(name.split(".")[0] == k for name in found))
+            raise Differs(kind, sentence(found), differs=found)
+
+    def _same_output(self, row: Row, done: Done) -> bool:
+        return same(row.output, self._output(done))  # type: ignore[arg-type]  # it is not Absent
+
+    def _output(self, done: Done) -> Json:
+        if done.output is None:
+            return None
+        return encode(done.output, self.rows[done.transition].function.output)
+
+    def _compare_control(
+        self, found: dict[str, Json], name: str, said: Json | Absent, state: State
+    ) -> None:
+        if isinstance(said, Absent):
+            return
+        mine: Json = self.shown(state) if isinstance(said, dict) else self.control(state) or None
+        if not same(said, mine):
+            found[name] = pair(said, mine)
+
+    def _compare_changed(
+        self, found: dict[str, Json], told: Mapping[str, Json], before: State | None, after: State
+    ) -> None:
+        mine: dict[str, Json] = {}
+        for i, v in self.kept:
+            if before is None or (after[i] is not before[i] and after[i] != before[i]):
+                mine.update(self._changes(v, None if before is None else before[i], after[i]))
+        for name in sorted(mine.keys() | told.keys()):
+            if name in mine and name in told:
+                differs = not same(told[name], mine[name])
+            elif name in mine:
+                differs = not any(name.startswith(f"{whole}.") for whole in told)
+            else:
+                # What was assigned the value it had may be told, or left out.
+                differs = not same(told[name], at(self.shown(after), name))
+            if differs:
+                value = mine.get(name, at(self.shown(after), name))
+                found[f"changed.{name}"] = pair(told.get(name, "(unchanged)"), value)
+
+    def _changes(self, v: ir.Variable, before: Any, after: Any) -> dict[str, Json]:
+        now = self._json(after, v.type)
+        if before is None or not isinstance(v.type, t.Part):
+            return {v.name: now}
+        return changes({v.name: self._json(before, v.type)}, {v.name: now})
+
+
+def _refused(row: Row, outcomes: Sequence[Outcome]) -> NoReturn:
+    """The machine does not do the event: say why each transition that serves it does not."""
+    reasons = [str(o.reason()) for o in outcomes if isinstance(o, Refusal)]
+    faults = [o for o in outcomes if isinstance(o, Fault)]
+    if faults:
+        raise Differs("fault", f"{faults[0].name}: {faults[0].what}")
+    text = "; ".join(dict.fromkeys(reasons)) or "no transition serves it"
+    raise Differs("refused", text)
+
+
+def _another(row: Row, outcomes: Sequence[Outcome], done: Done) -> NoReturn:
+    """The machine takes another transition than the one that the row names."""
+    named = [o for o in outcomes if not isinstance(o, Done) and o.transition == row.transition]
+    why = f" ({named[0].reason()})" if named and isinstance(named[0], Refusal) else ""
+    raise Differs("transition", f"{row.transition} is not possible{why}; {done.transition} is")
+
+
+def _reads_local(expr: ir.Expr | None) -> bool:
+    return any(isinstance(node, ir.Local) for node in walk.everything((expr,)))
+
+
+def _leading_guards(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Require]:
+    """The guards before anything is changed that read no argument."""
+    for stmt in body:
+        if not isinstance(stmt, ir.Require):
+            return
+        if not _reads_local(stmt.test):
+            yield stmt

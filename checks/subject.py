@@ -1,0 +1,297 @@
+"""A machine as terms: an arbitrary state that its invariants allow, and every step from there.
+
+A question is a set of facts and of goals: the goals are true wherever the facts are, or there is a
+counterexample. The same machine can be asked about exactly, within a small window of integers
+(where models are found easily), or with values put in (where a model is confirmed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.ir import Json
+
+from .encode import Encoding
+from .logic import Term, conjuncts
+from .shapes import NotEncodable, Options, fields_of
+from .symbols import Made, Many, Missing, Value, Whole
+from .terms import Execution, Symbolic
+from .witness import Witness, literal
+
+T = TypeVar("T")
+BUILT_IN = ("bounds", "asserts", "undefined", "ambiguous")
+START = "start"
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Values put in for parameters, state and arguments, in JSON form."""
+
+    parameters: Mapping[str, Json] = field(default_factory=dict)
+    state: Mapping[str, Json] = field(default_factory=dict)
+    args: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A start or a transition: the state before (none at a start), arguments, and the step."""
+
+    name: str
+    event: str
+    before: Mapping[str, Value] | None
+    args: Mapping[str, tuple[Value, t.Type]]
+    given: tuple[Term, ...]
+    step: Symbolic
+    bounded: Term
+    output: t.Type
+
+
+@dataclass(frozen=True)
+class Question:
+    """Whether the goals are true wherever the facts are."""
+
+    facts: tuple[Term, ...]
+    goals: tuple[Term, ...]
+
+
+def tried(work: Callable[[], T]) -> T | NotEncodable:
+    """What `work` makes, or why it cannot."""
+    try:
+        return work()
+    except NotEncodable as error:
+        return error
+
+
+class Subject:
+    """One machine in one encoding."""
+
+    def __init__(self, machine: ir.Machine, options: Options, fixed: Fixed | None = None) -> None:
+        self.machine = machine
+        self.encoding = Encoding(machine, options)
+        self.logic = self.encoding.logic
+        self.fixed = fixed
+        self._given: list[Term] = []
+        self.parameters = {
+            p.name: self._value(p.name, p.type, None if fixed is None else fixed.parameters)
+            for p in machine.parameters
+        }
+        self._bound(self.parameters, {p.name: p.type for p in machine.parameters})
+        self.assumed = [
+            tried(lambda p=p: self._judged(p, self.parameters, {}))
+            for p in machine.of_kind("assume")
+        ]
+        self.about_parameters = (*self._given, *(a for a in self.assumed if _is_term(a)))
+        self._given = []
+        self.state = {
+            v.name: self._value(v.name, v.type, None if fixed is None else fixed.state)
+            for v in machine.variables
+        } | self.parameters
+        self._bound(self.state, {v.name: v.type for v in machine.variables})
+        self.hypotheses = {
+            p.name: tried(lambda p=p: self._always(p, self.state))
+            for p in machine.of_kind("invariant")
+        }
+
+    # Facts.
+
+    def facts(self) -> tuple[Term, ...]:
+        """What is true of an arbitrary state: assumptions, bounds, invariants."""
+        known = [h for h in self.hypotheses.values() if _is_term(h)]
+        return (*self.encoding.facts, *self.about_parameters, *self._given, *known)
+
+    def _value(self, name: str, kind: t.Type, fixed: Mapping[str, Json] | None) -> Value:
+        try:
+            if fixed is None:
+                return self.encoding.fresh(name, kind)
+            return literal(self.encoding, fixed[name], kind)
+        except NotEncodable as error:
+            return Missing(f"{name}: {error.construct}")
+
+    def _bound(self, values: Mapping[str, Value], types: Mapping[str, t.Type]) -> None:
+        for name, kind in types.items():
+            value = values[name]
+            if not isinstance(value, Many | Made | Missing | Whole):
+                self._given.append(self.encoding.bounds(value, kind))
+
+    # Properties.
+
+    def _run(self, state: Mapping[str, Value]) -> Execution:
+        return Execution(self.encoding, state, self.machine)
+
+    def _judged(
+        self, p: ir.Property, state: Mapping[str, Value], args: Mapping[str, Value]
+    ) -> Term:
+        """The property's value, false where it has none."""
+        value, defined = self._run(state).judge(p.function, args)
+        return self.logic.all((defined, value))
+
+    def _always(
+        self, p: ir.Property, state: Mapping[str, Value], after: Mapping[str, Value] | None = None
+    ) -> Term:
+        """The property for all values of its parameters."""
+        args: dict[str, Value] = {}
+        names: list[Term] = []
+        where: list[Term] = []
+        for i, (name, kind) in enumerate(p.function.params):
+            if after is not None and i == 0:
+                args[name] = Whole(after)
+                continue
+            term = self.logic.fresh(name, self.encoding.shape(kind))
+            names.append(term)
+            where.append(self.encoding.bounds(term, kind))
+            args[name] = term
+        return self.logic.forall(names, self.logic.all(where), self._judged(p, state, args))
+
+    # Cases.
+
+    def starts(self) -> dict[str, Case | NotEncodable]:
+        """The ways to start: from the defaults, or by each `@initial`."""
+        if not self.machine.initials:
+            return {START: tried(lambda: self._start(None))}
+        return {f.name: tried(lambda f=f: self._start(f)) for f in self.machine.initials}
+
+    def _start(self, function: ir.Function | None) -> Case:
+        run = self._run(self.parameters)
+        run.state = run.defaults(self.parameters)
+        args, given = self._arguments(function.params if function else ())
+        step = run.begin(function, args) if function else run.began()
+        return self._case(
+            (START if function is None else function.name, START, t.NOTHING), None,
+            (args, function.params if function else (), given), step,
+        )  # fmt: skip
+
+    def steps(self) -> dict[str, Case | NotEncodable]:
+        """Every transition, from the arbitrary state, for arbitrary arguments."""
+        return {row.name: tried(lambda row=row: self.step(row)) for row in self.machine.transitions}
+
+    def step(self, row: ir.Transition) -> Case:
+        """One transition; raises NotEncodable."""
+        args, given = self._arguments(row.function.params)
+        step = self._run(self.state).step(row, args)
+        return self._case(
+            (row.name, row.event, row.function.output), self.state,
+            (args, row.function.params, given), step,
+        )  # fmt: skip
+
+    def _arguments(
+        self, params: Sequence[tuple[str, t.Type]]
+    ) -> tuple[dict[str, Value], tuple[Term, ...]]:
+        fixed = None if self.fixed is None else self.fixed.args
+        args = {name: self._value(name, kind, fixed) for name, kind in params}
+        given = [
+            self.encoding.bounds(value, kind)
+            for (_, kind), value in zip(params, args.values(), strict=True)
+            if not isinstance(value, Many | Made | Missing | Whole)
+        ]
+        return args, tuple(given)
+
+    def _case(
+        self, names: tuple[str, str, t.Type], before: Mapping[str, Value] | None,
+        call: tuple[Mapping[str, Value], Sequence[tuple[str, t.Type]], tuple[Term, ...]],
+        step: Symbolic,
+    ) -> Case:  # fmt: skip
+        args, params, given = call
+        kinds = {v.name: v.type for v in self.machine.variables}
+        inside = [
+            self.inside(value, kinds[name])
+            for name, value in step.after.items()
+            if name in kinds and not isinstance(value, Missing)
+        ]
+        inside += [
+            self.logic.implies(when, self.inside(value, names[2])) for when, value in step.outputs
+        ]
+        typed = {name: (args[name], kind) for name, kind in params}
+        return Case(
+            names[0], names[1], before, typed, given, step, self.logic.all(inside), names[2]
+        )
+
+    def inside(self, value: Value, kind: t.Type) -> Term:
+        """Whether a value keeps its type's bounds; what has no term, element by element."""
+        match value:
+            case Many(rows=rows, item=item):
+                wanted = t.element(kind) or item
+                return self.logic.all(
+                    self.logic.forall(r.names, r.when, self.inside(r.value, wanted)) for r in rows
+                )
+            case Made(fields=fields):
+                kinds = [of for _, of in self.encoding.variants(kind)[0][1]]
+                pairs = zip(fields, kinds, strict=True)
+                return self.logic.all(self.inside(v, k) for v, k in pairs)
+            case Missing() | Whole():
+                return self.logic.true
+            case _:
+                return self.encoding.bounds(value, kind)
+
+    # Questions.
+
+    def possible(self, case: Case) -> tuple[Term, ...]:
+        """What is true where the case happens: it is not refused, and nothing else is judged."""
+        known = self.facts() if case.before is not None else (
+            *self.encoding.facts, *self.about_parameters
+        )
+        return (*known, *case.given)
+
+    def happens(self, case: Case) -> tuple[Term, ...]:
+        """What is true where the step is taken and has a state after it."""
+        return (*self.possible(case), case.step.done, case.bounded)
+
+    def question(self, case: Case, name: str) -> Question:
+        """Whether the case keeps a property; raises NotEncodable."""
+        step, logic = case.step, self.logic
+        if name == "bounds":
+            kept = logic.implies(step.done, case.bounded)
+            goal = logic.all((logic.negate(step.bounds), kept))
+            return Question(self.possible(case), tuple(conjuncts(goal)))
+        if name in BUILT_IN:
+            stops = {
+                "asserts": step.asserts, "undefined": step.undefined, "ambiguous": step.ambiguous,
+            }  # fmt: skip
+            return Question(self.possible(case), (logic.negate(stops[name]),))
+        p = next(p for p in self.machine.properties if p.name == name)
+        if p.kind == "invariant":
+            known = self.hypotheses[name]
+            goal = self._always(p, step.after)
+            parts = conjuncts(goal)
+            if case.before is not None and _is_term(known):
+                # What the step does not touch is assumed already, word for word.
+                had = {str_id(self.logic, h) for h in conjuncts(known)}
+                parts = [part for part in parts if str_id(self.logic, part) not in had]
+            return Question(self.happens(case), tuple(parts))
+        assert case.before is not None
+        goal = self._always(p, case.before, step.after)
+        return Question(self.happens(case), tuple(conjuncts(goal)))
+
+    # Witnesses.
+
+    def told(self, case: Case, witness: Witness) -> tuple[Fixed, dict[str, Json], Json]:
+        """The values of a model: before the step, after it, and its output."""
+        kinds = dict(fields_of(self.machine))
+        before = case.before or {}
+        names = [v.name for v in self.machine.variables]
+        fixed = Fixed(
+            {n: witness.value(v, kinds[n]) for n, v in self.parameters.items()},
+            {n: witness.value(before[n], kinds[n]) for n in names if n in before},
+            {n: witness.value(v, kind) for n, (v, kind) in case.args.items()},
+        )
+        after = {n: witness.value(case.step.after[n], kinds[n]) for n in names}
+        output: Json = None
+        for when, value in case.step.outputs:
+            if witness.model.truth(when):
+                output = witness.value(value, case.output)
+        return fixed, after, output
+
+
+def str_id(logic: object, term: Term) -> int:
+    """A number that equal terms of one context share."""
+    return int(term.get_id())  # type: ignore[attr-defined]
+
+
+def _is_term(value: object) -> bool:
+    return not isinstance(value, NotEncodable)
+
+
+__all__ = ["BUILT_IN", "Case", "Fixed", "Question", "Subject", "fields_of"]

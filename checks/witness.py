@@ -1,0 +1,181 @@
+"""Values between models, terms and JSON: a counterexample out of a model, and back as terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lawful.spec import types as t
+from lawful.spec.ir import Json
+from lawful.spec.values import EXACT, rank
+
+from .encode import Encoding
+from .logic import Term
+from .shapes import NotEncodable
+from .solve import Model
+from .symbols import Made, Many, Missing, Value, Whole
+
+
+class Witness:
+    """Reads one model; `infinite` says whether a collection in it has no end."""
+
+    def __init__(self, encoding: Encoding, model: Model) -> None:
+        self.encoding = encoding
+        self.model = model
+        self.infinite = False
+
+    def value(self, value: Value, kind: t.Type) -> Json:
+        """The JSON form of a value, as `spec.values` has it; None for what has no encoding."""
+        match value:
+            case Many(rows=rows, item=item) if not any(row.names for row in rows):
+                items = [self.value(r.value, item) for r in rows if self.model.truth(r.when)]
+                return items if isinstance(kind, t.Seq) and kind.mutable else {"$tuple": items}
+            case Made(fields=fields):
+                rows = self.encoding.variants(kind)[0][1]
+                pairs = zip(rows, fields, strict=True)
+                return {"$": str(kind)} | {f: self.value(v, of) for (f, of), v in pairs}
+            case Many() | Missing() | Whole():
+                return {"$unknown": str(kind)}
+            case _:
+                return self.term(value, kind)
+
+    def term(self, term: Term, kind: t.Type) -> Json:
+        """The JSON form of a term of this type."""
+        model, encoding = self.model, self.encoding
+        match kind:
+            case t.Bool() | t.Timer():
+                return model.truth(term)
+            case t.Int():
+                value = model.integer(term)
+                return {"$int": str(value)} if abs(value) > EXACT else value
+            case t.Float():
+                return model.real(term)
+            case t.Nothing():
+                return None
+            case t.Opaque(name=name):
+                return {"$opaque": name, "id": model.number(term)}
+            case t.Sort(name=name) if name not in encoding.options.sizes:
+                return f"{name.lower()}{model.number(term)}"
+            case t.Enum() | t.Sort():
+                return encoding.variants(kind)[model.variant(term)][0]
+            case t.Union(options=options):
+                i = model.variant(term)
+                data = encoding.data(kind)
+                if not data.variants[i][1]:
+                    return None
+                return self.term(encoding.logic.field(data, i, 0, term), options[i])
+            case t.Record() | t.Tuple() | t.Part():
+                return self._product(term, kind)
+            case _:
+                return self._container(term, kind)
+
+    def _product(self, term: Term, kind: t.Type) -> Json:
+        data, fields = self.encoding.data(kind), self.encoding.variants(kind)[0][1]
+        values = {
+            name: self.term(self.encoding.logic.field(data, 0, i, term), of)
+            for i, (name, of) in enumerate(fields)
+        }
+        match kind:
+            case t.Tuple():
+                return {"$tuple": list(values.values())}
+            case t.Record(name=name):
+                return {"$": name, **values}
+            case _:
+                return values
+
+    def _container(self, term: Term, kind: t.Type) -> Json:
+        item = t.element(kind)
+        assert item is not None
+        pairs: list[tuple[Json, Json]] = []
+        for key in self._keys(term, kind, item):
+            there, value = self.encoding.get(kind, term, key)
+            if self.model.truth(there):
+                pairs.append((self.term(key, item), self._held(value, kind)))
+        pairs.sort(key=lambda pair: rank(pair[0]))
+        if isinstance(kind, t.Set):
+            return {"$set": [key for key, _ in pairs]}
+        if isinstance(item, t.Enum | t.Sort | t.Text):
+            return {str(k): v for k, v in pairs}
+        return {"$map": [[k, v] for k, v in pairs]}
+
+    def _held(self, value: Term, kind: t.Type) -> Json:
+        if isinstance(kind, t.Set):
+            return True
+        return self.term(value, kind.value if isinstance(kind, t.Map) else t.INT)
+
+    def _keys(self, term: Term, kind: t.Type, item: t.Type) -> Sequence[Term]:
+        encoding = self.encoding
+        listed = encoding.keys(kind) if isinstance(kind, t.Map) and kind.total else None
+        listed = listed or encoding.universe(item)
+        if listed is not None:
+            return listed
+        keys = self.model.keys(term, encoding.shape(item))
+        if isinstance(item, t.Int) and self.model.truth(encoding.get(kind, term, keys[-1])[0]):
+            self.infinite = True
+        return keys
+
+
+def literal(encoding: Encoding, data: Any, kind: t.Type) -> Term:
+    """The term for a value in JSON form; raises NotEncodable for a type without encoding."""
+    logic = encoding.logic
+    match kind:
+        case t.Bool() | t.Timer():
+            return logic.truth(bool(data))
+        case t.Int():
+            return logic.number(int(data["$int"]) if isinstance(data, dict) else data)
+        case t.Float():
+            return logic.fraction(data)
+        case t.Nothing():
+            return logic.make(encoding.data(kind), 0, [])
+        case t.Opaque(name=name):
+            return encoding.named(kind, f"{name} {data['id']}")
+        case t.Sort(name=name) if name not in encoding.options.sizes:
+            return encoding.named(kind, str(data))
+        case t.Enum() | t.Sort():
+            return encoding.element(kind, data)
+        case t.Union(options=options):
+            option = next(o for o in options if _is_of(data, o))
+            return encoding.inject(literal(encoding, data, option), kind, options.index(option))
+        case t.Record(fields=fields):
+            args = [literal(encoding, data[name], of) for name, of in fields]
+            return logic.make(encoding.data(kind), 0, args)
+        case t.Tuple(items=items):
+            args = [literal(encoding, d, i) for d, i in zip(data["$tuple"], items, strict=True)]
+            return logic.make(encoding.data(kind), 0, args)
+        case t.Part():
+            args = [literal(encoding, data[f], of) for f, of in encoding.variants(kind)[0][1]]
+            return logic.make(encoding.data(kind), 0, args)
+        case _:
+            return _literal_container(encoding, data, kind)
+
+
+def _is_of(data: Any, option: t.Type) -> bool:
+    if isinstance(option, t.Nothing) or data is None:
+        return data is None and isinstance(option, t.Nothing)
+    if isinstance(option, t.Record):
+        return isinstance(data, dict) and data.get("$") == option.name
+    return not (isinstance(data, dict) and "$" in data)
+
+
+def _literal_container(encoding: Encoding, data: Any, kind: t.Type) -> Term:
+    logic = encoding.logic
+    made = encoding.empty(kind)
+    match kind:
+        case t.Set(item=item):
+            for each in data["$set"]:
+                made = logic.write(made, literal(encoding, each, item), logic.true)
+        case t.Bag(item=item):
+            for key, count in _pairs(data):
+                made = logic.write(made, literal(encoding, key, item), logic.number(count))
+        case t.Map(key=item, value=of, total=total):
+            for key, value in _pairs(data):
+                held = literal(encoding, value, of)
+                entry = held if total else encoding.present(of, held)
+                made = logic.write(made, literal(encoding, key, item), entry)
+        case _:
+            raise NotEncodable(f"a value of type {kind}")
+    return made
+
+
+def _pairs(data: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    return [(k, v) for k, v in data["$map"]] if "$map" in data else list(data.items())

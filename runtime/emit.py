@@ -1,0 +1,417 @@
+"""IR expressions -> Python expressions, each at its own place in the user's file.
+
+Values are Python's own: sets, dicts, lists and Counters inside a machine, frozensets, tuples and
+`FrozenMap`s where the type is immutable. A timer is its deadline, or None.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from lawful.spec import ir, ops
+from lawful.spec import types as t
+from lawful.spec.errors import Place
+from lawful.spec.values import FrozenMap, World
+from lawful.spec.walk import everything
+
+from . import support
+
+Node = TypeVar("Node", bound=ast.AST)
+PYTHON = {
+    t.Int: int, t.Bool: bool, t.Tuple: tuple, t.Seq: tuple, t.Set: frozenset, t.Map: FrozenMap,
+}  # fmt: skip
+SET_ALGEBRA = frozenset({"union", "intersection", "difference", "symmetric_difference"})
+
+
+def located(node: Node, place: Place) -> Node:
+    """The node, it and all in it that has no place yet standing at `place`."""
+    if "lineno" in node._attributes:
+        if hasattr(node, "lineno"):
+            return node
+        node.lineno, node.col_offset = place.line, place.column  # type: ignore[attr-defined]  # it has these
+        node.end_lineno, node.end_col_offset = place.end_line, place.end_column  # type: ignore[attr-defined]  # and these
+    for child in ast.iter_child_nodes(node):
+        located(child, place)
+    return node
+
+
+@dataclass
+class Names:
+    """The global names of one machine's generated code; none of them is a name of the user's."""
+
+    world: World
+    taken: frozenset[str]
+    globals: dict[str, Any] = field(default_factory=dict)
+
+    def put(self, name: str, value: Any) -> str:
+        """A name that stands for the value: this one, with underscores where it is taken."""
+        while name in self.taken or self.globals.get(name, value) is not value:
+            name += "_"
+        self.globals[name] = value
+        return name
+
+    def reserve(self, name: str) -> str:
+        """A name for a function that is yet to be defined."""
+        return self.put(name, object())
+
+    def local(self, name: str) -> str:
+        """A name for a local of ours."""
+        while name in self.taken:
+            name += "_"
+        return name
+
+
+def name(id: str) -> ast.Name:
+    return ast.Name(id, ast.Load())
+
+
+def attribute(of: ast.expr, attr: str) -> ast.Attribute:
+    return ast.Attribute(of, attr, ast.Load())
+
+
+def call(function: str | ast.expr, *args: ast.expr) -> ast.Call:
+    return ast.Call(name(function) if isinstance(function, str) else function, list(args), [])
+
+
+@functools.cache
+def _template(op: str, arity: int) -> ast.expr:
+    return ast.parse(ops.text(op, [f"_{i}" for i in range(arity)]), mode="eval").body
+
+
+class _Filled(ast.NodeTransformer):
+    """Puts operands, and the global names of functions, into a copy of a template."""
+
+    def __init__(self, args: list[ast.expr], names: Names) -> None:
+        self.args = args
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id.startswith("_"):
+            return self.args[int(node.id[1:])]
+        return name(self.names.put(node.id, BUILTINS[node.id]))
+
+
+BUILTINS: dict[str, Any] = {
+    f.__name__: f
+    for f in (
+        abs, min, max, int, bool, len, all, any, sum, sorted, set, frozenset, list, tuple, dict,
+        Counter, range, reversed, enumerate, zip,
+    )
+}  # fmt: skip
+
+
+def without_places(node: ast.expr) -> ast.expr:
+    """A copy whose nodes have no places; they get those of where it is used."""
+    made = copy.deepcopy(node)
+    for each in ast.walk(made):
+        for attr in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            if hasattr(each, attr):
+                delattr(each, attr)
+    return made
+
+
+class Expressions:
+    """Emits the expressions of one function; `me` is the name that holds the machine's state."""
+
+    def __init__(self, names: Names, functions: dict[str, str], me: str) -> None:
+        self.names = names
+        self.functions = functions
+        self.me = me
+
+    def use(self, function: Callable[..., Any] | type[Any]) -> str:
+        """The global name of one of our own functions, or of a builtin."""
+        return self.names.put(function.__name__, function)
+
+    def expr(self, e: ir.Expr) -> ast.expr:
+        """The expression as Python."""
+        return located(EMIT[type(e)](self, e), e.place)
+
+    def exprs(self, given: Iterable[ir.Expr]) -> list[ast.expr]:
+        return [self.expr(e) for e in given]
+
+    def value(self, e: ir.Expr, place: t.Type) -> ast.expr:
+        """The expression as a value for a place of this type: of its own, immutable if it is."""
+        made = self.expr(e)
+        if isinstance(place, t.Map) and not place.mutable and not _frozen(e):
+            return located(call(self.use(FrozenMap), made), e.place)
+        if not t.immutable(e.type) and not _fresh(e) and not isinstance(e.type, t.Timer | t.Part):
+            return located(call(self.use(copier(e.type)), made), e.place)
+        if isinstance(e.type, t.Iter):
+            return located(call(self.use(tuple), made), e.place)
+        return made
+
+    # One method for each kind of expression.
+
+    def constant(self, e: ir.Const) -> ast.expr:
+        match e.type, e.value:
+            case t.Enum(name=kind), str(member):
+                value = self.names.world.enums[kind][member]
+                return name(self.names.put(f"{kind}_{member}", value))
+            case t.Sort(name=kind), str(text):
+                return call(self.use(self.names.world.sorts[kind]), ast.Constant(text))
+            case t.Timer(), _:
+                return ast.Constant(None)
+            case _, value:
+                return ast.Constant(value)
+
+    def local(self, e: ir.Local) -> ast.expr:
+        return name(e.name)
+
+    def myself(self, e: ir.Self) -> ast.expr:
+        return name(self.me)
+
+    def state_of(self, e: ir.Expr) -> ast.expr:
+        """The state of a machine: ours is at hand, a part's is in the part."""
+        return self.expr(e) if isinstance(e, ir.Self) else attribute(self.expr(e), "_s")
+
+    def field(self, e: ir.Field) -> ast.expr:
+        match e.of.type:
+            case t.Part():
+                return attribute(self.state_of(e.of), e.name)
+            case t.Timer():
+                return ast.Compare(self.expr(e.of), [ast.IsNot()], [ast.Constant(None)])
+            case _:
+                return attribute(self.expr(e.of), e.name)
+
+    def item(self, e: ir.Item) -> ast.expr:
+        return ast.Subscript(self.expr(e.of), self.expr(e.key), ast.Load())
+
+    def operation(self, e: ir.Op) -> ast.expr:
+        if e.op == "map":
+            return self._map(e)
+        args = self._operands(e)
+        filled = _Filled(args, self.names).visit(without_places(_template(e.op, len(args))))
+        assert isinstance(filled, ast.expr)
+        if e.op == "set" and isinstance(e.type, t.Set) and not e.type.mutable:
+            return call(self.use(frozenset), filled)
+        if e.op == "keys":
+            # A view would change with the map; where it is only looked into, it is not made.
+            return call(self.use(frozenset), filled)
+        return filled
+
+    def _operands(self, e: ir.Op) -> list[ast.expr]:
+        match e:
+            case ir.Op(op="in" | "not_in", args=(one, ir.Op(op="keys", args=(map,)))):
+                return self.exprs((one, map))
+            case ir.Op(op="set" | "list" | "tuple", args=args):
+                kinds = _items(e.type, len(args))
+                return [self.value(arg, kind) for arg, kind in zip(args, kinds, strict=True)]
+            case _:
+                return self.exprs(e.args)
+
+    def _map(self, e: ir.Op) -> ast.expr:
+        kind = e.type
+        assert isinstance(kind, t.Map | t.Bag)
+        to = kind.value if isinstance(kind, t.Map) else t.INT
+        keys: list[ast.expr | None] = [*self.exprs(e.args[::2])]
+        return ast.Dict(keys, [self.value(v, to) for v in e.args[1::2]])
+
+    def conjunction(self, e: ir.And) -> ast.expr:
+        return ast.BoolOp(ast.And(), self.exprs(e.args))
+
+    def alternative(self, e: ir.Or) -> ast.expr:
+        return ast.BoolOp(ast.Or(), self.exprs(e.args))
+
+    def conditional(self, e: ir.If) -> ast.expr:
+        return ast.IfExp(self.expr(e.test), self.expr(e.then), self.expr(e.other))
+
+    def record(self, e: ir.Make) -> ast.expr:
+        kind = e.type
+        assert isinstance(kind, t.Record)
+        cls = self.names.world.records[kind.name]
+        fields = zip(e.args, kind.fields, strict=True)
+        return call(self.use(cls), *(self.value(arg, of) for arg, (_, of) in fields))
+
+    def new(self, e: ir.New) -> ast.expr:
+        kind = e.type
+        assert isinstance(kind, t.Part)
+        made = call(self.use(support.new), name(self.me), ast.Constant(kind.machine))
+        made.keywords = [ast.keyword(key, self.expr(value)) for key, value in e.args]
+        return made
+
+    def comprehension(self, e: ir.Comp) -> ast.expr:
+        generators = [self.clause(c) for c in e.clauses]
+        element = self.value(e.element, t.element(e.type) or e.element.type)
+        match e.kind, e.type:
+            case "map", t.Map(value=value):
+                assert e.key is not None
+                made: ast.expr = ast.DictComp(
+                    self.expr(e.key), self.value(e.element, value), generators
+                )
+                frozen = not e.type.mutable
+                return call(self.use(FrozenMap), made) if frozen else made
+            case "set", t.Set(mutable=mutable):
+                made = ast.SetComp(element, generators)
+                return made if mutable else call(self.use(frozenset), made)
+            case "list", _:
+                return ast.ListComp(element, generators)
+            case "all" | "any" as fold, _ if _all_count(e):
+                return call(self.use(BUILTINS[fold]), ast.ListComp(element, generators))
+            case fold, _:
+                return call(self.use(BUILTINS[fold]), ast.GeneratorExp(element, generators))
+
+    def clause(self, c: ir.Clause) -> ast.comprehension:
+        return ast.comprehension(
+            located(target(c.names), c.place), self.iterated(c.over), self.exprs(c.conditions), 0
+        )
+
+    def iterated(self, e: ir.Expr) -> ast.expr:
+        """What a loop goes over; the keys of a map are the map."""
+        match e:
+            case ir.Op(op="keys", args=(of,)):
+                return self.expr(of)
+            case _:
+                return self.expr(e)
+
+    def is_a(self, e: ir.IsA) -> ast.expr:
+        of = self.expr(e.of)
+        none = ast.Constant(None)
+        if e.options == (t.NOTHING,):
+            return ast.Compare(of, [ast.Is()], [none])
+        wanted = set(e.options)
+        if wanted == set(t.options(e.of.type)) - {t.NOTHING}:
+            return ast.Compare(of, [ast.IsNot()], [none])
+        classes: list[ast.expr] = [name(self.use(self.class_of(o))) for o in e.options]
+        return call(
+            self.use(isinstance), of,
+            classes[0] if len(classes) == 1 else ast.Tuple(classes, ast.Load()),
+        )  # fmt: skip
+
+    def class_of(self, kind: t.Type) -> type[Any]:
+        """The class whose instances the values of this type are."""
+        match kind:
+            case t.Record(name=key):
+                return self.names.world.records[key]
+            case t.Enum(name=key):
+                return self.names.world.enums[key]
+            case t.Sort(name=key):
+                return self.names.world.sorts[key]
+            case t.Nothing():
+                return type(None)
+            case _:
+                return PYTHON[type(kind)]
+
+    def narrow(self, e: ir.Narrow) -> ast.expr:
+        return self.expr(e.of)
+
+    def needed(self, e: ir.Needed) -> ast.expr:
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        why: ast.expr = self.expr(e.why)
+        if not isinstance(e.why, ir.Const):
+            why = ast.Lambda(nothing, why)
+        return call(self.use(support.needed), self.expr(e.of), why)
+
+    def can(self, e: ir.Can) -> ast.expr:
+        args = [self.state_of(e.part), ast.Constant(e.name), *self.exprs(e.args)]
+        return call(self.use(support.possible), *args)
+
+    def helper(self, e: ir.Call) -> ast.expr:
+        if e.of is None or isinstance(e.of, ir.Self):
+            return call(self.functions[e.function], name(self.me), *self.exprs(e.args))
+        args = [self.state_of(e.of), ast.Constant(e.function), *self.exprs(e.args)]
+        return call(self.use(support.ask), *args)
+
+    def domain(self, e: ir.Domain) -> ast.expr:
+        item = t.element(e.type)
+        match item:
+            case t.Enum(name=key):
+                return name(self.names.put(f"{key}_all", tuple(self.names.world.enums[key])))
+            case t.Bool():
+                return ast.Tuple([ast.Constant(False), ast.Constant(True)], ast.Load())
+            case _:
+                return call(self.use(support.universe), name(self.me), ast.Constant(str(item)))
+
+    def formatted(self, e: ir.Format) -> ast.expr:
+        parts: list[ast.expr] = []
+        for part in e.parts:
+            if isinstance(part, ir.Const) and isinstance(part.value, str):
+                parts.append(ast.Constant(part.value))
+            else:
+                parts.append(ast.FormattedValue(self.expr(part), -1, None))
+        return ast.JoinedStr(parts)
+
+
+def target(names: tuple[str, ...]) -> ast.expr:
+    """What a loop binds."""
+    stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in names]
+    return stores[0] if len(stores) == 1 else ast.Tuple(stores, ast.Store())
+
+
+def copier(kind: t.Type) -> type[Any]:
+    """The class that copies a mutable container of this type."""
+    match kind:
+        case t.Set():
+            return set
+        case t.Map():
+            return dict
+        case t.Seq():
+            return list
+        case _:
+            return Counter
+
+
+def _items(kind: t.Type, count: int) -> tuple[t.Type, ...]:
+    return kind.items if isinstance(kind, t.Tuple) else (t.element(kind) or t.Unknown(),) * count
+
+
+def _frozen(e: ir.Expr) -> bool:
+    return isinstance(e.type, t.Map) and not e.type.mutable
+
+
+def _fresh(e: ir.Expr) -> bool:
+    """Whether evaluating it makes a container that nothing else holds."""
+    return isinstance(e, ir.Comp | ir.New) or isinstance(e, ir.Op) and e.op != "get"
+
+
+def _all_count(e: ir.Comp) -> bool:
+    """Whether every element is to be evaluated: over what has no order, if one may have no value."""
+    if all(t.ordered(c.over.type) for c in e.clauses):
+        return False
+    inside = [e.element, *(test for c in e.clauses for test in c.conditions)]
+    return any(may_fail(node) for node in everything(inside))
+
+
+def may_fail(node: ir.Node) -> bool:
+    """Whether the node itself may have no value, or refuse."""
+    match node:
+        case ir.Item(of=of):
+            return not (isinstance(of.type, t.Bag | t.Tuple) or _total(of.type))
+        case ir.Op(op=op):
+            return ops.TABLE[op].partial if op in ops.TABLE else False
+        case ir.Comp(kind="min" | "max") | ir.Needed() | ir.Call() | ir.Can():
+            return True
+        case _:
+            return False
+
+
+def _total(kind: t.Type) -> bool:
+    return isinstance(kind, t.Map) and kind.total
+
+
+EMIT: dict[type[ir.Expr], Callable[[Expressions, Any], ast.expr]] = {
+    ir.Const: Expressions.constant,
+    ir.Local: Expressions.local,
+    ir.Self: Expressions.myself,
+    ir.Field: Expressions.field,
+    ir.Item: Expressions.item,
+    ir.Op: Expressions.operation,
+    ir.And: Expressions.conjunction,
+    ir.Or: Expressions.alternative,
+    ir.If: Expressions.conditional,
+    ir.Make: Expressions.record,
+    ir.New: Expressions.new,
+    ir.Comp: Expressions.comprehension,
+    ir.IsA: Expressions.is_a,
+    ir.Narrow: Expressions.narrow,
+    ir.Needed: Expressions.needed,
+    ir.Can: Expressions.can,
+    ir.Call: Expressions.helper,
+    ir.Domain: Expressions.domain,
+    ir.Format: Expressions.formatted,
+}
