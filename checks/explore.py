@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lawful.spec import ir
+from lawful.spec.explain import text
 from lawful.spec.flat import Flat
 from lawful.spec.ir import Json
-from lawful.spec.values import World
+from lawful.spec.values import World, encode
 from lawful.spec.words import Expected
 
 from .reference import Done, Fault, State
@@ -99,6 +100,7 @@ class _Search:
     new: dict[str, int] = field(default_factory=dict)
     failures: dict[str, _Found] = field(default_factory=dict)
     witnesses: dict[str, int] = field(default_factory=dict)
+    unseen: dict[str, list[Args]] = field(default_factory=dict)
     depth: int = 0
     complete: bool = True
 
@@ -190,9 +192,19 @@ def _judge_state(search: _Search, number: int) -> None:
             failing = space.failing(p, state)
             if failing is not None:
                 _fail(search, p, failing, _Found(number, None, "", Verdict.VIOLATED))
-        elif p.kind == "reachable" and p.name not in search.witnesses:
-            if space.failing(p, state) is None:
-                search.witnesses[p.name] = number
+        elif p.kind == "reachable":
+            _witness(search, p, number)
+
+
+def _witness(search: _Search, p: ir.Property, number: int) -> None:
+    """Note for which of its values the property is true in this state for the first time."""
+    space, state = search.space, search.states[number]
+    if p.name not in search.unseen:
+        search.unseen[p.name] = list(space.arguments(space.property_rules[p.name], state))
+    for args in tuple(search.unseen[p.name]):
+        if space.is_true(p, state, args):
+            search.unseen[p.name].remove(args)
+            search.witnesses[p.name] = number
 
 
 def _fail(
@@ -341,31 +353,43 @@ def _unbroken(search: _Search) -> Verdict:
 
 
 def _reached(search: _Search, name: str) -> tuple[Verdict, str, Trace | None]:
-    if name in search.witnesses:
+    """Whether the property is true somewhere for each of its values; the last one's witness."""
+    unseen = search.unseen.get(name)
+    if unseen == [] and name in search.witnesses:
         return Verdict.HOLDS, "", _trace(search, search.witnesses[name], None)
+    p = next(p for p in search.space.machine.properties if p.name == name)
+    which = f" for {_given(search, p, unseen[0])}" if unseen and unseen[0] else ""
     if search.cut_by or not search.complete:
-        return Verdict.UNKNOWN, "not reached, but not everything was explored", None
-    return Verdict.VIOLATED, "no reachable state is one", None
+        return Verdict.UNKNOWN, f"not reached{which}, but not everything was explored", None
+    return Verdict.VIOLATED, f"no reachable state is one{which}", None
+
+
+def _given(search: _Search, p: ir.Property, args: Args) -> str:
+    shown = search.space.shown_args(p.function, args)
+    return ", ".join(f"{name} = {text(value)}" for name, value in shown.items())
 
 
 def _recovered(search: _Search, name: str) -> tuple[Verdict, str, Trace | None]:
-    """From every reachable state such a state can be reached: backwards from those."""
+    """From every reachable state such a state can be reached, for each of the property's values."""
     assert search.predecessors is not None
     if not search.complete:
         return Verdict.UNKNOWN, "not everything was explored", None
     space = search.space
     p = next(p for p in space.machine.properties if p.name == name)
-    good = [n for n, state in enumerate(search.states) if space.failing(p, state) is None]
-    lost = _cannot_reach(search, good)
-    if not lost:
-        return _unbroken(search), "", None
-    # A step that was cut might have led back: only what cannot reach a cut either is lost.
-    surely = lost & _cannot_reach(search, sorted(search.cut_from))
-    if surely:
-        return Verdict.VIOLATED, "no such state can be reached any more", _trace(
-            search, min(surely), None
-        )
-    return Verdict.UNKNOWN, "the scope cuts the steps that might lead back", None
+    unknown = False
+    for args in space.arguments(space.property_rules[name], search.states[0]):
+        good = [n for n, state in enumerate(search.states) if space.is_true(p, state, args)]
+        lost = _cannot_reach(search, good)
+        # A step that was cut might have led back: only what cannot reach a cut either is lost.
+        surely = lost & _cannot_reach(search, sorted(search.cut_from)) if lost else lost
+        if surely:
+            which = f" for {_given(search, p, args)}" if args else ""
+            why = f"no such state can be reached any more{which}"
+            return Verdict.VIOLATED, why, _trace(search, min(surely), None)
+        unknown = unknown or bool(lost)
+    if unknown:
+        return Verdict.UNKNOWN, "the scope cuts the steps that might lead back", None
+    return _unbroken(search), "", None
 
 
 def _cannot_reach(search: _Search, goals: list[int]) -> set[int]:
@@ -409,8 +433,6 @@ def _trace(search: _Search, at: int, edge: Edge | None) -> Trace:
 
 def _output(space: Space, state: State, event: tuple[Any, ...]) -> Json:
     """What a step of a trace gives, in JSON form; None where it gives nothing."""
-    from lawful.spec.values import encode
-
     row = space.rules[event[0]][1]
     named = dict(zip((n for n, _ in row.function.params), event[1], strict=True))
     outcome = space.reference.step(state, row.name, named)

@@ -102,6 +102,7 @@ class Fold:
         self.instance = instance
         self.dense = dense
         self.machine = ""
+        self.first: tuple[int, str] | None = None
         self.stepper: Stepper | None = None
         self.state: Any = None
         self.next = 0
@@ -129,6 +130,8 @@ class Fold:
         """Count a row that is read, judged or not."""
         self.rows += 1
         self.events += row.event is not None
+        if row.machine:
+            self.first = min(self.first or (row.seq, row.machine), (row.seq, row.machine))
 
     def missing(self) -> None:
         """Rows came, but not the next one."""
@@ -145,17 +148,20 @@ class Fold:
 
     def end(self) -> InstanceVerdict:
         """The verdict, when no more rows come."""
+        machine = self.first[1] if self.first is not None else ""
         verdict, finding = self._ended()
+        if machine and machine not in self.program.steppers:
+            verdict, finding = "other", None
         judged = verdict != "quarantined"
         return InstanceVerdict(
-            self.instance, self.machine, verdict, finding, self.rows, self.events,
+            self.instance, machine, verdict, finding, self.rows, self.events,
             dict(self.transitions) if judged else {}, dict(self.states) if judged else {},
         )  # fmt: skip
 
     def _ended(self) -> tuple[str, Finding | None]:
         if self.found is not None:
             return self.found[1], self.found[2]
-        if self.stepper is None:
+        if self.stepper is None or self.state is None:
             return "other", None
         try:
             return ("fits" if self.stepper.ended(self.state) else "open"), None
@@ -168,7 +174,7 @@ class Fold:
         if row.flaw:
             self.quarantine(row.seq, row.flaw)
             return
-        if row.seq == 0 or self.machine == "":
+        if self.machine == "":
             self.machine = row.machine
             self.stepper = self.program.steppers.get(row.machine)
         if self.machine != row.machine:

@@ -11,7 +11,8 @@ from typing import Any
 
 from lawful.spec import bounds, ir
 from lawful.spec import types as t
-from lawful.spec.explain import conjuncts, refusal, shown
+from lawful.spec import explain as words
+from lawful.spec.explain import conjuncts, named, refusal, shown, text
 from lawful.spec.ir import Json
 from lawful.spec.outcomes import Reason
 from lawful.spec.show import expr as expr_text
@@ -151,7 +152,7 @@ class Reference(Meaning):
                 raise Guard(None, _not_in(row, state.name), env)
         if row.timer is not None:
             if not self._header(row.timer, env):
-                raise Guard(None, f"the timer {expr_text(row.timer)} is not armed", env)
+                raise Guard(None, words.timer(row.timer, armed=False), env)
             self.store(row.timer, False, env)
         output = self._body(box, row.function, args)
         if row.target is not None and row.control is not None:
@@ -282,8 +283,7 @@ def _named(params: tuple[tuple[str, t.Type], ...], args: list[Any]) -> dict[str,
 
 def _not_in(row: ir.Transition, state: str) -> str:
     assert row.control is not None and row.source is not None
-    wanted = " or ".join(row.source)
-    return f"{expr_text(row.control)} is {state}, not {wanted}"
+    return words.source(expr_text(row.control), state, row.source)
 
 
 def freeze(box: Box) -> State:
@@ -332,15 +332,15 @@ def _lazy(m: Reference, guard: Guard, transition: str) -> Callable[[], Reason]:
 
 def explain(m: Reference, guard: Guard, transition: str) -> Reason:
     """The false clause of a guard with the values in it."""
-    why = guard.why if isinstance(guard.why, str) else ""
-    if isinstance(guard.why, ir.Expr):
-        why = str(m.eval(guard.why, guard.env))
+    if isinstance(guard.why, str):
+        return Reason(transition, guard.why, "", {})
+    why = "" if guard.why is None else str(m.eval(guard.why, guard.env))
     if guard.test is None:
         return Reason(transition, "", why, {})
     test = next((c for c in conjuncts(guard.test) if not m.eval(c, guard.env)), guard.test)
-    pairs = [(each, encode(m.eval(each, guard.env), each.type)) for each in shown(test)]
-    values: dict[str, Json] = {expr_text(each): value for each, value in pairs}
-    return Reason(transition, refusal(test, [value for _, value in pairs]), why, values)
+    values = [encode(m.eval(each, guard.env), each.type) for each in shown(test)]
+    clause = refusal(test, [text(value) for value in values])
+    return Reason(transition, clause, why, named(test, values))
 
 
 # Statements, one small function each.

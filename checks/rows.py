@@ -78,6 +78,8 @@ def row_of(data: dict[str, Any], text: str) -> Row | Rejected:
     instance, seq = data.get("instance"), data.get("seq")
     if not isinstance(instance, str):
         return Rejected("no instance", plain(text))
+    if not encodable(instance):
+        return Rejected("an instance that is no text", plain(text))
     if type(seq) is not int or not 0 <= seq < LARGEST:
         return Row(instance, -1, flaw="a row without a sequence number")
     flaw = _flaw(data)
@@ -93,7 +95,7 @@ def row_of(data: dict[str, Any], text: str) -> Row | Rejected:
 def _flaw(data: Mapping[str, Any]) -> str:
     """Why the object is no row, or nothing."""
     if data.get("v") != VERSION:
-        return f"a row of format version {plain(json.dumps(data.get('v')))}"
+        return "a row of another format version"
     for name, kinds in SHAPE.items():
         if name not in data:
             return f"a row without {name}"
@@ -121,6 +123,15 @@ SHAPE: dict[str, tuple[type, ...]] = {
 }
 
 
+def encodable(text: str) -> bool:
+    """Whether the text can be written: JSON can spell halves of characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def plain(text: str, most: int = 80) -> str:
     """The beginning of a text, one `?` for each stretch that is not printable ASCII."""
     out: list[str] = []
@@ -143,6 +154,9 @@ def columns_of(line: str) -> dict[str, Any]:
             out["seq"] = found.seq if found.seq >= 0 else None
         return out
     data = json.loads(line)
+    if not all(encodable(data.get(name) or "") for name in TEXTS):
+        out.update(instance=found.instance, seq=found.seq, corrupt=line)
+        return out
     out.update({name: data.get(name) for name in ("v", "seq", *TEXTS)})
     out.update({name: json.dumps(data.get(name)) for name in RAW})
     return out

@@ -152,7 +152,7 @@ class Shapes:
             case t.Enum(members=members):
                 return [(member, []) for member in members]
             case t.Sort(name=name):
-                return [(f"{name.lower()}{i}", []) for i in range(self.options.sizes[name])]
+                return [(f"{name}{i + 1}", []) for i in range(self.options.sizes[name])]
             case t.Nothing():
                 return [("None", [])]
             case t.Record(name=name, fields=fields):

@@ -158,6 +158,13 @@ class Space:
         args = dict(zip((n for n, _ in p.function.params), more, strict=False))
         return bool(self.reference.call_named(p.function, state, args))
 
+    def is_true(self, p: ir.Property, state: State, args: Args) -> bool:
+        """Whether the property is true in a state for these values; undefined is not true."""
+        try:
+            return self.holds(p, state, *args)
+        except NoValue:
+            return False
+
     def failing(self, p: ir.Property, state: State, *more: Any) -> tuple[Args, str | None] | None:
         """The arguments for which the property is false, or undefined and why; None if it holds."""
         for args in self.arguments(self.property_rules[p.name], state):

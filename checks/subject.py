@@ -105,7 +105,7 @@ class Subject:
 
     def _value(self, name: str, kind: t.Type, fixed: Mapping[str, Json] | None) -> Value:
         try:
-            if fixed is None:
+            if fixed is None or name not in fixed:
                 return self.encoding.fresh(name, kind)
             return literal(self.encoding, fixed[name], kind)
         except NotEncodable as error:
@@ -115,7 +115,9 @@ class Subject:
         for name, kind in types.items():
             value = values[name]
             if not isinstance(value, Many | Made | Missing | Whole):
-                self._given.append(self.encoding.bounds(value, kind))
+                known = tried(lambda v=value, k=kind: self.encoding.bounds(v, k))
+                if _is_term(known):
+                    self._given.append(known)
 
     # Properties.
 
@@ -167,6 +169,13 @@ class Subject:
     def steps(self) -> dict[str, Case | NotEncodable]:
         """Every transition, from the arbitrary state, for arbitrary arguments."""
         return {row.name: tried(lambda row=row: self.step(row)) for row in self.machine.transitions}
+
+    def case(self, name: str) -> Case | NotEncodable:
+        """The start or transition of that name."""
+        for row in self.machine.transitions:
+            if row.name == name:
+                return tried(lambda: self.step(row))
+        return self.starts()[name]
 
     def step(self, row: ir.Transition) -> Case:
         """One transition; raises NotEncodable."""
@@ -264,6 +273,14 @@ class Subject:
         assert case.before is not None
         goal = self._always(p, case.before, step.after)
         return Question(self.happens(case), tuple(conjuncts(goal)))
+
+    def undefined(self, case: Case, name: str) -> Term:
+        """Where the property itself has no value after the case."""
+        rows = [p for p in self.machine.properties if p.name == name and p.kind == "invariant"]
+        if not rows or rows[0].function.params:
+            return self.logic.false
+        defined = self._run(case.step.after).judge(rows[0].function, {})[1]
+        return self.logic.negate(defined)
 
     # Witnesses.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lawful.spec import ir
-from lawful.spec.explain import conjuncts, failure, shown
+from lawful.spec.explain import conjuncts, failure, shown, text
 from lawful.spec.values import encode
 
 from .meaning import SELF, Env, NoValue
@@ -31,10 +31,15 @@ def clause(space: Space, test: ir.Expr, env: Env) -> str:
         for inner in m.clauses(false.clauses, env):
             if not m.eval(false.element, inner):
                 bound = [name for each in false.clauses for name in each.names]
-                at = ", ".join(f"{name} = {inner[name]!r}" for name in bound)
+                at = ", ".join(f"{name} = {_plain(inner[name])}" for name in bound)
                 return f"{clause(space, false.element, inner)} for {at}"
-    values = [encode(m.eval(e, env), e.type) for e in shown(false)]
+    values = [text(encode(m.eval(e, env), e.type)) for e in shown(false)]
     return failure(false, values)
+
+
+def _plain(value: Any) -> str:
+    """A bound value as it is read: enums by name."""
+    return getattr(value, "name", None) or str(value)
 
 
 def stuck(space: Space, state: State) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class Witness:
             case t.Opaque(name=name):
                 return {"$opaque": name, "id": model.number(term)}
             case t.Sort(name=name) if name not in encoding.options.sizes:
-                return f"{name.lower()}{model.number(term)}"
+                return f"{name}{model.number(term) + 1}"
             case t.Enum() | t.Sort():
                 return encoding.variants(kind)[model.variant(term)][0]
             case t.Union(options=options):

@@ -51,7 +51,7 @@ class Names:
 
     def put(self, name: str, value: Any) -> str:
         """A name that stands for the value: this one, with underscores where it is taken."""
-        while name in self.taken or self.globals.get(name, value) is not value:
+        while name in self.taken or not _same(self.globals.get(name, value), value):
             name += "_"
         self.globals[name] = value
         return name
@@ -65,6 +65,10 @@ class Names:
         while name in self.taken:
             name += "_"
         return name
+
+
+def _same(known: Any, value: Any) -> bool:
+    return known is value or isinstance(value, tuple) and bool(known == value)
 
 
 def name(id: str) -> ast.Name:

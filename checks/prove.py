@@ -1,0 +1,320 @@
+"""Induction with Z3: an invariant holds at the start, and every step keeps all of them together.
+
+Each (case, property) is an obligation of its own: proved, unknown, or refuted by values. A start
+that is refuted is a violation. A refuted step is a *counterexample to induction*: its state obeys
+all invariants, and may be unreachable none the less.
+
+Counterexamples are looked for among small integers, where models are found at once, and count only
+when the exact encoding confirms them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.ir import Json
+
+from .shapes import NotEncodable, Options
+from .solve import Answer, ask
+from .subject import BUILT_IN, Case, Fixed, Question, Subject, tried
+from .verdict import Verdict, worst
+from .witness import Witness
+
+TO_INDUCTION = "counterexample to induction"
+AT_START = "violation at the start"
+WINDOW = range(-1, 5)
+QUICK_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """One thing to prove: that a start or a transition (`obligation`) keeps `property`."""
+
+    property: str
+    obligation: str
+    verdict: Verdict
+    covers: str
+    seconds: float
+    counterexample: Mapping[str, Json] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyProof:
+    """A property's verdict over all of its obligations."""
+
+    name: str
+    verdict: Verdict
+    method: str
+    covers: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProofResult:
+    """What induction established of one machine."""
+
+    machine: str
+    obligations: tuple[Obligation, ...]
+    properties: tuple[PropertyProof, ...]
+    seconds: float
+
+
+def prove(
+    machine: ir.Machine,
+    *,
+    sizes: Mapping[str, int],
+    timeout_seconds: float = 10.0,
+    progress: Callable[[str], None] | None = None,
+) -> ProofResult:
+    """Prove the invariants and step properties by induction, one obligation after the other.
+
+    `sizes` gives the number of elements of sorts; a sort without a size may have any number.
+    `progress` is told each obligation before it is tried.
+    """
+    began = time.perf_counter()
+    induction = Induction(machine, sizes, timeout_seconds)
+    obligations: list[Obligation] = []
+    for case, name in induction.questions():
+        if progress is not None:
+            progress(f"{case}: {name}")
+        obligations.append(induction.answer(case, name))
+    properties = induction.conclude(obligations)
+    seconds = time.perf_counter() - began
+    return ProofResult(machine.name, tuple(obligations), tuple(properties), seconds)
+
+
+class Induction:
+    """The obligations of one machine, and how they are met."""
+
+    def __init__(self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float) -> None:
+        self.machine = machine
+        self.sizes = {k: n for k, n in sizes.items() if not _is_opaque(machine, k)}
+        self.seconds = seconds
+        self.covers, self.within = covers(machine, self.sizes)
+        self.exact = Subject(machine, Options(self.sizes))
+        self.starts = self.exact.starts()
+        self.steps = self.exact.steps()
+
+    @cached_property
+    def _small(self) -> tuple[Subject, dict[str, Case | NotEncodable]]:
+        """The machine within a window of integers: where models are looked for."""
+        subject = Subject(self.machine, Options(self.sizes, WINDOW))
+        return subject, {**subject.starts(), **subject.steps()}
+
+    def questions(self) -> Iterator[tuple[str, str]]:
+        """Every (case, property), in the order of the declaration."""
+        built_in = [n for n in BUILT_IN if n != "ambiguous" or self.machine.parts]
+        invariants = [p.name for p in self.machine.of_kind("invariant")]
+        over_steps = [p.name for p in self.machine.of_kind("step_property")]
+        for case in self.starts:
+            yield from ((case, name) for name in (*built_in, *invariants))
+        for case in self.steps:
+            yield from ((case, name) for name in (*built_in, *invariants, *over_steps))
+
+    def answer(self, name: str, property: str) -> Obligation:
+        """One obligation, tried."""
+        began = time.perf_counter()
+        verdict, example, note = self._answer(name, property)
+        seconds = time.perf_counter() - began
+        if verdict is Verdict.PROVED:
+            verdict = Verdict.PROVED_WITHIN if self.within else verdict
+            note = self.vacuous.get(name, "")
+        return Obligation(property, name, verdict, self.covers, seconds, example, note)
+
+    def _answer(
+        self, name: str, property: str
+    ) -> tuple[Verdict, Mapping[str, Json] | None, str]:
+        case = {**self.starts, **self.steps}[name]
+        if isinstance(case, NotEncodable):
+            return Verdict.UNKNOWN, None, f"not encodable: {case}"
+        question = tried(lambda: self.exact.question(case, property))
+        if isinstance(question, NotEncodable):
+            return Verdict.UNKNOWN, None, f"not encodable: {question}"
+        quick = self._refute(question, min(QUICK_SECONDS, self.seconds))
+        if quick.status == "unsat":
+            return Verdict.PROVED, None, ""
+        found = self._small_example(name, property)
+        if found is None and quick.status == "unknown" and self.seconds > QUICK_SECONDS:
+            quick = self._refute(question, self.seconds)
+            if quick.status == "unsat":
+                return Verdict.PROVED, None, ""
+        if found is None and quick.model is not None:
+            found = self._told(self.exact, case, property, quick)
+        if found is None:
+            why = quick.why or "a model that is not finite"
+            return Verdict.UNKNOWN, None, f"Z3 does not decide it: {why}"
+        if case.before is not None:
+            return Verdict.UNKNOWN, found, TO_INDUCTION
+        undefined = found.get("undefined") is True
+        return (Verdict.UNDEFINED if undefined else Verdict.VIOLATED), found, AT_START
+
+    def _refute(self, question: Question, seconds: float) -> Answer:
+        """Values where the facts are true and a goal is not: goal by goal, or `unsat`."""
+        logic = self.exact.logic
+        worst_answer = Answer("unsat")
+        for goal in question.goals:
+            if logic.is_true(goal):
+                continue
+            found = ask(logic, (*question.facts, logic.negate(goal)), seconds)
+            if found.status == "sat":
+                return found
+            if found.status == "unknown":
+                worst_answer = found
+        return worst_answer
+
+    # Models.
+
+    def _small_example(self, name: str, property: str) -> dict[str, Json] | None:
+        """A counterexample among small integers that the exact encoding confirms."""
+
+        def question(subject: Subject, case: Case) -> tuple[object, ...]:
+            asked = subject.question(case, property)
+            return (*asked.facts, subject.logic.negate(subject.logic.all(asked.goals)))
+
+        confirmed = self._search(name, question)
+        if confirmed is None:
+            return None
+        subject, case, answer = confirmed
+        return self._told(subject, case, property, answer)
+
+    def _search(
+        self, name: str, facts: Callable[[Subject, Case], tuple[object, ...]]
+    ) -> tuple[Subject, Case, Answer] | None:
+        """Values for a case that make these facts true, found small and confirmed exactly."""
+        subject, cases = self._small
+        case = cases[name]
+        if isinstance(case, NotEncodable):
+            return None
+        asked = tried(lambda: facts(subject, case))
+        if isinstance(asked, NotEncodable):
+            return None
+        answer = ask(subject.logic, asked, self.seconds)  # type: ignore[arg-type]
+        if answer.model is None:
+            return None
+        fixed, _, _ = subject.told(case, Witness(subject.encoding, answer.model))
+        exact = Subject(self.machine, Options(self.sizes), fixed)
+        again = exact.case(name)
+        if isinstance(again, NotEncodable):
+            return None
+        confirmed = ask(exact.logic, facts(exact, again), self.seconds)  # type: ignore[arg-type]
+        return (exact, again, confirmed) if confirmed.model is not None else None
+
+    def _told(
+        self, subject: Subject, case: Case, property: str, answer: Answer
+    ) -> dict[str, Json] | None:
+        """The counterexample as JSON; None where the model is not finite."""
+        assert answer.model is not None
+        witness = Witness(subject.encoding, answer.model)
+        fixed, after, output = subject.told(case, witness)
+        if witness.infinite:
+            return None
+        reached = witness.model.truth(case.step.done)
+        out: dict[str, Json] = {
+            "label": AT_START if case.before is None else TO_INDUCTION,
+            "parameters": dict(fixed.parameters),
+            "state": None if case.before is None else dict(fixed.state),
+            "event": case.event,
+            "transition": case.name,
+            "args": dict(fixed.args),
+            "after": after if reached else None,
+            "output": output if reached else None,
+        }
+        if witness.model.truth(subject.undefined(case, property)):
+            out["undefined"] = True
+        return out
+
+    # What all of it amounts to.
+
+    @cached_property
+    def vacuous(self) -> Mapping[str, str]:
+        """For each case that cannot happen, or is not known to, what to say of its proofs."""
+        notes: dict[str, str] = {}
+        for name, case in {**self.starts, **self.steps}.items():
+            if isinstance(case, NotEncodable):
+                continue
+            if self._search(name, _can_happen) is not None:
+                continue
+            answer = ask(self.exact.logic, _can_happen(self.exact, case), self.seconds)
+            if answer.status == "unsat":
+                notes[name] = "vacuous: it can never happen where the invariants hold"
+            elif answer.status == "unknown":
+                notes[name] = "not shown that it can happen"
+        return notes
+
+    def conclude(self, obligations: list[Obligation]) -> list[PropertyProof]:
+        """Each property's verdict; nothing is proved of a machine that cannot start."""
+        begins = any(name not in self.vacuous for name in self.starts)
+        out: list[PropertyProof] = []
+        for name in dict.fromkeys(o.property for o in obligations):
+            mine = [o for o in obligations if o.property == name]
+            verdict = worst(o.verdict for o in mine)
+            note = ""
+            if verdict.good and not begins:
+                verdict, note = Verdict.UNKNOWN, "no start is possible: nothing is proved of it"
+            out.append(PropertyProof(name, verdict, "induction", self.covers, note))
+        return out
+
+
+def _can_happen(subject: Subject, case: Case) -> tuple[object, ...]:
+    return (*subject.possible(case), case.step.done)
+
+
+def covers(machine: ir.Machine, sizes: Mapping[str, int]) -> tuple[str, bool]:
+    """What the verdicts are about, in words; and whether a bound of the scope was used."""
+    types = _types(machine)
+    words: list[str] = []
+    if any(isinstance(k, t.Int) for k in types):
+        words.append("all integers")
+    if any(isinstance(k, t.Timer) for k in types):
+        words.append("timers armed or not")
+    if any(m.parameters for m in _machines(machine)):
+        assumed = " that @assume allows" if machine.of_kind("assume") else ""
+        words.append(f"all parameter values{assumed}")
+    words += sorted({f"all values of {k}" for k in types if isinstance(k, t.Opaque)})
+    sorts = sorted({k.name for k in types if isinstance(k, t.Sort)})
+    words += [f"{name}={sizes[name]}" if name in sizes else f"any {name}" for name in sorts]
+    return "; ".join(words), any(name in sizes for name in sorts)
+
+
+def _is_opaque(machine: ir.Machine, name: str) -> bool:
+    return any(isinstance(k, t.Opaque) and k.name == name for k in _types(machine))
+
+
+def _machines(machine: ir.Machine) -> list[ir.Machine]:
+    return [machine, *(inner for part in machine.parts for inner in _machines(part))]
+
+
+def _types(machine: ir.Machine) -> list[t.Type]:
+    """Every type in the machine's variables, parameters and arguments, and those inside them."""
+    found: dict[t.Type, None] = {}
+    stack: list[t.Type] = []
+    for m in _machines(machine):
+        stack += [row.type for row in (*m.variables, *m.parameters)]
+        functions = [*(x.function for x in m.transitions), *m.initials]
+        stack += [kind for f in functions for _, kind in f.params]
+    while stack:
+        kind = stack.pop()
+        if kind in found:
+            continue
+        found[kind] = None
+        match kind:
+            case t.Record(fields=fields):
+                stack += [of for _, of in fields]
+            case t.Union(options=inner) | t.Tuple(items=inner):
+                stack += inner
+            case t.Map(key=key, value=value):
+                stack += [key, value]
+            case t.Set(item=item) | t.Seq(item=item) | t.Bag(item=item):
+                stack.append(item)
+            case _:
+                pass
+    return list(found)
+
+
+__all__ = ["Fixed", "Obligation", "ProofResult", "PropertyProof", "covers", "prove"]

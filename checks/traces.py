@@ -1,0 +1,128 @@
+"""Where journals are: files of JSON lines (also gzipped), Parquet files, folders of either.
+
+Which file is read how is decided here for every engine, and what there is no row in is an error
+before any engine starts: no verdict rests on nothing.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from .rows import Rejected, Row, parse, plain
+
+LINES = (".jsonl", ".ndjson", ".json", ".log", ".txt")
+PARQUET = b"PAR1"
+BLANK = b" \t\r\n"
+
+
+class ReplayError(Exception):
+    """There is nothing to replay, or nothing to replay it with; one line says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The files to read, by their form."""
+
+    lines: tuple[str, ...]
+    tables: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """The bytes of the files that are on this computer."""
+        paths = [Path(each) for each in (*self.lines, *self.tables) if not remote(each)]
+        return sum(path.stat().st_size for path in paths)
+
+
+def remote(path: str) -> bool:
+    """Whether this is no path of this computer: `hdfs://...`, `s3a://...`."""
+    return "://" in path
+
+
+def sources(paths: Iterable[str | Path]) -> Sources:
+    """The files under the paths; ReplayError for what is missing, empty or of another form."""
+    given = [str(path) for path in paths]
+    if not given:
+        raise ReplayError("no journal is given")
+    lines: list[str] = []
+    tables: list[str] = []
+    for each in given:
+        if remote(each):
+            (tables if each.rstrip("/").endswith(".parquet") else lines).append(each)
+            continue
+        found = _files(Path(each))
+        if not any(_has_rows(path) for path in found):
+            raise ReplayError(f"{each}: no row in it")
+        for path in found:
+            (tables if _is_parquet(path) else lines).append(str(path))
+    return Sources(tuple(lines), tuple(tables))
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.exists():
+        raise ReplayError(f"{path}: there is no such file")
+    if not path.is_dir():
+        return [_readable(path)]
+    inside = sorted(each for each in path.rglob("*") if each.is_file())
+    found = [each for each in inside if not _hidden(each.relative_to(path))]
+    for each in found:
+        name = each.name.removesuffix(".gz")
+        if not name.endswith((*LINES, ".parquet")):
+            raise ReplayError(f"{each}: neither JSON lines nor Parquet; name the files to replay")
+    return [_readable(each) for each in found]
+
+
+def _hidden(path: Path) -> bool:
+    """As for Spark: what begins with a dot or an underscore is no data."""
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def _readable(path: Path) -> Path:
+    try:
+        with path.open("rb"):
+            return path
+    except OSError as error:
+        raise ReplayError(f"{path}: {error.strerror or error}") from error
+
+
+def _is_parquet(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == PARQUET
+
+
+def _has_rows(path: Path) -> bool:
+    """Whether there is anything but blanks in the file."""
+    try:
+        with opened(path) as file:
+            return any(chunk.strip(BLANK) for chunk in iter(lambda: file.read(1 << 16), b""))
+    except (OSError, EOFError) as error:
+        raise ReplayError(f"{path}: {error}") from error
+
+
+def opened(path: Path) -> IO[bytes]:
+    """The file's bytes, unpacked where they are gzipped."""
+    if path.suffix == ".gz":
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    return path.open("rb")
+
+
+def rows_of_lines(path: str) -> Iterator[Row | Rejected]:
+    """The rows of a file of JSON lines; blank lines are none."""
+    try:
+        with opened(Path(path)) as file:
+            for line in file:
+                if line.strip(BLANK):
+                    yield row_of_line(line)
+    except (OSError, EOFError) as error:
+        raise ReplayError(f"{path}: {error}") from error
+
+
+def row_of_line(line: bytes) -> Row | Rejected:
+    """The row of one line; bytes that are no text are rejected, not guessed at."""
+    try:
+        return parse(line.decode())
+    except UnicodeDecodeError:
+        return Rejected("not UTF-8", plain(line.decode("latin-1")))

@@ -1,0 +1,127 @@
+"""What is compiled of a machine: its plan, the ways into it, and the state of an instance.
+
+    Plan      one per class: the class of its states, its ways, its helpers
+    Way       an event or a transition: what it takes, its candidates, what it may write
+    Candidate one transition as a function that changes a state where it stands
+    State     the variables and parameters of one instance
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.resolve import Resolved
+
+from .timers import Time
+
+if TYPE_CHECKING:
+    from .instance import Machine
+
+Check = Callable[[Any], Any]
+
+
+class Watch(Protocol):
+    """What stands between a call of an event from outside and the machine."""
+
+    def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> Any:
+        """Run the event, or raise what says why it cannot run."""
+        ...
+
+
+class State:
+    """The state of one instance; a subclass for each machine has a slot for each variable.
+
+    `_watch`: None, or what an event goes through. `_odd`: something out of its bounds was written
+    in this step. `_note`: the name of the transition that ran last; None where it was ignored.
+    """
+
+    __slots__ = ("_note", "_odd", "_time", "_universe", "_watch")
+    _plan: ClassVar[Plan]
+    _watch: Watch | None
+    _time: Time
+    _universe: Mapping[str, tuple[Any, ...]]
+    _odd: bool
+    _note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A transition: `run(state, *args)` changes the state, or refuses with it half changed.
+
+    `source`: the control states of the variable `state` in which it is possible, if it says any.
+    """
+
+    name: str
+    run: Callable[..., Any]
+    source: tuple[enum.Enum, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ignoring:
+    """An `ignore`: in these states, where `when(state, *args)` holds."""
+
+    source: tuple[enum.Enum, ...] | None
+    when: Callable[..., bool] | None
+
+
+@dataclass(slots=True)
+class Way:
+    """A way into the machine: an event, or one transition called by its own name.
+
+    `writes`: the variables that it may assign; `composite`: it may change parts.
+    """
+
+    name: str
+    event: str
+    params: tuple[tuple[str, t.Type], ...]
+    output: t.Type
+    candidates: tuple[Candidate, ...]
+    ignores: tuple[Ignoring, ...]
+    writes: tuple[str, ...]
+    composite: bool
+    checks: tuple[Check, ...] = ()
+    method: Callable[..., Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """A timer whose firing is one of these transitions, each with the event that it serves.
+
+    `find(state)` gives (deadline, arguments) of every armed timer at that place.
+    """
+
+    place: str
+    find: Callable[[State], list[tuple[float, Any, tuple[Any, ...]]]]
+    ways: tuple[Way, ...]
+
+
+@dataclass
+class Plan:
+    """A compiled machine."""
+
+    resolved: Resolved
+    state: type[State]
+    fields: dict[str, t.Type]
+    variables: tuple[str, ...]
+    families: dict[str, bool]
+    ways: dict[str, Way] = field(default_factory=dict)
+    starts: dict[str, Way] = field(default_factory=dict)
+    functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    hints: dict[str, Callable[[State], None]] = field(default_factory=dict)
+    alarms: tuple[Alarm, ...] = ()
+    fresh: Callable[[State], None] = lambda state: None
+    text: Callable[[], str] = lambda: ""
+    watched: Callable[[str], Callable[..., Any]] = lambda name: lambda: None
+
+    @property
+    def name(self) -> str:
+        return self.resolved.machine.name
+
+    @property
+    def machine(self) -> ir.Machine:
+        return self.resolved.machine
