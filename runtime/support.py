@@ -240,8 +240,7 @@ def decide(state: State, way: Way, args: tuple[Any, ...]) -> Any:
             result: Callable[[], Any] = functools.partial(_raise, fault)
         else:
             result = functools.partial(_give, output)
-        after = [(s, names, _values(s, names)) for s, names, _ in saved]
-        odd = state._odd
+        after = [_saved(s, names) for s, names, _, _ in saved]
         if taken is not None:
             restore(saved)
             raise Ambiguous(
@@ -251,7 +250,6 @@ def decide(state: State, way: Way, args: tuple[Any, ...]) -> Any:
         taken = candidate.name, after, result
         if candidate is not candidates[-1]:
             restore(saved)
-            state._odd = odd
     if taken is not None:
         restore(taken[1])
         state._note = taken[0]
@@ -259,7 +257,8 @@ def decide(state: State, way: Way, args: tuple[Any, ...]) -> Any:
     if _ignored(state, way, args):
         state._note = None
         return None
-    raise _Parted(refused)
+    order = [candidate.name for candidate in way.candidates]
+    raise _Parted(sorted(refused, key=lambda reason: order.index(reason.transition)))
 
 
 def _raise(fault: BaseException) -> NoReturn:
@@ -296,15 +295,19 @@ def _ignored(state: State, way: Way, args: tuple[Any, ...]) -> bool:
 
 # Undoing.
 
-Saved = tuple[State, tuple[str, ...], tuple[Any, ...]]
+Saved = tuple[State, tuple[str, ...], tuple[Any, ...], bool]
 UNSET = object()
 
 
 def save(state: State, way: Way) -> list[Saved]:
     """What the way may change; containers are not changed where they stand, so their names do."""
     if way.composite:
-        return [(s, s._plan.variables, _values(s, s._plan.variables)) for s in tree(state)]
-    return [(state, way.writes, _values(state, way.writes))]
+        return [_saved(s, s._plan.variables) for s in tree(state)]
+    return [_saved(state, way.writes)]
+
+
+def _saved(state: State, names: tuple[str, ...]) -> Saved:
+    return state, names, _values(state, names), state._odd
 
 
 def _values(state: State, names: tuple[str, ...]) -> tuple[Any, ...]:
@@ -313,8 +316,8 @@ def _values(state: State, names: tuple[str, ...]) -> tuple[Any, ...]:
 
 def restore(saved: list[Saved]) -> None:
     """Put back what was saved."""
-    for state, names, values in saved:
-        state._odd = False
+    for state, names, values, odd in saved:
+        state._odd = odd
         for name, value in zip(names, values, strict=True):
             if value is not UNSET:
                 setattr(state, name, value)
@@ -336,7 +339,7 @@ def tree(state: State) -> Iterator[State]:
 
 def judge(state: State, way: Way, saved: list[Saved]) -> None:
     """Raise `Broken` where a variable is out of its bounds after the step."""
-    before = {id(s): dict(zip(names, values, strict=True)) for s, names, values in saved}
+    before = {id(s): dict(zip(names, values, strict=True)) for s, names, values, _ in saved}
     for each in tree(state) if way.composite else (state,):
         names = each._plan.variables if way.composite else way.writes
         for name in names:
@@ -350,10 +353,24 @@ def judge_variable(state: State, name: str, old: Any) -> None:
     value = getattr(state, name, UNSET)
     if value is old or value is UNSET or not bounded(kind):
         return
-    if state._odd or not isinstance(kind, t.Map | t.Set) or old is UNSET:
+    if state._odd or old is UNSET or not _screened(kind):
         found = breach(value, kind)
         if found is not None:
             raise out_of_bounds(name, found)
+
+
+def _screened(kind: t.Type) -> bool:
+    """Whether everything written into such a container was looked at when it was written."""
+    match kind:
+        case t.Seq(most=most) | t.Bag(most=most):
+            return most is None
+        case _:
+            return isinstance(kind, t.Map | t.Set)
+
+
+def judge_odd(state: State, way: Way) -> None:
+    """After something odd was written: raise `Broken` if it is still there."""
+    judge(state, way, [])
 
 
 def out_of_bounds(what: str, found: str) -> Broken:

@@ -209,9 +209,9 @@ def _collected(kind: str, op: str) -> Caller:
             return b.wrong(node.place)
         argument = node.args[0]
         if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
-            inner: ir.CompKind = "set" if kind in ("set", "frozenset", "sorted") else "tuple"
+            inner: ir.CompKind = "set" if kind in ("set", "frozenset") else "tuple"
             inside = t.Set(wanted, True) if wanted is not None else None
-            of = exprs.comprehension(b, argument, inner, inside)
+            of = exprs.comprehension(b, argument, inner, inside, any_order=kind == "sorted")
             item = t.element(of.type) or t.Unknown()
         elif isinstance(argument, tree.Display) and wanted is not None:
             of = exprs.expr(b, argument, _as_set_or_list(argument.kind, wanted))

@@ -419,9 +419,17 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
 
 
 def comprehension(
-    b: Body, node: tree.Comprehension, kind: ir.CompKind, expected: t.Type | None
+    b: Body,
+    node: tree.Comprehension,
+    kind: ir.CompKind,
+    expected: t.Type | None,
+    *,
+    any_order: bool = False,
 ) -> ir.Expr:
-    """A comprehension or generator that makes, or is folded into, `kind`."""
+    """A comprehension or generator that makes, or is folded into, `kind`.
+
+    `any_order` where the order of a list or tuple is not observed, for it is sorted next.
+    """
     item = expected.item if isinstance(expected, t.Set | t.Seq) else None
     with b.binding({}), b.knowing({}), b.without_hoisting():
         bound, in_order = clauses(b, node.clauses)
@@ -434,7 +442,7 @@ def comprehension(
         element = expr(b, node.element, item)
         key_type = expected.key if isinstance(expected, t.Map) else None
         key = None if node.key is None else expr(b, node.key, key_type)
-    if kind in ("list", "tuple") and not in_order:
+    if kind in ("list", "tuple") and not in_order and not any_order:
         unordered(b, node.place, "a list or tuple made from an unordered collection")
     item = item or element.type
     results: dict[str, t.Type] = {

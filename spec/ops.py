@@ -105,7 +105,8 @@ def text(op: str, args: Sequence[str]) -> str:
             return "set()"
         if op == "tuple" and not args:
             return "()"
-        return row.template.replace("{*}", ", ".join(args)).replace("{{", "{").replace("}}", "}")
+        head, tail = row.template.split("{*}")
+        return head.replace("{{", "{") + ", ".join(args) + tail.replace("}}", "}")
     return row.template.format(*args)
 
 

@@ -46,6 +46,10 @@ from .settings import Config, EndpointStats, LoopClock, Options
 from .wire import LONGEST_PAYLOAD, Batch, WireError, decode, encode_name, pack
 
 
+BUSY_SHARE = 0.25  # Of the time between two rounds; handling that takes more makes it longer,
+LATEST_ROUND = 20  # but not longer than this many times what was asked for.
+
+
 class EndpointClosed(Exception):
     """The endpoint was closed, by `aclose` or by the fault that is this error's cause."""
 
@@ -83,6 +87,7 @@ class Unicast:
         self._kinds_received: Counter[str] = Counter()
         self._changed = asyncio.Event()
         self._closed = False
+        self._busy = 0.0
         self._fault: Exception | None = None
         self._transport: asyncio.DatagramTransport | None = None
         self._flushing: asyncio.Handle | None = None
@@ -244,8 +249,15 @@ class Unicast:
     # What happens by itself.
 
     async def _tick_for_ever(self) -> None:
+        """A round each `xmit_interval`; later where handling takes up more than its share of that.
+
+        Requests must not outrun their answers: an endpoint that is slow would ask again for what
+        already waits in its socket, and be slower still.
+        """
+        shortest = self._config.xmit_interval
         while not self._closed:
-            await asyncio.sleep(self._config.xmit_interval)
+            busy, self._busy = self._busy, 0.0
+            await asyncio.sleep(min(max(shortest, busy / BUSY_SHARE), LATEST_ROUND * shortest))
             self._guarded(self._tick)
 
     def _tick(self) -> None:
@@ -362,11 +374,13 @@ class Unicast:
 
     def _guarded(self, action: Callable[[], None]) -> None:
         """Run it; a fault (of a machine, or ours) ends the endpoint, and every caller is told."""
+        begun = time.perf_counter()
         try:
             action()
         except Exception as fault:
             self._fault = fault
             self._shut()
+        self._busy += time.perf_counter() - begun
 
     def _shut(self) -> None:
         self._closed = True

@@ -1,0 +1,202 @@
+"""What a body may write, and what is left of it without its ghosts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.walk import everything, statements, written
+
+
+def variable_of(place: ir.Expr) -> str | None:
+    """The variable of this machine in which a place lies; None for locals and for parts' places."""
+    found: str | None = None
+    while not isinstance(place, ir.Self):
+        match place:
+            case ir.Field(of=ir.Self(), name=name):
+                return None if found == "" else name
+            case ir.Field(of=of) | ir.Item(of=of) | ir.Narrow(of=of):
+                if isinstance(place.type, t.Part):
+                    found = ""
+                place = of
+            case _:
+                return None
+    return None
+
+
+@dataclass
+class Writes:
+    """The variables that a step may assign; `parts`: it may also change its parts."""
+
+    variables: dict[str, None] = field(default_factory=dict)
+    parts: bool = False
+
+    def add(self, other: Writes) -> None:
+        self.variables.update(other.variables)
+        self.parts = self.parts or other.parts
+
+
+class Reach:
+    """Finds what functions and transitions of one machine write, what they call included."""
+
+    def __init__(self, machine: ir.Machine) -> None:
+        self.functions = {f.name: f for f in machine.functions}
+        self.bases = {b.name: b for b in machine.bases}
+        self.known: dict[str, Writes] = {}
+
+    def of_transition(self, transition: ir.Transition) -> Writes:
+        out = Writes()
+        places = [transition.timer] if transition.timer is not None else []
+        if transition.target is not None and transition.control is not None:
+            places.append(transition.control)
+        for place in places:
+            self._place(out, place)
+        out.add(self.of_body(transition.function.body))
+        return out
+
+    def of_body(self, body: Iterable[ir.Stmt]) -> Writes:
+        out = Writes()
+        for stmt in statements(body):
+            if isinstance(stmt, ir.Step):
+                out.parts = True
+            for place in written(stmt):
+                self._place(out, place)
+            match stmt:
+                case ir.Do(call=call):
+                    out.add(self._named(call.function))
+                case ir.Base(name=name):
+                    out.add(self._base(name))
+                case _:
+                    pass
+        return out
+
+    def _place(self, out: Writes, place: ir.Expr) -> None:
+        name = variable_of(place)
+        if name is not None:
+            out.variables[name] = None
+        elif not isinstance(_root(place), ir.Local):
+            out.parts = True
+
+    def _named(self, function: str) -> Writes:
+        if function not in self.known:
+            self.known[function] = Writes()  # Helpers do not call one another in a circle.
+            self.known[function] = self.of_body(self.functions[function].body)
+        return self.known[function]
+
+    def _base(self, name: str) -> Writes:
+        key = f"super {name}"
+        if key not in self.known:
+            self.known[key] = self.of_transition(self.bases[name])
+        return self.known[key]
+
+
+def in_place(stmt: ir.Stmt) -> dict[str, bool]:
+    """The variables whose containers the statement changes where they stand.
+
+    The value says whether it reaches containers in the container through a loop's variable.
+    """
+    out: dict[str, bool] = {}
+    for each in statements((stmt,)):
+        match each:
+            case ir.Assign(target=ir.Item() as place):
+                _note(out, place, False)
+            case ir.Update(target=place):
+                if not isinstance(place.type, t.Timer) or isinstance(place, ir.Item):
+                    _note(out, place, False)
+            case ir.Loop(over=over, names=names) if _updates(each, names):
+                for node in everything((over,)):
+                    if isinstance(node, ir.Field):
+                        _note(out, node, True)
+            case _:
+                pass
+    return out
+
+
+def _note(out: dict[str, bool], place: ir.Expr, deep: bool) -> None:
+    name = variable_of(place)
+    if name is not None:
+        out[name] = out.get(name, False) or deep
+
+
+def _updates(loop: ir.Loop, names: tuple[str, ...]) -> bool:
+    """Whether a loop changes, through its own variable, containers in what it goes over."""
+    for stmt in statements(loop.body):
+        if isinstance(stmt, ir.Update | ir.Assign):
+            place = _root(stmt.target)
+            if isinstance(place, ir.Local) and place.name in names and place is not stmt.target:
+                return True
+            if isinstance(stmt, ir.Update) and place == stmt.target:
+                if isinstance(place, ir.Local) and place.name in names:
+                    return True
+    return False
+
+
+def _root(place: ir.Expr) -> ir.Expr:
+    while isinstance(place, ir.Field | ir.Item | ir.Narrow):
+        place = place.of
+    return place
+
+
+class Eraser:
+    """Leaves out what only ghosts see; `ghosts` are those of each machine by its name."""
+
+    def __init__(self, ghosts: Mapping[str, frozenset[str]]) -> None:
+        self.ghosts = ghosts
+        self.tainted: set[str] = set()
+
+    def body(self, body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
+        """The statements that are left."""
+        if not any(self.ghosts.values()):
+            return body
+        before = -1
+        while before != len(self.tainted):
+            before = len(self.tainted)
+            left = tuple(self._block(body))
+        return left
+
+    def _block(self, body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
+        for stmt in body:
+            match stmt:
+                case ir.Branch(test=test):
+                    then, other = (tuple(self._block(b)) for b in (stmt.then, stmt.other))
+                    if then or other or not self._sees((test,)):
+                        yield dataclasses.replace(stmt, then=then, other=other)
+                case ir.Loop(over=over):
+                    if not self._sees((over,)):
+                        yield dataclasses.replace(stmt, body=tuple(self._block(stmt.body)))
+                case _ if not self._goes(stmt):
+                    yield stmt
+
+    def _goes(self, stmt: ir.Stmt) -> bool:
+        match stmt:
+            case ir.Step(into=into) | ir.Base(into=into) | ir.Return(value=into):
+                return False  # What these read is no ghost: it would have been refused.
+            case ir.Unpack(names=names, value=value):
+                gone = self._sees((value,))
+                self.tainted.update(names if gone else ())
+                return gone
+            case ir.Assign(target=ir.Local(name=name), value=value):
+                gone = self._sees((value,))
+                self.tainted.update((name,) if gone else ())
+                return gone
+            case ir.Update(into=ir.Local(name=name)):
+                gone = self._sees((stmt,))
+                self.tainted.update((name,) if gone else ())
+                return gone
+            case _:
+                return self._sees((stmt,))
+
+    def _sees(self, nodes: Iterable[ir.Node]) -> bool:
+        for node in everything(nodes):
+            match node:
+                case ir.Field(of=ir.Expr(type=t.Part(machine=machine)), name=name):
+                    if name in self.ghosts.get(machine, ()):
+                        return True
+                case ir.Local(name=name) if name in self.tainted:
+                    return True
+                case _:
+                    pass
+        return False
