@@ -146,9 +146,8 @@ class Logic:
             return then
         if same(test, self.false):
             return other
-        if z3.is_bool(then) and not z3.is_quantifier(test):
-            if _literal(then) or _literal(other):
-                return self.all((self.implies(test, then), self.any((test, other))))
+        if _boolean(then) and (_literal(then) or _literal(other)):
+            return self.all((self.implies(test, then), self.any((test, other))))
         if z3.is_not(test):
             return self.choose(self.negate(test), other, then)
         return Term(z3.If(test, then, other))
@@ -157,7 +156,7 @@ class Logic:
         """Equality; decided where both are literals or made by constructors."""
         if same(a, b):
             return self.true
-        if z3.is_bool(a):
+        if _boolean(a):
             return self._equivalent(a, b)
         if _value(a) and _value(b):
             return self.false
@@ -409,6 +408,11 @@ def _value(term: Term) -> bool:
 
 def _literal(term: Term) -> bool:
     return bool(z3.is_true(term) or z3.is_false(term))
+
+
+def _boolean(term: Term) -> bool:
+    # Z3's own `is_bool` takes a lambda for a condition.
+    return bool(_any(term).sort().kind() == z3.Z3_BOOL_SORT)
 
 
 def _constructed(term: Term) -> bool:

@@ -139,7 +139,13 @@ def _total(kind: Kind, total: int) -> Json:
     verdict, what, event, where = kind
     if verdict == "quarantined":
         return {"verdict": verdict, "kind": what, "clause": where, "total": total}
-    return {"verdict": verdict, "kind": what, "event": event or None, "state": where, "total": total}
+    return {
+        "verdict": verdict,
+        "kind": what,
+        "event": event or None,
+        "state": where,
+        "total": total,
+    }
 
 
 def _findings(found: Shown, kinds: Iterable[Kind]) -> list[Json]:

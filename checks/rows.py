@@ -143,21 +143,26 @@ def plain(text: str, most: int = 80) -> str:
     return "".join(out)[:most]
 
 
-def columns_of(line: str) -> dict[str, Any]:
-    """The line as columns: what is no row at all keeps its text in `corrupt`."""
+def decoded(line: bytes) -> Row | Rejected:
+    """The row of one line; bytes that are no text are rejected, not guessed at."""
+    try:
+        return parse(line.decode())
+    except UnicodeDecodeError:
+        return Rejected("not UTF-8", plain(line.decode("latin-1")))
+
+
+def columns_of(line: bytes) -> dict[str, Any]:
+    """The line as columns; what is no whole row keeps its bytes in `corrupt`."""
     out: dict[str, Any] = dict.fromkeys(("v", "seq", *TEXTS, *RAW, "corrupt"))
-    found = parse(line)
-    if isinstance(found, Rejected) or found.seq < 0 or found.flaw:
-        out["corrupt"] = line
-        if isinstance(found, Row):
-            out["instance"] = found.instance
-            out["seq"] = found.seq if found.seq >= 0 else None
-        return out
+    found = decoded(line)
+    if isinstance(found, Rejected):
+        return out | {"corrupt": line}
     data = json.loads(line)
-    if not all(encodable(data.get(name) or "") for name in TEXTS):
-        out.update(instance=found.instance, seq=found.seq, corrupt=line)
-        return out
-    out.update({name: data.get(name) for name in ("v", "seq", *TEXTS)})
+    out["instance"] = found.instance
+    out["seq"] = found.seq if found.seq >= 0 else None
+    if found.flaw or not all(encodable(data.get(name) or "") for name in TEXTS):
+        return out | {"corrupt": line}
+    out.update({name: data.get(name) for name in ("v", *TEXTS)})
     out.update({name: json.dumps(data.get(name)) for name in RAW})
     return out
 
@@ -166,12 +171,13 @@ def row_of_columns(columns: Mapping[str, Any]) -> Row | Rejected:
     """The row that the columns of a table say: the inverse of `columns_of`."""
     corrupt = columns.get("corrupt")
     if corrupt is not None:
-        return parse(corrupt)
+        return decoded(corrupt)
     data = {k: v for k, v in columns.items() if k not in RAW and k != "corrupt"}
-    try:
-        for name in RAW:
+    shown = json.dumps(data, sort_keys=True)
+    for name in RAW:
+        try:
             if columns.get(name) is not None:
                 data[name] = json.loads(columns[name])
-    except (ValueError, TypeError, RecursionError):
-        data["v"] = f"{name} that is not JSON"
-    return row_of(data, json.dumps(data, default=str))
+        except (ValueError, RecursionError):
+            data["v"] = None
+    return row_of(data, shown)

@@ -6,15 +6,11 @@ where it is folded, and only these few kilobytes travel.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from lawful.spec.ir import Json
-
-from .fold import VERDICTS, Finding, InstanceVerdict, ReplayProgram
+from .fold import Finding, InstanceVerdict
 from .rows import Rejected
 
 PER_KIND = 3  # Findings shown of each kind: those of the first instances by name.

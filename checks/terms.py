@@ -121,7 +121,13 @@ class Execution(Evaluator):
                     continue
                 value = self.fit(value, t.NOTHING, function.output, function)
             out = value if out is None else self.merge(r.when, value, out, function)
-        return self._none() if out is None else out
+        return self._never(function.output) if out is None else out
+
+    def _never(self, kind: t.Type) -> Value:
+        """A value of the type for where no execution gets."""
+        if isinstance(kind, t.Seq | t.Iter):
+            return Many((), t.element(kind) or t.NOTHING)
+        return self.logic.fresh("never", self.encoding.shape(kind))
 
     def _none(self) -> Term:
         return self.logic.make(self.encoding.data(t.NOTHING), 0, [])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from .rows import Rejected, Row, parse, plain
+from .rows import Rejected, Row, decoded
 
 LINES = (".jsonl", ".ndjson", ".json", ".log", ".txt")
 PARQUET = b"PAR1"
@@ -115,14 +115,6 @@ def rows_of_lines(path: str) -> Iterator[Row | Rejected]:
         with opened(Path(path)) as file:
             for line in file:
                 if line.strip(BLANK):
-                    yield row_of_line(line)
+                    yield decoded(line)
     except (OSError, EOFError) as error:
         raise ReplayError(f"{path}: {error}") from error
-
-
-def row_of_line(line: bytes) -> Row | Rejected:
-    """The row of one line; bytes that are no text are rejected, not guessed at."""
-    try:
-        return parse(line.decode())
-    except UnicodeDecodeError:
-        return Rejected("not UTF-8", plain(line.decode("latin-1")))

@@ -17,9 +17,11 @@ def failure_of(space: Space, p: ir.Property, state: State, args: tuple[Any, ...]
     """The false clause of a property in a state, with the values read in it."""
     env: Env = dict(zip((name for name, _ in p.function.params), args, strict=False))
     env[SELF] = state
-    last = p.function.body[-1] if p.function.body else None
-    if not isinstance(last, ir.Return) or last.value is None or len(p.function.body) > 1:
+    *before, last = p.function.body
+    plain = all(isinstance(stmt, ir.Assign) for stmt in before)
+    if not plain or not isinstance(last, ir.Return) or last.value is None:
         return f"{p.name} is false"
+    space.reference.block(tuple(before), env)
     return clause(space, last.value, env)
 
 

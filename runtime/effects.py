@@ -13,18 +13,16 @@ from lawful.spec.walk import everything, statements, written
 
 def variable_of(place: ir.Expr) -> str | None:
     """The variable of this machine in which a place lies; None for locals and for parts' places."""
-    found: str | None = None
-    while not isinstance(place, ir.Self):
+    while True:
         match place:
             case ir.Field(of=ir.Self(), name=name):
-                return None if found == "" else name
+                return name
             case ir.Field(of=of) | ir.Item(of=of) | ir.Narrow(of=of):
-                if isinstance(place.type, t.Part):
-                    found = ""
+                if isinstance(of.type, t.Part):
+                    return None
                 place = of
             case _:
                 return None
-    return None
 
 
 @dataclass
@@ -172,7 +170,7 @@ class Eraser:
 
     def _goes(self, stmt: ir.Stmt) -> bool:
         match stmt:
-            case ir.Step(into=into) | ir.Base(into=into) | ir.Return(value=into):
+            case ir.Step() | ir.Base() | ir.Return():
                 return False  # What these read is no ghost: it would have been refused.
             case ir.Unpack(names=names, value=value):
                 gone = self._sees((value,))

@@ -60,6 +60,10 @@ class Names:
         """A name for a function that is yet to be defined."""
         return self.put(name, object())
 
+    def number(self, prefix: str, value: Any) -> str:
+        """A name of its own for a value that has none."""
+        return self.put(f"{prefix}{len(self.globals)}", value)
+
     def local(self, name: str) -> str:
         """A name for a local of ours."""
         while name in self.taken:

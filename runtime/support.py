@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import linecache
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -182,6 +183,21 @@ def put(bag: Any, key: Any, count: int) -> bool:
         return count < 0
     bag.pop(key, None)
     return False
+
+
+def private(container: Any) -> Any:
+    """A copy of a container, to be changed where it stands."""
+    return container.copy()
+
+
+def private_deep(container: Any) -> Any:
+    """A copy of a container and of the containers in it."""
+    made = container.copy()
+    rows = container.items() if isinstance(container, dict) else enumerate(container)
+    for key, value in rows if isinstance(container, dict | list) else ():
+        if type(value) in (dict, set, list, Counter):
+            made[key] = private_deep(value)
+    return made
 
 
 def stray(value: Any, kind: t.Type) -> bool:

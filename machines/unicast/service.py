@@ -46,10 +46,6 @@ from .settings import Config, EndpointStats, LoopClock, Options
 from .wire import LONGEST_PAYLOAD, Batch, WireError, decode, encode_name, pack
 
 
-BUSY_SHARE = 0.25  # Of the time between two rounds; handling that takes more makes it longer,
-LATEST_ROUND = 20  # but not longer than this many times what was asked for.
-
-
 class EndpointClosed(Exception):
     """The endpoint was closed, by `aclose` or by the fault that is this error's cause."""
 
@@ -249,15 +245,9 @@ class Unicast:
     # What happens by itself.
 
     async def _tick_for_ever(self) -> None:
-        """A round each `xmit_interval`; later where handling takes up more than its share of that.
-
-        Requests must not outrun their answers: an endpoint that is slow would ask again for what
-        already waits in its socket, and be slower still.
-        """
-        shortest = self._config.xmit_interval
         while not self._closed:
             busy, self._busy = self._busy, 0.0
-            await asyncio.sleep(min(max(shortest, busy / BUSY_SHARE), LATEST_ROUND * shortest))
+            await asyncio.sleep(self._config.pause(busy))
             self._guarded(self._tick)
 
     def _tick(self) -> None:

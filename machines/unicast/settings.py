@@ -20,13 +20,13 @@ class Config:
     """How an endpoint behaves; times in seconds.
 
     `xmit_interval`: between two rounds of the one periodic task, which fires timers, resends and
-    requests (500 ms in the seed). `ack_interval`: least time between two acknowledgements to one
-    peer. `conn_expiry_timeout`: after so long without activity a connection begins to close, 0:
-    never. `conn_close_timeout`: and after so long again it is gone. `window`: messages to one
-    peer that may be unacknowledged; then `send` waits. `inbox`: payloads delivered that the
-    application has not taken; then delivery waits, acknowledgements with it, and so in the end
-    the sender. `largest_datagram` (bytes) and `most_messages` bound what one datagram carries.
-    Errors: ValueError for a value out of its range.
+    requests (500 ms in the seed), see `pause`. `ack_interval`: least time between two
+    acknowledgements to one peer. `conn_expiry_timeout`: after so long without activity a
+    connection begins to close, 0: never. `conn_close_timeout`: and after so long again it is
+    gone. `window`: messages to one peer that may be unacknowledged; then `send` waits. `inbox`:
+    payloads delivered that the application has not taken; then delivery waits, acknowledgements
+    with it, and so in the end the sender. `largest_datagram` (bytes) and `most_messages` bound
+    what one datagram carries. Errors: ValueError for a value out of its range.
     """
 
     xmit_interval: float = 0.5
@@ -53,6 +53,15 @@ class Config:
         for name, limit in limits.items():
             if not 1 <= getattr(self, name) <= limit:
                 raise ValueError(f"{name} is in 1..{limit}, not {getattr(self, name)}")
+
+    def pause(self, busy: float) -> float:
+        """Seconds until the next round, after `busy` seconds of work since the last one began.
+
+        Requests must not outrun their answers: an endpoint that is slow would ask again for what
+        already waits in its socket, and be slower still. So it takes a quarter of the time for
+        its work, though a round never comes later than twenty intervals after the last (U17).
+        """
+        return min(max(self.xmit_interval, 4 * busy), 20 * self.xmit_interval)
 
 
 class Clock(Protocol):

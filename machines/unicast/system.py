@@ -229,9 +229,9 @@ class Link(Machine, abstract=True):
         return len(self.delivered) == 2 and self.sender.highest_acked == 2
 
     @reachable
-    def first_lost_and_second_waits(self) -> bool:
+    def first_is_missing(self) -> bool:
         """The receiver cannot begin with what it has (U28)."""
-        return self.failed == 1 and self.receiver.sync_due > 0
+        return self.receiver.state == Conn.CLOSED and self.receiver.sync_due > 0
 
     @reachable
     def receiver_is_reaped_and_sender_goes_on(self) -> bool:
@@ -252,10 +252,6 @@ class Link(Machine, abstract=True):
         return any(isinstance(m, Close) and m.conn < self.receiver.conn for m in self.network)
 
     scope = Scope(Nat=range(0, 4), Payload=1, network=8, submitted=2, delivered=2)
-    worse = Scope(failures=(2,))
-    three = Scope(
-        Nat=range(0, 5), messages=(3,), failures=(0,), network=10, submitted=3, delivered=3
-    )
 
 
 class LinkFixed(Link):
@@ -272,6 +268,11 @@ class LinkFixed(Link):
         for m in dropped.messages:
             if (m.conn, m.seqno) not in self.delivered:
                 self.reported.add((m.conn, m.seqno))
+
+    worse = Scope(failures=(2,))
+    three = Scope(
+        Nat=range(0, 5), messages=(3,), failures=(0,), network=10, submitted=3, delivered=3
+    )
 
 
 class LinkAsSeed(Link):

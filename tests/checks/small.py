@@ -202,13 +202,14 @@ class Collections(Machine):
         last = needed(self.last, "nothing came")
         if not isinstance(last, Packet):
             refuse("a query")
-        self.counts[last.sender] = 0
+        sender = last.sender
+        self.counts[sender] = 0
         return last.replace(sender=node, number=last.number - 1)
 
     @transition()
     def compare(self, s: frozenset[Nat]) -> None:
         require(s <= self.numbers or s.isdisjoint(self.numbers), "neither")
-        self.numbers = self.numbers ^ s
+        self.numbers = self.numbers ^ set(s)
         assert self.numbers != s
 
     @transition()
@@ -236,15 +237,16 @@ class Cell(Machine):
     def toggle(self, by: Nat) -> Nat | None: ...
 
     @transition(source=Lamp.OFF, target=Lamp.ON, event="toggle")
-    def light(self, by: Nat) -> Nat:
+    def light(self, by: Nat) -> Nat | None:
         require(by <= self.most, "too much")
         self.uses += by
         self.heat.start(1.0)
         return self.uses
 
     @transition(source=Lamp.ON, target=(Lamp.OFF, Lamp.BROKEN), event="toggle")
-    def darken(self, by: Nat) -> None:
+    def darken(self, by: Nat) -> Nat | None:
         self.state = Lamp.OFF if by < 2 else Lamp.ON
+        return None
 
     idle = ignore("toggle", source=Lamp.BROKEN, because="broken")
 

@@ -358,3 +358,8 @@ async def test_peers_and_payloads_are_checked() -> None:
 def test_settings_out_of_range_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Config(**wrong)
+
+
+@pytest.mark.parametrize(("busy", "pause"), [(0.0, 0.5), (0.1, 0.5), (0.2, 0.8), (9.0, 10.0)])
+def test_a_busy_endpoint_asks_less_often(busy: float, pause: float) -> None:
+    assert Config(xmit_interval=0.5).pause(busy) == pause

@@ -1,0 +1,115 @@
+"""What proofs established, as a table for people and as JSON (the command line's page)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lawful.spec.explain import text as value_text
+from lawful.spec.ir import Json
+from lawful.spec.words import Expected
+
+from .prove import Obligation, ProofResult, PropertyProof
+from .report import INDENT, table
+from .verdict import Verdict
+
+PROVED = frozenset({Verdict.PROVED, Verdict.PROVED_WITHIN})
+
+
+def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
+    """The table of properties, and every obligation that is not proved."""
+    proved = sum(o.verdict in PROVED for o in result.obligations)
+    counts = f"{proved} of {len(result.obligations)} obligations proved"
+    lines = [result.machine, f"{INDENT}induction  {counts}, {result.seconds:.1f} s (Z3)"]
+    covers = {p.covers for p in result.properties}
+    if len(covers) == 1:
+        lines.append(f"{INDENT}covers     {covers.pop()}")
+    rows = [("property", "verdict", "obligations", "seconds", "covers" if covers else "")]
+    for p in result.properties:
+        own = [o for o in result.obligations if o.property == p.name]
+        done = f"{sum(o.verdict in PROVED for o in own)}/{len(own)}"
+        spent = f"{sum(o.seconds for o in own):.2f}"
+        rows.append((p.name, p.verdict.value, done, spent, p.covers if covers else _odd(p, expects)))
+    lines += ["", *(INDENT + line for line in table(rows))]
+    for o in result.obligations:
+        if o.verdict not in PROVED:
+            lines += ["", *_refuted(o)]
+    notes = [f"{p.name}: {p.note}" for p in result.properties if p.note]
+    return "\n".join([*lines, *notes])
+
+
+def _odd(p: PropertyProof, expects: Mapping[str, Expected]) -> str:
+    """What the declaration expects of a property, where it is not that it holds."""
+    return f"expected {_wanted(p.name, expects)}" if p.name in expects else ""
+
+
+def _wanted(name: str, expects: Mapping[str, Expected]) -> str:
+    expected = expects.get(name, "holds")
+    return expected if isinstance(expected, str) else expected[0]
+
+
+def _refuted(o: Obligation) -> list[str]:
+    """An obligation that is not proved; a counterexample to induction is called just that."""
+    shown = o.counterexample
+    if shown is None:
+        return [f"{o.obligation}: {o.property} is {o.verdict.value}  {o.note}".rstrip()]
+    lines = [f"{o.obligation}: {o.property}: {shown.get('label', '')}"]
+    if o.verdict is not Verdict.VIOLATED:
+        lines.append(f"{INDENT}its state keeps all invariants, and need not be reachable")
+    for key in ("parameters", "state", "args", "after"):
+        rows = shown.get(key)
+        if isinstance(rows, Mapping) and rows:
+            lines.append(f"{INDENT}{key}")
+            before = shown.get("state") if key == "after" else None
+            lines += [f"{INDENT * 2}{row}" for row in _rows(rows, before)]
+    return lines
+
+
+def _rows(rows: Mapping[str, Json], before: Json) -> list[str]:
+    """Variables with their values; after a step only those that it changed."""
+    old = before if isinstance(before, Mapping) else {}
+    return [f"{k} = {value_text(v)}" for k, v in rows.items() if k not in old or old[k] != v]
+
+
+def to_json(result: ProofResult) -> Json:
+    """One machine's entry in the JSON of `lawful prove`."""
+    return {
+        "machine": result.machine,
+        "seconds": round(result.seconds, 3),
+        "obligations": [_obligation(o) for o in result.obligations],
+        "properties": [
+            {"name": p.name, "verdict": p.verdict.value, "method": p.method, "covers": p.covers}
+            for p in result.properties
+        ],
+    }
+
+
+def _obligation(o: Obligation) -> Json:
+    shown = None if o.counterexample is None else dict(o.counterexample)
+    return {
+        "property": o.property,
+        "obligation": o.obligation,
+        "verdict": o.verdict.value,
+        "covers": o.covers,
+        "seconds": round(o.seconds, 4),
+        "counterexample": shown,
+        "note": o.note,
+    }
+
+
+def exit_code(result: ProofResult, expects: Mapping[str, Expected]) -> int:
+    """0 all proved that is expected to hold, 1 a surprise, 3 something is open.
+
+    What is expected to be violated is no surprise unless it is proved; finding the violation is
+    for exploration, because a counterexample to induction is none.
+    """
+    code = 0
+    for p in result.properties:
+        failed = p.verdict in (Verdict.VIOLATED, Verdict.UNDEFINED)
+        if _wanted(p.name, expects) != "holds":
+            if p.verdict in PROVED:
+                return 1
+        elif failed:
+            return 1
+        elif p.verdict not in PROVED:
+            code = 3
+    return code

@@ -1,0 +1,164 @@
+"""What checks found, as text for people and as JSON for programs (the command line's page)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from lawful.spec.explain import text
+from lawful.spec.ir import Json
+
+from .explore import CheckResult
+from .verdict import PropertyResult, Trace, TraceStep, Verdict
+
+INDENT = "  "
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of text as aligned columns; the last column is as long as it is."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)] if rows else []
+    out: list[str] = []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        out.append("  ".join([*cells, row[-1]]).rstrip())
+    return out
+
+
+# Exploration.
+
+
+def check_text(result: CheckResult) -> str:
+    """The whole answer of a check: counts, verdicts, and each counterexample."""
+    lines = [result.machine, *(INDENT + line for line in _summary(result)), ""]
+    rows = [("property", "kind", "verdict", "")]
+    rows += [(p.name, p.kind, _verdict(p), _expected(p)) for p in result.properties]
+    lines += [INDENT + line for line in table(rows)]
+    idle = [name for name, counts in result.transitions.items() if not counts["enabled"]]
+    if idle and result.complete:
+        lines += ["", f"{INDENT}never enabled: {', '.join(idle)}"]
+    for p in result.properties:
+        if p.trace is not None and p.verdict in (Verdict.VIOLATED, Verdict.UNDEFINED):
+            lines += ["", *counterexample(p)]
+        elif p.why:
+            lines += ["", f"{p.name}: {p.why}"]
+    return "\n".join(lines)
+
+
+def _summary(result: CheckResult) -> Iterable[str]:
+    bounds = ", ".join(f"{name}={bound}" for name, bound in result.scope.items())
+    yield f"scope     {bounds or 'none needed'}"
+    counts = (
+        f"{result.distinct:,} distinct states, {result.generated:,} generated, "
+        f"depth {result.depth}"
+    )
+    yield f"explored  {counts}, {result.seconds:.1f} s ({result.engine})"
+    if result.cuts:
+        by = ", ".join(f"{name} {count:,}" for name, count in result.cut_by.items())
+        yield f"cut       {result.cuts:,} steps that leave the scope: {by}"
+    if not result.complete:
+        yield "stopped   before everything was explored"
+
+
+def _verdict(p: PropertyResult) -> str:
+    failed = p.verdict in (Verdict.VIOLATED, Verdict.UNDEFINED)
+    if failed and p.trace is not None:
+        events = len(p.trace)
+        return f"{p.verdict.value} after {events} event{'s' * (events != 1)}"
+    return p.verdict.value
+
+
+def _expected(p: PropertyResult) -> str:
+    if p.expect == "holds":
+        return "" if p.as_expected else "EXPECTED to hold"
+    wanted = p.expect if p.expect_events is None else f"{p.expect} after {p.expect_events}"
+    return "as expected" if p.as_expected else f"EXPECTED {wanted}"
+
+
+def counterexample(p: PropertyResult) -> list[str]:
+    """A counterexample: events, their arguments, and only what each changed."""
+    lines = [f"{p.name} is {p.verdict.value}: {p.why}"]
+    if p.trace is not None:
+        lines += [INDENT + line for line in trace_text(p.trace)]
+    return lines + [f"{INDENT}{note}" for note in p.notes]
+
+
+def trace_text(trace: Trace) -> list[str]:
+    """A trace from the initial state on."""
+    lines = ["start"]
+    for number, step in enumerate(trace.steps, 1):
+        lines.append(f"{number:>3}  {event_text(step)}")
+        lines += [f"       {name} = {text(value)}" for name, value in step.changed.items()]
+    return lines
+
+
+def event_text(step: TraceStep) -> str:
+    """An event as a call, with the transition that served it where its name differs."""
+    args = ", ".join(f"{name}={text(value)}" for name, value in step.args.items())
+    served = "" if step.transition == step.event else f" by {step.transition}"
+    gives = "" if step.output is None else f" gives {text(step.output)}"
+    return f"{step.event}({args}){served}{gives}"
+
+
+def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> Json:
+    """One machine's entry in the JSON of `lawful check`."""
+    return {
+        "machine": result.machine,
+        "fingerprint": fingerprint,
+        "scope": dict(result.scope),
+        "engine": result.engine,
+        "verdict": result.verdict.value,
+        "as_expected": result.as_expected,
+        "complete": result.complete,
+        "distinct": result.distinct,
+        "generated": result.generated,
+        "depth": result.depth,
+        "cuts": result.cuts,
+        "cut_by": dict(result.cut_by),
+        "seconds": round(result.seconds, 4),
+        "compile_seconds": 0.0,
+        "total_seconds": round(total_seconds, 4),
+        "transitions": {name: dict(counts) for name, counts in result.transitions.items()},
+        "properties": [property_json(p) for p in result.properties],
+    }
+
+
+def property_json(p: PropertyResult) -> Json:
+    """One property's entry."""
+    out: dict[str, Json] = {
+        "name": p.name,
+        "kind": p.kind,
+        "verdict": p.verdict.value,
+        "expect": p.expect,
+        "as_expected": p.as_expected,
+    }
+    if p.why:
+        out["why"] = p.why
+    if p.notes:
+        out["notes"] = list(p.notes)
+    if p.trace is not None:
+        out["trace"] = trace_json(p.trace)
+        out["loop"] = p.trace.loop
+    return out
+
+
+def trace_json(trace: Trace) -> Json:
+    """The initial state, then an entry for every event."""
+    first: Json = {"state": dict(trace.initial)}
+    return [first, *(_step_json(step) for step in trace.steps)]
+
+
+def _step_json(step: TraceStep) -> Json:
+    out: dict[str, Json] = {
+        "event": step.event,
+        "args": dict(step.args),
+        "changed": dict(step.changed),
+    }
+    if step.transition != step.event:
+        out["transition"] = step.transition
+    if step.output is not None:
+        out["output"] = step.output
+    return out
+
+
+def document(command: str, machines: Sequence[Json], **more: Json) -> Mapping[str, Json]:
+    """The whole JSON answer of a command."""
+    return {"version": 1, "command": command, "machines": list(machines), **more}

@@ -1,0 +1,7 @@
+"""`python -m lawful`."""
+
+import sys
+
+from lawful.cli import main
+
+sys.exit(main())

@@ -1,0 +1,130 @@
+"""The command line: `lawful COMMAND TARGET [options]`.
+
+Exit codes: 0 every expected verdict met · 1 a property violated or undefined, or an expected
+violation not found · 2 a trace deviates · 3 unknown, inconclusive or out of budget · 4 a
+declaration is refused · 5 usage · 70 a fault of ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from lawful import commands
+from lawful.commands import OutOfReach
+from lawful.spec.errors import DeclarationError
+from lawful.targets import TargetError
+
+USAGE, REFUSED, FAULT = 5, 4, 70
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(USAGE, f"{self.prog}: {message}\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the return value is the exit code."""
+    given = _parser().parse_args(argv)
+    run: Callable[[argparse.Namespace], int] = given.run
+    try:
+        return run(given)
+    except (TargetError, OutOfReach) as error:
+        return _say(str(error), USAGE)
+    except DeclarationError as error:
+        return _say(str(error), REFUSED)
+    except KeyboardInterrupt:
+        return _say("stopped", 3)
+    except BrokenPipeError:
+        return 0
+    except Exception:
+        traceback.print_exc()
+        return _say("this is a fault of lawful: please report it with the lines above", FAULT)
+
+
+def _say(text: str, code: int) -> int:
+    print(text, file=sys.stderr)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="lawful", description="Formally specified state machines.")
+    commands_ = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    for add in (_check, _prove, _draw, _replay, _show):
+        add(commands_)
+    return parser
+
+
+Sub = "argparse._SubParsersAction[_Parser]"
+
+
+def _command(commands_: Sub, name: str, run: Callable[[argparse.Namespace], int]) -> _Parser:
+    doc = (run.__doc__ or "").strip().split("\n")[0]
+    parser = commands_.add_parser(name, help=doc, description=doc)
+    parser.set_defaults(run=run)
+    parser.add_argument("--json", metavar="FILE", help="the answer as JSON; - is standard output")
+    parser.add_argument("--quiet", action="store_true", help="print no text and no progress")
+    return parser
+
+
+def _check(commands_: Sub) -> None:
+    parser = _command(commands_, "check", commands.check)
+    parser.add_argument("target", metavar="TARGET", help="package.module[:Machine] or file.py[:…]")
+    parser.add_argument(
+        "--scope", action="append", default=[], metavar="KEY=VALUE|NAME",
+        help="a bound (Node=4, Nat=0..7, beans=100) or a named scope",
+    )  # fmt: skip
+    parser.add_argument("--engine", choices=("auto", "reference"), default="auto")
+    parser.add_argument("--first", action="store_true", help="stop at the first violation")
+    parser.add_argument("--max-states", type=_positive, metavar="N")
+    parser.add_argument("--max-seconds", type=float, metavar="S")
+    parser.add_argument("--only", action="append", default=[], metavar="PROPERTY")
+
+
+def _prove(commands_: Sub) -> None:
+    parser = _command(commands_, "prove", commands.prove)
+    parser.add_argument("target", metavar="TARGET")
+    parser.add_argument("--method", choices=("auto", "induction"), default="auto")
+    parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
+    parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="each obligation")
+
+
+def _draw(commands_: Sub) -> None:
+    parser = _command(commands_, "draw", commands.draw)
+    parser.add_argument("target", metavar="TARGET")
+    parser.add_argument(
+        "--format", choices=("svg", "png", "pdf", "dot", "mermaid"), default="svg"
+    )
+    parser.add_argument("--what", choices=("states",), default="states")
+    parser.add_argument("--out", type=Path, default=Path(), metavar="DIR", help="default: here")
+
+
+def _replay(commands_: Sub) -> None:
+    parser = _command(commands_, "replay", commands.replay)
+    parser.add_argument("traces", metavar="TRACES", nargs="+", help="journals: JSON lines, Parquet")
+    parser.add_argument("target", metavar="TARGET")
+    parser.add_argument("--engine", choices=("spark", "local"), default="spark")
+    parser.add_argument("--master", metavar="URL", help="Spark's master; default local[*]")
+    parser.add_argument("--report", type=Path, metavar="FILE.html")
+
+
+def _show(commands_: Sub) -> None:
+    parser = _command(commands_, "show", commands.show)
+    parser.add_argument("target", metavar="TARGET")
+    parser.add_argument(
+        "--what", choices=("declaration", "ir", "flat"), default="declaration",
+        help="the machine as text, its IR as JSON, or the machine with its scope",
+    )  # fmt: skip
+    parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("expected 1 or more")
+    return value

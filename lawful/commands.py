@@ -1,0 +1,179 @@
+"""What each command does; heavy engines are imported by the command that needs them."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lawful import targets
+from lawful.checks.verdict import PropertyResult, Verdict
+from lawful.progress import progress
+from lawful.runtime.instance import Machine
+from lawful.spec import show as shown
+from lawful.spec.ir import Json
+from lawful.spec.lower import lower
+from lawful.spec.resolve import resolve
+from lawful.spec.serial import fingerprints, to_json
+
+if TYPE_CHECKING:
+    from lawful.checks.explore import CheckResult
+    from lawful.checks.prove import ProofResult
+
+HOLDS, VIOLATED, UNKNOWN = 0, 1, 3
+
+
+class OutOfReach(Exception):
+    """A command cannot do its work here; the text says what is missing or wrong."""
+
+
+def check(given: argparse.Namespace) -> int:
+    """explore every reachable state within the scope"""
+    found = [_checked(cls, given) for cls in targets.machines(given.target)]
+    _answer(given, "\n\n".join(text for text, _, _ in found), "check", [m for _, m, _ in found])
+    return max(code for _, _, code in found)
+
+
+def _checked(cls: type[Machine], given: argparse.Namespace) -> tuple[str, Json, int]:
+    from lawful.checks import explore, report
+
+    began = time.perf_counter()
+    resolved = resolve(cls)
+    flat = lower(resolved.machine, targets.scope_of(cls, given.scope))
+    limits = explore.Limits(given.max_states, given.max_seconds, given.first)
+    with progress(f"checking {cls.__name__}", given.quiet) as tell:
+        try:
+            result = explore.explore(
+                flat, resolved.world, targets.expectations(cls, given.scope), limits=limits,
+                progress=lambda p: tell(
+                    f"{p.distinct:,} states, depth {p.depth}, {p.frontier:,} waiting"
+                ),
+            )  # fmt: skip
+        except ValueError as error:
+            raise OutOfReach(str(error)) from error
+    result = _only(result, given.only)
+    print_of = fingerprints(resolved.machine).whole
+    answer = report.check_json(result, print_of, time.perf_counter() - began)
+    return report.check_text(result), answer, _exit_code(result.properties)
+
+
+def _only(result: CheckResult, names: Sequence[str]) -> CheckResult:
+    known = [p.name for p in result.properties]
+    for name in names:
+        if name not in known:
+            raise OutOfReach(f"{result.machine} has no property {name}; it has {', '.join(known)}")
+    kept = tuple(p for p in result.properties if not names or p.name in names)
+    return dataclasses.replace(result, properties=kept)
+
+
+def _exit_code(properties: Sequence[PropertyResult]) -> int:
+    """1 where a verdict is a surprise, 3 where one could not be established, else 0."""
+    missed = [p.verdict for p in properties if not p.as_expected]
+    weak = (Verdict.UNKNOWN, Verdict.BOUNDED, Verdict.SAMPLED)
+    if any(verdict not in weak for verdict in missed):
+        return VIOLATED
+    return UNKNOWN if missed else HOLDS
+
+
+def prove(given: argparse.Namespace) -> int:
+    """prove invariants by induction with Z3, for all integers"""
+    from lawful.checks import prove_report
+
+    found = [(_proved(cls, given), resolve(cls).expects) for cls in targets.machines(given.target)]
+    text = "\n\n".join(prove_report.text(*row) for row in found)
+    _answer(given, text, "prove", [prove_report.to_json(result) for result, _ in found])
+    return max(prove_report.exit_code(*row) for row in found)
+
+
+def _proved(cls: type[Machine], given: argparse.Namespace) -> ProofResult:
+    try:
+        from lawful.checks import prove as proofs
+    except ImportError as error:
+        raise OutOfReach("prove needs Z3: pip install 'lawful[check]'") from error
+    bounds = targets.scope_of(cls, given.scope).bounds
+    sizes = {name: size for name, size in bounds.items() if type(size) is int}
+    with progress(f"proving {cls.__name__}", given.quiet) as tell:
+        return proofs.prove(
+            resolve(cls).machine, sizes=sizes, timeout_seconds=given.timeout, progress=tell
+        )
+
+
+def draw(given: argparse.Namespace) -> int:
+    """draw the control states with guards and outputs"""
+    from lawful.diagrams.render import RenderError, render
+
+    suffix = "mmd" if given.format == "mermaid" else given.format
+    lines: list[str] = []
+    rows: list[Json] = []
+    for cls in targets.machines(given.target):
+        try:
+            drawn = render(
+                resolve(cls).machine, given.out / f"{cls.__name__}.{suffix}", given.format
+            )
+        except RenderError as error:
+            raise OutOfReach(str(error)) from error
+        lines.append(f"{drawn.path}{f'  ({drawn.note})' if drawn.note else ''}")
+        rows.append({"machine": cls.__name__, "path": str(drawn.path), "format": drawn.format})
+    _answer(given, "\n".join(lines), "draw", rows)
+    return HOLDS
+
+
+def replay(given: argparse.Namespace) -> int:
+    """replay recorded events against the machine"""
+    from lawful.checks import replay as replays
+    from lawful.checks import replay_report
+    from lawful.checks.fold import ReplayProgram
+    from lawful.checks.traces import ReplayError
+
+    machines = tuple(resolve(cls).machine for cls in targets.machines(given.target))
+    with progress("replaying", given.quiet):
+        try:
+            result = replays.replay(
+                given.traces, ReplayProgram(machines), given.engine, given.master
+            )
+        except ReplayError as error:
+            raise OutOfReach(str(error)) from error
+    if given.report is not None:
+        given.report.write_text(replay_report.html(result), encoding="utf-8")
+    _write(given, replay_report.text(result), result.to_json())
+    return result.exit_code
+
+
+def show(given: argparse.Namespace) -> int:
+    """print the declaration, its IR or the machine with its scope"""
+    found = targets.machines(given.target)
+    irs = [to_json(resolve(cls).machine) for cls in found]
+    if given.what == "ir":
+        text = "\n".join(json.dumps(each, indent=1) for each in irs)
+    elif given.what == "flat":
+        scoped = [lower(resolve(c).machine, targets.scope_of(c, given.scope)) for c in found]
+        text = "\n\n".join(shown.flat(each) for each in scoped)
+    else:
+        text = "\n\n".join(shown.machine(resolve(cls).machine) for cls in found)
+    _answer(given, text, "show", irs)
+    return HOLDS
+
+
+def _answer(given: argparse.Namespace, text: str, command: str, machines: Sequence[Json]) -> None:
+    """Print the text, and the JSON where it is asked for."""
+    _write(given, text, {"version": 1, "command": command, "machines": list(machines)})
+
+
+def _write(given: argparse.Namespace, text: str, answer: Mapping[str, Json]) -> None:
+    if given.json == "-":
+        json.dump(answer, sys.stdout, indent=1)
+        print()
+        return
+    if given.json:
+        try:
+            Path(given.json).write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise OutOfReach(f"cannot write {given.json}: {error.strerror}") from error
+    if not given.quiet:
+        print(text)
+

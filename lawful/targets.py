@@ -1,0 +1,120 @@
+"""TARGET of the command line: `package.module[:Machine]` or `path/to/file.py[:Machine]`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from lawful.runtime.instance import Machine
+from lawful.spec import types as t
+from lawful.spec.ir import Parameter, Variable
+from lawful.spec.resolve import resolve
+from lawful.spec.words import Expected, Scope
+
+
+class TargetError(Exception):
+    """The target names nothing that can be used; the text says what was looked for."""
+
+
+def machines(target: str) -> list[type[Machine]]:
+    """The machines that a target names: one by name, or all of a module that can be checked.
+
+    Raises `TargetError`, and `DeclarationError` where the declaration is refused.
+    """
+    where, _, name = target.partition(":")
+    module = _module(where)
+    defined = {
+        n: c for n, c in vars(module).items() if _is_machine(c) and c.__module__ == module.__name__
+    }
+    if name:
+        if not _is_machine(getattr(module, name, None)):
+            known = ", ".join(defined) or "none"
+            raise TargetError(f"{where} has no machine {name}; it defines: {known}")
+        found: type[Machine] = getattr(module, name)
+        return [found]
+    whole = [cls for cls in defined.values() if not cls._declared.abstract]
+    parts = {part for cls in whole for part in resolve(cls).parts.values()}
+    out = [cls for cls in whole if cls not in parts and _checkable(cls)]
+    if not out:
+        raise TargetError(f"{where} defines no machine that can be checked: {', '.join(defined)}")
+    return out
+
+
+def scope_of(cls: type[Machine], given: list[str]) -> Scope:
+    """The machine's scope, or the named one, with the bounds given as KEY=VALUE."""
+    scopes = resolve(cls).scopes
+    scope = scopes.get("scope", Scope())
+    changes: dict[str, object] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals:
+            if key not in scopes:
+                known = ", ".join(scopes) or "none"
+                raise TargetError(f"{cls.__name__} has no scope {key}; it has: {known}")
+            scope = scopes[key]
+        else:
+            changes[key] = _bound(cls, key, value)
+    return scope.widened(changes)
+
+
+def _bound(cls: type[Machine], key: str, value: str) -> object:
+    """`0..7` is a range, `4` a size or, for a parameter, its one value, `1,2` values to try."""
+    try:
+        if ".." in value:
+            low, high = value.split("..")
+            return range(int(low), int(high) + 1)
+        if "," in value:
+            return tuple(int(part) for part in value.split(","))
+        if any(p.name == key for p in resolve(cls).machine.parameters):
+            return (int(value),)
+        return int(value)
+    except ValueError:
+        raise TargetError(f"--scope {key}={value}: expected N, A..B or A,B,C") from None
+
+
+def _module(where: str) -> ModuleType:
+    if where.endswith(".py"):
+        path = Path(where)
+        if not path.is_file():
+            raise TargetError(f"there is no file {where}")
+        spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
+        if spec is None or spec.loader is None:
+            raise TargetError(f"{where} is no Python file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        sys.path.insert(0, str(path.resolve().parent))
+        spec.loader.exec_module(module)
+        return module
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        return importlib.import_module(where)
+    except ModuleNotFoundError as error:
+        raise TargetError(f"there is no module {where}: {error}") from error
+
+
+def _is_machine(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Machine) and value is not Machine
+
+
+def _checkable(cls: type[Machine]) -> bool:
+    """Whether the machine has a scope, or needs none."""
+    resolved = resolve(cls)
+    if "scope" in resolved.scopes:
+        return True
+    rows: list[Variable | Parameter] = [*resolved.machine.variables, *resolved.machine.parameters]
+    return not any(isinstance(row.type, t.Sort) or row.type == t.NAT for row in rows)
+
+
+def expectations(cls: type[Machine], given: list[str]) -> dict[str, Expected]:
+    """The expected verdicts: the machine's, and those of the named scope."""
+    resolved = resolve(cls)
+    out: dict[str, Expected] = dict(resolved.expects)
+    for name in given:
+        scope = resolved.scopes.get(name)
+        if scope is not None and scope.expects is not None:
+            out.update(scope.expects.verdicts)
+    return out

@@ -1,0 +1,460 @@
+"""IR bodies and headers -> Python functions that change a machine's state where it stands.
+
+A container is copied before a function first changes it where it stands; who runs a step keeps
+the old one, and undoing a step is putting names back. What is written into a container is looked
+at as it is written: `_odd` says that something was out of its bounds, and only then the whole
+container is judged at the end of the step.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+
+from lawful.spec import explain, ir
+from lawful.spec import types as t
+from lawful.spec.bounds import bounded
+from lawful.spec.errors import Place
+from lawful.spec.values import World
+
+from . import support
+from .effects import in_place, variable_of
+from .emit import Expressions, Names, attribute, call, copier, located, name, target
+
+# What a function does where it ends, with its output if it has one.
+Finish = Callable[[ast.expr | None, Place], list[ast.stmt]]
+
+
+def assign(to: ast.expr, value: ast.expr) -> ast.Assign:
+    """`to = value`; `to` as it is read."""
+    if isinstance(to, ast.Name | ast.Attribute | ast.Subscript | ast.Tuple):
+        to.ctx = ast.Store()
+    return ast.Assign([to], value)
+
+
+def if_(test: ast.expr, *then: ast.stmt) -> ast.If:
+    return ast.If(test, list(then), [])
+
+
+def compare(left: ast.expr, op: ast.cmpop, right: ast.expr) -> ast.Compare:
+    return ast.Compare(left, [op], [right])
+
+
+def negated(test: ast.expr) -> ast.expr:
+    return ast.UnaryOp(ast.Not(), test)
+
+
+def all_of(tests: Sequence[ast.expr]) -> ast.expr:
+    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), list(tests))
+
+
+def any_of(tests: Sequence[ast.expr]) -> ast.expr:
+    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), list(tests))
+
+
+def outside(value: Callable[[], ast.expr], kind: t.Int) -> ast.expr | None:
+    """The test that an integer is out of its bounds; None where it has none."""
+    tests: list[ast.expr] = []
+    if kind.low is not None:
+        tests.append(compare(value(), ast.Lt(), ast.Constant(kind.low)))
+    if kind.high is not None:
+        tests.append(compare(value(), ast.Gt(), ast.Constant(kind.high)))
+    return any_of(tests) if tests else None
+
+
+class Body(Expressions):
+    """Emits one function's statements.
+
+    `sure`: the locals whose values are known to be within the bounds of their types.
+    """
+
+    def __init__(
+        self, names: Names, functions: dict[str, str], me: str, finish: Finish, sure: set[str]
+    ) -> None:
+        super().__init__(names, functions, me)
+        self.finish = finish
+        self.sure = sure
+        self.copied: set[str] = set()
+
+    def whole(self, body: Sequence[ir.Stmt], end: Place) -> list[ast.stmt]:
+        """A function's body, and what it does where it ends without a `return`."""
+        out: list[ast.stmt] = []
+        for stmt in body:
+            for variable, deep in in_place(stmt).items():
+                if variable not in self.copied:
+                    self.copied.add(variable)
+                    out.append(located(self.own_copy(variable, deep), stmt.place))
+            out += self.statement(stmt)
+        if not body or not isinstance(body[-1], ir.Return | ir.Refuse):
+            out += [located(s, end) for s in self.finish(None, end)]
+        return out
+
+    def own_copy(self, variable: str, deep: bool) -> ast.stmt:
+        """A private copy of a variable's container, in the variable's place."""
+        of = attribute(name(self.me), variable)
+        copied = call(self.use(support.private_deep if deep else support.private), of)
+        return assign(attribute(name(self.me), variable), copied)
+
+    def block(self, body: Iterable[ir.Stmt]) -> list[ast.stmt]:
+        return [made for stmt in body for made in self.statement(stmt)] or [ast.Pass()]
+
+    def statement(self, stmt: ir.Stmt) -> list[ast.stmt]:
+        """The statement, at its place."""
+        return [located(made, stmt.place) for made in STATEMENTS[type(stmt)](self, stmt)]
+
+    # Guards.
+
+    def refusal(self, site: support.Site, why: ir.Expr | None, *values: ast.expr) -> ast.Raise:
+        text = ast.Constant("") if why is None else self.expr(why)
+        return ast.Raise(
+            call(self.use(support.Refusal), name(self.names.number("site", site)), text, *values), None
+        )
+
+    def require(self, stmt: ir.Require) -> list[ast.stmt]:
+        return [
+            located(
+                if_(
+                    negated(self.expr(test)),
+                    self.refusal(
+                        support.false(test), stmt.why, *self.exprs(explain.shown(test))
+                    ),
+                ),
+                test.place,
+            )
+            for test in explain.conjuncts(stmt.test)
+        ]  # fmt: skip
+
+    def refuse(self, stmt: ir.Refuse) -> list[ast.stmt]:
+        return [self.refusal(support.said(""), stmt.why)]
+
+    def claim(self, stmt: ir.Assert) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for test in explain.conjuncts(stmt.test):
+            site = name(self.names.number("claim", support.unasserted(test)))
+            values = self.exprs(explain.shown(test))
+            broken = call(self.use(support.Broken), ast.Constant("asserts"), site, *values)
+            out.append(located(if_(negated(self.expr(test)), ast.Raise(broken, None)), test.place))
+        return out
+
+    # Writing.
+
+    def owned(self, place: ir.Expr, out: list[ast.stmt]) -> ast.expr:
+        """A container that this step may change: one inside a container is copied there first."""
+        if isinstance(place, ir.Narrow):
+            return self.owned(place.of, out)
+        if isinstance(place, ir.Item) and not t.immutable(place.type):
+            of = self.owned(place.of, out)
+            slot = ast.Subscript(of, self.expr(place.key), ast.Load())
+            copied = call(self.use(copier(place.type)), self.expr(place))
+            out.append(assign(slot, copied))
+        return self.expr(place)
+
+    def odd(self, suspicious: ast.expr) -> ast.stmt:
+        """Note that a write was out of bounds."""
+        return if_(suspicious, assign(attribute(name(self.me), "_odd"), ast.Constant(True)))
+
+    def screened(self, e: ir.Expr, kind: t.Type, out: list[ast.stmt]) -> ast.expr:
+        """The value for a place in a container; `out` takes the look at its bounds."""
+        value = self.value(e, kind)
+        if not bounded(kind) or self.is_sure(e, kind):
+            return value
+        held = self.held(value, out)
+        out.append(self.odd(self.stray(held, kind)))
+        return name(held.id)
+
+    def held(self, value: ast.expr, out: list[ast.stmt]) -> ast.Name:
+        """The value in a local of ours, so that it is evaluated now and once."""
+        if isinstance(value, ast.Name):
+            return value
+        key = self.names.local(f"value{len(out)}")
+        out.append(assign(name(key), value))
+        return name(key)
+
+    def stray(self, value: ast.Name, kind: t.Type) -> ast.expr:
+        test = outside(lambda: name(value.id), kind) if isinstance(kind, t.Int) else None
+        if test is not None:
+            return test
+        return call(self.use(support.stray), value, name(self.names.number("type", kind)))
+
+    def is_sure(self, e: ir.Expr, kind: t.Type) -> bool:
+        """Whether the value is known to be within the bounds of this type."""
+        match e:
+            case _ if not bounded(kind):
+                return True
+            case ir.Const(value=int() as value):
+                return isinstance(kind, t.Int) and _within(t.Int(value, value), kind)
+            case ir.Const():
+                return True
+            case ir.Local(name=key):
+                return key in self.sure and _within(e.type, kind)
+            case ir.Field(of=ir.Self()):
+                return isinstance(e.type, t.Map | t.Set | t.Seq | t.Bag) and _within(e.type, kind)
+            case ir.Field(of=of) | ir.Narrow(of=of):
+                return _within(e.type, kind) and self.is_sure(of, of.type)
+            case ir.Comp(clauses=clauses):
+                return self._comp_is_sure(e, clauses, kind)
+            case _:
+                return False
+
+    def _comp_is_sure(self, e: ir.Comp, clauses: tuple[ir.Clause, ...], kind: t.Type) -> bool:
+        kept = set(self.sure)
+        for clause in clauses:
+            if self._goes_over_sure(clause.over):
+                self.sure.update(clause.names)
+            else:
+                self.sure.difference_update(clause.names)
+        item = kind.value if isinstance(kind, t.Map) else t.element(kind)
+        sure = item is not None and self.is_sure(e.element, item)
+        if sure and e.key is not None:
+            sure = isinstance(kind, t.Map) and self.is_sure(e.key, kind.key)
+        self.sure = kept
+        return sure
+
+    def _goes_over_sure(self, over: ir.Expr) -> bool:
+        match over:
+            case ir.Op(op="items" | "keys" | "values" | "sorted", args=(of,)):
+                return self._goes_over_sure(of)
+            case _:
+                return self.is_sure(over, over.type)
+
+    def assignment(self, stmt: ir.Assign) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        match stmt.target:
+            case ir.Item(of=of, key=key):
+                container = t.element(of.type) if not isinstance(of.type, t.Map) else of.type.value
+                if isinstance(of.type, t.Bag):
+                    value = self.expr(stmt.value)
+                    at = self.screened(key, of.type.item, out)
+                    changed = call(self.use(support.put), self.owned(of, out), at, value)
+                    return [*out, self.odd(changed)]
+                value = self.screened(stmt.value, container or t.Unknown(), out)
+                if isinstance(of, ir.Item):
+                    value = self.held(value, out)  # As in Python, before the place is looked up.
+                at = self._key(of.type, key, out)
+                slot = ast.Subscript(self.owned(of, out), at, ast.Load())
+                return [*out, assign(slot, value)]
+            case place:
+                out.append(assign(self.expr(place), self.value(stmt.value, place.type)))
+                out += self.look(place, stmt.value)
+                return out
+
+    def _key(self, kind: t.Type, key: ir.Expr, out: list[ast.stmt]) -> ast.expr:
+        return self.screened(key, kind.key, out) if isinstance(kind, t.Map) else self.expr(key)
+
+    def look(self, place: ir.Expr, value: ir.Expr) -> list[ast.stmt]:
+        """A whole container was assigned: look at its bounds."""
+        container = isinstance(place.type, t.Map | t.Set | t.Seq | t.Bag)
+        if variable_of(place) is None or not container or self.is_sure(value, place.type):
+            return []
+        if isinstance(value, ir.Op) and not value.args:
+            return []
+        kind = name(self.names.number("type", place.type))
+        return [self.odd(call(self.use(support.stray), self.expr(place), kind))]
+
+    def update(self, stmt: ir.Update) -> list[ast.stmt]:
+        place, kind = stmt.target, stmt.target.type
+        out: list[ast.stmt] = []
+        if isinstance(kind, t.Timer):
+            return self.timer(stmt)
+        of = self.owned(place, out)
+        if isinstance(place, ir.Item):
+            of = self.held(of, out)
+        args = [self.screened(e, k, out) for e, k in zip(stmt.args, _taken(stmt), strict=True)]
+        if stmt.op == "delete":
+            slot = ast.Subscript(of, args[0], ast.Del())
+            return [*out, ast.Delete([slot])]
+        done = call(attribute(of, stmt.op), *args)
+        return [*out, self.into(stmt.into, done)]
+
+    def timer(self, stmt: ir.Update) -> list[ast.stmt]:
+        """Start and stop: the timer's place takes its deadline, or None."""
+        out: list[ast.stmt] = []
+        if isinstance(stmt.target, ir.Item):
+            out.append(ast.Expr(self.expr(stmt.target)))  # Undefined where there is no such timer.
+            of = self.owned(stmt.target.of, out)
+            slot: ast.expr = ast.Subscript(of, self.expr(stmt.target.key), ast.Load())
+        else:
+            slot = self.expr(stmt.target)
+        deadline: ast.expr = ast.Constant(None)
+        if stmt.op == "start":
+            deadline = ast.BinOp(self.now(), ast.Add(), self.expr(stmt.args[0]))
+        return [*out, assign(slot, deadline)]
+
+    def now(self) -> ast.expr:
+        return call(attribute(attribute(name(self.me), "_time"), "now"))
+
+    def into(self, place: ir.Expr | None, value: ast.expr) -> ast.stmt:
+        """The value of a step or an update, where it goes."""
+        return ast.Expr(value) if place is None else assign(self.expr(place), value)
+
+    def unpack(self, stmt: ir.Unpack) -> list[ast.stmt]:
+        return [ast.Assign([target_of(stmt.names)], self.expr(stmt.value))]
+
+    # Control.
+
+    def branch(self, stmt: ir.Branch) -> list[ast.stmt]:
+        other = self.block(stmt.other) if stmt.other else []
+        return [ast.If(self.expr(stmt.test), self.block(stmt.then), other)]
+
+    def loop(self, stmt: ir.Loop) -> list[ast.stmt]:
+        return [ast.For(target(stmt.names), self.iterated(stmt.over), self.block(stmt.body), [])]
+
+    def give(self, stmt: ir.Return) -> list[ast.stmt]:
+        value = None if stmt.value is None else self.value(stmt.value, stmt.value.type)
+        return self.finish(value, stmt.place)
+
+    # Calls that change the state.
+
+    def step(self, stmt: ir.Step) -> list[ast.stmt]:
+        args = [self.state_of(stmt.part), ast.Constant(stmt.name), *self.exprs(stmt.args)]
+        return [self.into(stmt.into, call(self.use(support.step), *args))]
+
+    def base(self, stmt: ir.Base) -> list[ast.stmt]:
+        key = self.functions[f"super {stmt.name}"]
+        return [self.into(stmt.into, call(key, name(self.me), *self.exprs(stmt.args)))]
+
+    def do(self, stmt: ir.Do) -> list[ast.stmt]:
+        return [self.into(stmt.into, self.expr(stmt.call))]
+
+
+def target_of(names: tuple[str, ...]) -> ast.expr:
+    """What an unpacking assigns; a tuple of one, too, is a tuple."""
+    return ast.Tuple([ast.Name(each, ast.Store()) for each in names], ast.Store())
+
+
+def _taken(stmt: ir.Update) -> tuple[t.Type, ...]:
+    """The types of the places that an update's arguments come into."""
+    kind = stmt.target.type
+    match kind, stmt.op:
+        case (t.Set(), "update") | (t.Seq(), "extend") | (t.Map(), "update"):
+            return (kind,)
+        case t.Set(item=item), "add":
+            return (item,)
+        case t.Seq(item=item), "append":
+            return (item,)
+        case t.Seq(item=item), "insert":
+            return (t.Unknown(), item)
+        case _:
+            return (t.Unknown(),) * len(stmt.args)
+
+
+def _within(mine: t.Type, theirs: t.Type) -> bool:
+    """Whether whatever keeps the bounds of one type keeps those of the other."""
+    match mine, theirs:
+        case t.Int(), t.Int():
+            low = theirs.low is None or mine.low is not None and mine.low >= theirs.low
+            return low and (
+                theirs.high is None or mine.high is not None and mine.high <= theirs.high
+            )
+        case t.Set(), t.Set():
+            return _within(mine.item, theirs.item)
+        case t.Map(), t.Map():
+            return _within(mine.key, theirs.key) and _within(mine.value, theirs.value)
+        case _:
+            return mine == theirs
+
+
+STATEMENTS: dict[type[ir.Stmt], Callable[..., list[ast.stmt]]] = {
+    ir.Assign: Body.assignment,
+    ir.Update: Body.update,
+    ir.Unpack: Body.unpack,
+    ir.Branch: Body.branch,
+    ir.Loop: Body.loop,
+    ir.Break: lambda body, stmt: [ast.Break()],
+    ir.Continue: lambda body, stmt: [ast.Continue()],
+    ir.Return: Body.give,
+    ir.Require: Body.require,
+    ir.Refuse: Body.refuse,
+    ir.Assert: Body.claim,
+    ir.Step: Body.step,
+    ir.Base: Body.base,
+    ir.Do: Body.do,
+}
+
+
+class Header:
+    """Emits what a transition's header says: its guards before the body, its target after it."""
+
+    def __init__(self, body: Body, transition: ir.Transition, world: World) -> None:
+        self.body = body
+        self.transition = transition
+        self.world = world
+
+    def guards(self) -> list[ast.stmt]:
+        """Source, then timer; the timer is disarmed."""
+        tr, out = self.transition, list[ast.stmt]()
+        if tr.control is not None:
+            out += self._present(tr.control, tr.control)
+            if tr.source is not None:
+                out += self._source(tr.control, tr.source)
+        if tr.timer is not None:
+            out += self._present(tr.timer, tr.timer)
+            out += self._timer(tr.timer)
+        return out
+
+    def _present(self, place: ir.Expr, whole: ir.Expr) -> list[ast.stmt]:
+        """A key that a header's place names and that is missing refuses."""
+        match place:
+            case ir.Item(of=of, key=key):
+                b = self.body
+                test: ast.expr = compare(b.expr(key), ast.NotIn(), b.expr(of))
+                if isinstance(of.type, t.Seq | t.Tuple):
+                    length = call(b.use(len), b.expr(of))
+                    test = compare(b.expr(key), ast.GtE(), length)
+                refusal = b.refusal(support.missing(of, key), None, b.expr(key))
+                return [*self._present(of, whole), if_(test, refusal)]
+            case ir.Field(of=of) | ir.Narrow(of=of):
+                return self._present(of, whole)
+            case _:
+                return []
+
+    def _states(self, control: ir.Expr, states: Sequence[str]) -> list[ast.expr]:
+        b = self.body
+        consts = [ir.Const(control.place, control.type, state) for state in states]
+        return [b.expr(const) for const in consts]
+
+    def _source(self, control: ir.Expr, source: tuple[str, ...]) -> list[ast.stmt]:
+        b = self.body
+        at = b.names.local("at")
+        tests = [compare(name(at), ast.IsNot(), s) for s in self._states(control, source)]
+        refusal = b.refusal(support.elsewhere(control, source), None, name(at))
+        return [assign(name(at), b.expr(control)), if_(all_of(tests), refusal)]
+
+    def _timer(self, timer: ir.Expr) -> list[ast.stmt]:
+        b = self.body
+        due, now, none = b.names.local("due"), b.names.local("now"), ast.Constant(None)
+        site = support.not_yet(timer)
+        left = ast.BinOp(name(due), ast.Sub(), name(now))
+        out: list[ast.stmt] = [
+            assign(name(due), b.expr(timer)),
+            if_(compare(name(due), ast.Is(), none), b.refusal(site, None, none)),
+            assign(name(now), b.now()),
+            if_(compare(name(due), ast.Gt(), name(now)), b.refusal(site, None, left)),
+        ]
+        return out + self._write(timer, none)
+
+    def _write(self, place: ir.Expr, value: ast.expr) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        variable = variable_of(place)
+        if isinstance(place, ir.Item) and variable is not None:
+            if variable not in self.body.copied:
+                out.append(self.body.own_copy(variable, False))
+            of = self.body.owned(place.of, out)
+            slot: ast.expr = ast.Subscript(of, self.body.expr(place.key), ast.Load())
+        else:
+            slot = self.body.expr(place)
+        return [*out, assign(slot, value)]
+
+    def arrival(self) -> list[ast.stmt]:
+        """The control state after the body."""
+        tr = self.transition
+        if tr.target is None or tr.control is None:
+            return []
+        states = self._states(tr.control, tr.target)
+        if len(states) == 1:
+            return self._write(tr.control, states[0])
+        b = self.body
+        tests = [compare(b.expr(tr.control), ast.IsNot(), state) for state in states]
+        allowed = ast.Tuple([ast.Constant(s) for s in tr.target], ast.Load())
+        missed = call(b.use(support.off_target), b.expr(tr.control), allowed)
+        return [if_(all_of(tests), ast.Raise(missed, None))]

@@ -1,0 +1,212 @@
+"""The Z3 step equals the reference step: random machines' states, events and arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lawful.checks.encode import Encoding
+from lawful.checks.operators import OPERATORS, REFUSED
+from lawful.checks.reference import Done, Fault, PartState, Reference, Refusal
+from lawful.checks.shapes import Options, fields_of
+from lawful.checks.solve import decide
+from lawful.checks.symbols import Many
+from lawful.checks.terms import Execution, Symbolic
+from lawful.checks.witness import literal
+from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
+from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
+from lawful.spec import bounds, ir, ops
+from lawful.spec import types as t
+from lawful.spec.resolve import Resolved, resolve
+from lawful.spec.values import FrozenBag, FrozenMap, Token, encode
+from tests.checks.small import Board, Cell, Collections, Numbers, Table
+from tests.classics.peterson import Peterson
+from tests.classics.two_phase import TwoPhase
+
+SIZES = {"Node": 2, "RM": 3}
+DISPLAYS = {"map"}  # The front end's own; its meaning stands beside the reference engine.
+
+
+def values(kind: t.Type, resolved: Resolved) -> st.SearchStrategy[Any]:
+    """Python values of a type, small ones, inside its bounds."""
+    world = resolved.world
+    match kind:
+        case t.Bool() | t.Timer():
+            return st.booleans()
+        case t.Int(low=low, high=high):
+            return st.integers(-2 if low is None else low, 4 if high is None else high)
+        case t.Float():
+            return st.sampled_from([0.0, 0.5, 120.0])
+        case t.Nothing():
+            return st.none()
+        case t.Enum(name=name):
+            return st.sampled_from(list(world.enums[name]))
+        case t.Sort(name=name):
+            return st.sampled_from([world.sorts[name](f"{name}{i + 1}") for i in range(SIZES[name])])
+        case t.Opaque(name=name):
+            return st.sampled_from([Token(name, 0), Token(name, 1)])
+        case t.Record(name=name, fields=fields):
+            return st.builds(world.records[name], *(values(of, resolved) for _, of in fields))
+        case t.Union(options=options):
+            return st.one_of([values(option, resolved) for option in options])
+        case t.Tuple(items=items):
+            return st.tuples(*(values(item, resolved) for item in items))
+        case _:
+            return containers(kind, resolved)
+
+
+def containers(kind: t.Type, resolved: Resolved) -> st.SearchStrategy[Any]:
+    match kind:
+        case t.Set(item=item):
+            return st.frozensets(values(item, resolved), max_size=4)
+        case t.Bag(item=item):
+            counts = st.dictionaries(values(item, resolved), st.integers(1, 3), max_size=3)
+            return counts.map(FrozenBag)
+        case t.Map(key=key, value=value, total=True):
+            keys = list(bounds.Values(resolved.world, SIZES).of(key))
+            made = st.fixed_dictionaries({k: values(value, resolved) for k in keys})
+            return made.map(FrozenMap)
+        case t.Map(key=key, value=value):
+            pairs = st.dictionaries(values(key, resolved), values(value, resolved), max_size=4)
+            return pairs.map(FrozenMap)
+        case t.Part(machine=machine):
+            return states(machine_of(resolved.machine, machine), resolved).map(PartState)
+        case _:
+            raise AssertionError(kind)
+
+
+def machine_of(machine: ir.Machine, name: str) -> ir.Machine:
+    found = [m for m in (machine, *machine.parts) if m.name == name]
+    return found[0]
+
+
+def states(machine: ir.Machine, resolved: Resolved) -> st.SearchStrategy[tuple[Any, ...]]:
+    return st.tuples(*(values(kind, resolved) for _, kind in fields_of(machine)))
+
+
+def to_json(value: Any, kind: t.Type, machine: ir.Machine) -> Any:
+    """The JSON form; of parts, field by field."""
+    match kind:
+        case t.Part(machine=name):
+            part = machine_of(machine, name)
+            pairs = zip(fields_of(part), value, strict=True)
+            return {field: to_json(v, of, machine) for (field, of), v in pairs}
+        case t.Map(key=key, value=t.Part() as of):
+            return {str(encode(k, key)): to_json(v, of, machine) for k, v in value.items()}
+        case _:
+            return encode(value, kind)
+
+
+class Both:
+    """One machine in both engines."""
+
+    def __init__(self, cls: Any) -> None:
+        self.resolved = resolve(cls)
+        self.machine = self.resolved.machine
+        self.reference = Reference(self.machine, self.resolved.world)
+        self.reference.domains = bounds.Values(self.resolved.world, SIZES).of
+        self.encoding = Encoding(self.machine, Options(SIZES))
+        self.fields = dict(fields_of(self.machine))
+
+    def term(self, value: Any, kind: t.Type) -> Any:
+        return literal(self.encoding, to_json(value, kind, self.machine), kind)
+
+    def sure(self, term: Any) -> bool:
+        known = decide(self.encoding.logic, term, self.encoding.facts, 20.0)
+        assert known is not None, f"Z3 cannot tell: {term}"
+        return known
+
+    def compare(self, row: ir.Transition, state: tuple[Any, ...], args: dict[str, Any]) -> str:
+        """Both take the step; the kind of outcome, on which they agree."""
+        pairs = zip(self.fields.items(), state, strict=True)
+        before = {name: self.term(value, kind) for (name, kind), value in pairs}
+        given = {n: self.term(args[n], kind) for n, kind in row.function.params}
+        step = Execution(self.encoding, before, self.machine).step(row, given)
+        outcome = self.reference.step(state, row.name, args)
+        match outcome:
+            case Refusal():
+                assert self.sure(step.refused)
+                return "refused"
+            case Fault(name="bounds"):
+                assert self.sure(step.bounds) or self.sure(step.done)
+                assert self.sure(step.bounds) or not self.inside(step, row)
+                return "bounds"
+            case Fault(name=name):
+                assert self.sure(getattr(step, name)), name
+                return name
+            case Done(state=after, output=output):
+                assert self.sure(step.done)
+                assert self.inside(step, row)
+                self.same_after(step, after)
+                self.same_output(step, output, row.function.output)
+                return "done"
+
+    def inside(self, step: Symbolic, row: ir.Transition) -> bool:
+        """Whether the state after and the output keep their bounds."""
+        from lawful.checks.subject import Subject
+
+        subject = Subject.__new__(Subject)
+        subject.encoding, subject.logic = self.encoding, self.encoding.logic
+        kinds = {v.name: v.type for v in self.machine.variables}
+        found = [subject.inside(step.after[name], kind) for name, kind in kinds.items()]
+        found += [
+            self.encoding.logic.implies(when, subject.inside(value, row.function.output))
+            for when, value in step.outputs
+        ]
+        return self.sure(self.encoding.logic.all(found))
+
+    def same_after(self, step: Symbolic, after: tuple[Any, ...]) -> None:
+        for (name, kind), value in zip(self.fields.items(), after, strict=True):
+            wanted, found = self.term(value, kind), step.after[name]
+            assert self.sure(self.encoding.equal(found, wanted, kind)), name
+
+    def same_output(self, step: Symbolic, output: Any, kind: t.Type) -> None:
+        reached = [value for when, value in step.outputs if self.sure(when)]
+        assert len(reached) <= 1
+        if not reached:
+            assert output is None
+            return
+        if isinstance(reached[0], Many) or not self.encodable(kind):
+            return
+        wanted = self.term(output, kind)
+        assert self.sure(self.encoding.equal(reached[0], wanted, kind))
+
+    def encodable(self, kind: t.Type) -> bool:
+        return not (isinstance(kind, t.Record) and any(isinstance(f, t.Seq) for _, f in kind.fields))
+
+
+MACHINES: dict[str, Both] = {}
+CLASSES = (
+    Numbers, Collections, Cell, Board, Table, TwoPhase, Peterson,
+    SenderEntryFixed, ReceiverEntryFixed, SenderEntryAsSeed, ReceiverEntryAsSeed,
+)  # fmt: skip
+
+
+def both(cls: Any) -> Both:
+    if cls.__name__ not in MACHINES:
+        MACHINES[cls.__name__] = Both(cls)
+    return MACHINES[cls.__name__]
+
+
+SEEN: dict[str, set[tuple[str, str]]] = {}
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda c: c.__name__)
+@settings(
+    max_examples=120, deadline=None, derandomize=True, database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)  # fmt: skip
+@given(data=st.data())
+def test_the_step_is_that_of_the_reference(cls: Any, data: st.DataObject) -> None:
+    machine = both(cls)
+    row = data.draw(st.sampled_from(machine.machine.transitions), label="transition")
+    state = data.draw(states(machine.machine, machine.resolved), label="state")
+    args = {
+        name: data.draw(values(kind, machine.resolved), label=name)
+        for name, kind in row.function.params
+    }
+    kind = machine.compare(row, state, args)
+    SEEN.setdefault(cls.__name__, set()).add((row.name, kind))
