@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lawful.spec import types as t
 
-from .logic import Term
+from .foreign import Term
 from .shapes import NotEncodable, Shapes, erase
 
 

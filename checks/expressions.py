@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from .encode import Encoding
-from .logic import Term, same
+from .foreign import Term
 from .operators import OPERATORS, REFUSED
-from .shapes import NotEncodable, erase, fields_of
 from .rounds import Rounds
+from .shapes import NotEncodable, erase, fields_of
 from .symbols import Made, Many, Missing, Place, Row, Value, Whole
 
 
@@ -147,9 +146,7 @@ def _new(run: Evaluator, e: ir.New) -> Value:
     return run.made(e.type, list(defaults(run, machine, given).values()))
 
 
-def defaults(
-    run: Evaluator, machine: ir.Machine, given: Mapping[str, Value]
-) -> dict[str, Value]:
+def defaults(run: Evaluator, machine: ir.Machine, given: Mapping[str, Value]) -> dict[str, Value]:
     """The fields of a new machine: defaults, and what is given; the rest is arbitrary."""
     out: dict[str, Value] = {}
     for name, kind, initial in [

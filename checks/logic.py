@@ -1,9 +1,8 @@
-"""The one door to Z3: terms made by small functions that simplify as they build.
+"""Terms, made by small functions that simplify as they build.
 
 Reads are pushed through what was written (`select` through `store`, a field through its record),
 so that terms over the state after a step end in reads of the state before it: quantifiers are then
-matched against ground reads, and no array theory is left to decide. Whatever is typed `Term` or
-`Shape` here is Z3's own; Z3 has no types of its own, so `Any` stays inside this file.
+matched against ground reads, and no array theory is left to decide.
 """
 
 from __future__ import annotations
@@ -12,20 +11,26 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from typing import Any, NewType, final
+from typing import Any
 
-import z3 as _z3
-
-z3: Any = _z3
-
-
-@final
-class Foreign:
-    """An object of Z3; no other file looks inside."""
-
-
-Term = NewType("Term", Foreign)
-Shape = NewType("Shape", Foreign)
+from .foreign import (
+    Shape,
+    Term,
+    accessors_of,
+    arguments,
+    conjuncts,
+    inner,
+    is_boolean,
+    is_by_cases,
+    is_constructed,
+    is_literal,
+    is_value,
+    number,
+    occurs,
+    recognizer_of,
+    same,
+    z3,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,7 +64,7 @@ class Logic:
 
     def again(self, name: Term) -> Term:
         """Another constant of the same shape, named alike."""
-        return self.fresh(str(name).split("!")[0], Shape(_any(name).sort()))
+        return self.fresh(str(name).split("!")[0], Shape(inner(name).sort()))
 
     def const(self, name: str, shape: Shape) -> Term:
         """The constant of that name."""
@@ -113,10 +118,10 @@ class Logic:
         found: dict[int, Term] = {}
         for term in terms:
             for part in conjuncts(term):
-                if same(part, self.false) or _number(self.negate(part)) in found:
+                if same(part, self.false) or number(self.negate(part)) in found:
                     return self.false
                 if not same(part, self.true):
-                    found.setdefault(_number(part), part)
+                    found.setdefault(number(part), part)
         parts = list(found.values())
         return Term(z3.And(*parts)) if len(parts) > 1 else (parts or [self.true])[0]
 
@@ -130,7 +135,7 @@ class Logic:
             return self.false
         if same(term, self.false):
             return self.true
-        return Term(_any(term).arg(0)) if z3.is_not(term) else Term(z3.Not(term))
+        return Term(inner(term).arg(0)) if z3.is_not(term) else Term(z3.Not(term))
 
     def real_of(self, term: Term) -> Term:
         """An integer as a real number."""
@@ -146,7 +151,7 @@ class Logic:
             return then
         if same(test, self.false):
             return other
-        if _boolean(then) and (_literal(then) or _literal(other)):
+        if is_boolean(then) and (is_literal(then) or is_literal(other)):
             return self.all((self.implies(test, then), self.any((test, other))))
         if z3.is_not(test):
             return self.choose(self.negate(test), other, then)
@@ -156,20 +161,22 @@ class Logic:
         """Equality; decided where both are literals or made by constructors."""
         if same(a, b):
             return self.true
-        if _boolean(a):
+        if is_boolean(a):
             return self._equivalent(a, b)
-        if _value(a) and _value(b):
+        if is_value(a) and is_value(b):
             return self.false
-        if _constructed(a) and _constructed(b):
-            if not _any(a).decl().eq(_any(b).decl()):
+        if is_constructed(a) and is_constructed(b):
+            if not inner(a).decl().eq(inner(b).decl()):
                 return self.false
-            return self.all(self.equal(x, y) for x, y in zip(_args(a), _args(b), strict=True))
-        if _defined_by_cases(a) or _defined_by_cases(b):
-            key = self.fresh("k", Shape(_any(a).sort().domain()))
+            return self.all(
+                self.equal(x, y) for x, y in zip(arguments(a), arguments(b), strict=True)
+            )
+        if is_by_cases(a) or is_by_cases(b):
+            key = self.fresh("k", Shape(inner(a).sort().domain()))
             return self.forall([key], self.true, self.equal(self.read(a, key), self.read(b, key)))
-        if _number(b) < _number(a) and not (_value(b) or _constructed(b)):
+        if number(b) < number(a) and not (is_value(b) or is_constructed(b)):
             a, b = b, a
-        return Term(_any(a) == _any(b))
+        return Term(inner(a) == inner(b))
 
     def _equivalent(self, a: Term, b: Term) -> Term:
         for one, two in ((a, b), (b, a)):
@@ -177,7 +184,7 @@ class Logic:
                 return two
             if same(one, self.false):
                 return self.negate(two)
-        return self.false if same(a, self.negate(b)) else Term(_any(a) == _any(b))
+        return self.false if same(a, self.negate(b)) else Term(inner(a) == inner(b))
 
     def forall(self, names: Sequence[Term], where: Term, body: Term) -> Term:
         """For all values of `names` where `where` is true; conjunctions become several."""
@@ -194,15 +201,15 @@ class Logic:
         """`term == value` as what it makes each of `names`, where it does, and the rest of it."""
         if any(same(value, name) for name in names):
             return [(value, term)], self.true
-        if z3.is_add(value) and _any(value).num_args() == 2:
-            for name, other in (_args(value), _args(value)[::-1]):
+        if z3.is_add(value) and inner(value).num_args() == 2:
+            for name, other in (arguments(value), arguments(value)[::-1]):
                 if any(same(name, n) for n in names) and not any(occurs(n, other) for n in names):
                     return [(name, self.add(term, self.negative(other)))], self.true
-        if not _constructed(value) or not _any(value).num_args():
+        if not is_constructed(value) or not inner(value).num_args():
             return [], self.equal(term, value)
         solved: list[tuple[Term, Term]] = []
-        rest = [self._test(term, _recognizer(value))]
-        for accessor, arg in zip(_accessors(value), _args(value), strict=True):
+        rest = [self._test(term, recognizer_of(value))]
+        for accessor, arg in zip(accessors_of(value), arguments(value), strict=True):
             left = [name for name in names if not any(same(name, s) for s, _ in solved)]
             more, residue = self.solve(self._field(term, accessor), arg, left)
             solved.extend(more)
@@ -214,8 +221,10 @@ class Logic:
         if not used:
             return body
         # Bound names are made canonical, so that equal formulas are one term.
-        plain = [Term(z3.Const(str(n).split("!")[0] + f"?{i}", _any(n).sort()))
-                 for i, n in enumerate(used)]
+        plain = [
+            Term(z3.Const(str(n).split("!")[0] + f"?{i}", inner(n).sort()))
+            for i, n in enumerate(used)
+        ]
         return Term(quantifier(plain, self.replace(body, list(zip(used, plain, strict=True)))))
 
     def replace(self, term: Term, pairs: Sequence[tuple[Term, Term]]) -> Term:
@@ -224,26 +233,28 @@ class Logic:
 
     def known(self, term: Term) -> int | None:
         """The integer that the term is, or None where it is not a literal."""
-        return int(_any(term).as_long()) if z3.is_int_value(term) else None
+        return int(inner(term).as_long()) if z3.is_int_value(term) else None
 
     # Integers. Python floors where Z3 keeps the remainder non-negative.
 
     def add(self, *terms: Term) -> Term:
         """The sum."""
-        whole = sum(_any(t).as_long() for t in terms if z3.is_int_value(t))
+        whole = sum(inner(t).as_long() for t in terms if z3.is_int_value(t))
         rest = [t for t in terms if not z3.is_int_value(t)]
         if not rest:
             return self.number(whole)
-        first = reduce(lambda a, b: _any(a) + _any(b), rest)
-        return Term(_any(first) + whole) if whole else Term(first)
+        first = reduce(lambda a, b: inner(a) + inner(b), rest)
+        return Term(inner(first) + whole) if whole else Term(first)
 
     def negative(self, term: Term) -> Term:
         """`-term`."""
-        return self.number(-_any(term).as_long()) if _value(term) else Term(-_any(term))
+        return self.number(-inner(term).as_long()) if is_value(term) else Term(-inner(term))
 
     def times(self, a: Term, b: Term) -> Term:
         """The product."""
-        return Term(z3.simplify(_any(a) * _any(b)) if _value(a) and _value(b) else _any(a) * b)
+        return Term(
+            z3.simplify(inner(a) * inner(b)) if is_value(a) and is_value(b) else inner(a) * b
+        )
 
     def less(self, a: Term, b: Term) -> Term:
         """`a < b`."""
@@ -253,21 +264,21 @@ class Logic:
         """`a <= b`."""
         if same(a, b):
             return self.true
-        term = _any(a) <= _any(b)
-        return Term(z3.simplify(term) if _value(a) and _value(b) else term)
+        term = inner(a) <= inner(b)
+        return Term(z3.simplify(term) if is_value(a) and is_value(b) else term)
 
     def floor_divide(self, a: Term, b: Term) -> Term:
         """`a // b` as in Python; for b = 0 any number."""
-        up, down = _any(a) / _any(b), (-_any(a)) / (-_any(b))
+        up, down = inner(a) / inner(b), (-inner(a)) / (-inner(b))
         return self._by_sign(b, up, down)
 
     def remainder(self, a: Term, b: Term) -> Term:
         """`a % b` as in Python: it has the sign of b."""
-        return self._by_sign(b, _any(a) % _any(b), -((-_any(a)) % (-_any(b))))
+        return self._by_sign(b, inner(a) % inner(b), -((-inner(a)) % (-inner(b))))
 
     def _by_sign(self, b: Term, positive: Any, negative: Any) -> Term:
         chosen = self.choose(self.less(self.number(0), b), Term(positive), Term(negative))
-        return Term(z3.simplify(chosen)) if _value(b) else chosen
+        return Term(z3.simplify(chosen)) if is_value(b) else chosen
 
     # Arrays.
 
@@ -282,9 +293,9 @@ class Logic:
     def by_cases(self, key: Term, body: Term) -> Term:
         """The array that has `body` at `key`, a constant from `fresh`."""
         if not occurs(key, body):
-            return self.constant(Shape(_any(key).sort()), body)
-        if z3.is_select(body) and same(Term(_any(body).arg(1)), key):
-            array = Term(_any(body).arg(0))
+            return self.constant(Shape(inner(key).sort()), body)
+        if z3.is_select(body) and same(Term(inner(body).arg(1)), key):
+            array = Term(inner(body).arg(0))
             if not occurs(key, array):
                 return array
         return self._close(z3.Lambda, [key], body)
@@ -293,19 +304,19 @@ class Logic:
         """The keys, literals in ascending order, of an array that was written out in full."""
         keys: dict[int, Term] = {}
         while z3.is_store(array):
-            key = Term(_any(array).arg(1))
+            key = Term(inner(array).arg(1))
             if not z3.is_int_value(key):
                 return None
-            keys[_any(key).as_long()] = key
-            array = Term(_any(array).arg(0))
+            keys[inner(key).as_long()] = key
+            array = Term(inner(array).arg(0))
         return [keys[i] for i in sorted(keys)] if z3.is_const_array(array) else None
 
     def read(self, array: Term, key: Term) -> Term:
         """The value at `key`, pushed through whatever the array was made by."""
-        return self._push(("read", _number(key)), array, key, self._read)
+        return self._push(("read", number(key)), array, key, self._read)
 
     def _read(self, array: Term, key: Term) -> Term:
-        term = _any(array)
+        term = inner(array)
         if z3.is_quantifier(term) and term.is_lambda():
             return self.rebuild(Term(z3.substitute_vars(term.body(), key)))
         if z3.is_store(term):
@@ -314,7 +325,7 @@ class Logic:
         if z3.is_const_array(term):
             return Term(term.arg(0))
         if z3.is_app_of(term, z3.Z3_OP_ITE):
-            test, then, other = _args(array)
+            test, then, other = arguments(array)
             return self.choose(test, self.read(then, key), self.read(other, key))
         return Term(z3.Select(term, key))
 
@@ -323,10 +334,10 @@ class Logic:
         return self._push("rebuild", term, None, lambda t, _: self._rebuild(t))
 
     def _rebuild(self, term: Term) -> Term:
-        t = _any(term)
+        t = inner(term)
         if z3.is_quantifier(t) or t.num_args() == 0:
             return term
-        args = [self.rebuild(arg) for arg in _args(term)]
+        args = [self.rebuild(arg) for arg in arguments(term)]
         kind = t.decl().kind()
         if kind == z3.Z3_OP_SELECT:
             return self.read(args[0], args[1])
@@ -347,24 +358,24 @@ class Logic:
 
     def make(self, data: Data, variant: int, args: Sequence[Term]) -> Term:
         """The value of that variant with these fields."""
-        return Term(_any(data.shape).constructor(variant)(*args))
+        return Term(inner(data.shape).constructor(variant)(*args))
 
     def is_variant(self, data: Data, variant: int, term: Term) -> Term:
         """Whether the value is of that variant."""
-        return self._test(term, _any(data.shape).recognizer(variant))
+        return self._test(term, inner(data.shape).recognizer(variant))
 
     def field(self, data: Data, variant: int, index: int, term: Term) -> Term:
         """A field of the value; of another variant's value it is anything."""
-        return self._field(term, _any(data.shape).accessor(variant, index))
+        return self._field(term, inner(data.shape).accessor(variant, index))
 
     def _test(self, term: Term, test: Any) -> Term:
         def decide(t: Term, _: Any) -> Term:
-            if _any(t).sort().num_constructors() == 1:
+            if inner(t).sort().num_constructors() == 1:
                 return self.true
-            if _constructed(t):
-                return self.truth(_any(t).decl().eq(test.params()[0]))
+            if is_constructed(t):
+                return self.truth(inner(t).decl().eq(test.params()[0]))
             if z3.is_app_of(t, z3.Z3_OP_ITE):
-                cond, then, other = _args(t)
+                cond, then, other = arguments(t)
                 return self.choose(cond, self._test(then, test), self._test(other, test))
             return Term(test(t))
 
@@ -372,101 +383,21 @@ class Logic:
 
     def _field(self, term: Term, accessor: Any) -> Term:
         def get(t: Term, _: Any) -> Term:
-            for own, arg in zip(_accessors(t), _args(t), strict=True) if _constructed(t) else ():
+            for own, arg in (
+                zip(accessors_of(t), arguments(t), strict=True) if is_constructed(t) else ()
+            ):
                 if own.eq(accessor):
                     return arg
             if z3.is_app_of(t, z3.Z3_OP_ITE):
-                cond, then, other = _args(t)
+                cond, then, other = arguments(t)
                 return self.choose(cond, self._field(then, accessor), self._field(other, accessor))
             return Term(accessor(t))
 
         return self._push(("field", accessor.name(), str(accessor.domain(0))), term, None, get)
 
     def _push(self, key: object, term: Term, by: Any, work: Callable[[Term, Any], Term]) -> Term:
-        found = self._pushed.get((key, _number(term)))
+        found = self._pushed.get((key, number(term)))
         if found is None:
             found = (term, by, work(term, by))
-            self._pushed[key, _number(term)] = found
+            self._pushed[key, number(term)] = found
         return found[2]
-
-
-def _any(term: object) -> Any:
-    return term
-
-
-def _number(term: Term) -> int:
-    return int(_any(term).get_id())
-
-
-def _args(term: Term) -> list[Term]:
-    return [Term(arg) for arg in _any(term).children()]
-
-
-def _value(term: Term) -> bool:
-    return bool(z3.is_int_value(term) or z3.is_rational_value(term))
-
-
-def _literal(term: Term) -> bool:
-    return bool(z3.is_true(term) or z3.is_false(term))
-
-
-def _boolean(term: Term) -> bool:
-    # Z3's own `is_bool` takes a lambda for a condition.
-    return bool(_any(term).sort().kind() == z3.Z3_BOOL_SORT)
-
-
-def _constructed(term: Term) -> bool:
-    return bool(z3.is_app_of(term, z3.Z3_OP_DT_CONSTRUCTOR))
-
-
-def _defined_by_cases(term: Term) -> bool:
-    t = _any(term)
-    if z3.is_quantifier(t):
-        return bool(t.is_lambda())
-    if not isinstance(t.sort(), z3.ArraySortRef):
-        return False
-    if z3.is_store(t) or z3.is_app_of(t, z3.Z3_OP_ITE):
-        return any(_defined_by_cases(arg) for arg in _args(term))
-    return False
-
-
-def _variant(term: Term) -> int:
-    """Which variant of its datatype a term made by a constructor is."""
-    sort, constructor = _any(term).sort(), _any(term).decl()
-    return next(i for i in range(sort.num_constructors()) if constructor.eq(sort.constructor(i)))
-
-
-def _recognizer(term: Term) -> Any:
-    return _any(term).sort().recognizer(_variant(term))
-
-
-def _accessors(term: Term) -> list[Any]:
-    sort, variant = _any(term).sort(), _variant(term)
-    return [sort.accessor(variant, i) for i in range(_any(term).num_args())]
-
-
-def same(a: Term, b: Term) -> bool:
-    """Whether both are one term."""
-    return bool(_any(a).eq(b))
-
-
-def conjuncts(term: Term) -> list[Term]:
-    """The parts of a conjunction, all the way down."""
-    if not z3.is_and(term):
-        return [term]
-    return [part for arg in _args(term) for part in conjuncts(arg)]
-
-
-def occurs(name: Term, term: Term) -> bool:
-    """Whether the constant occurs in the term."""
-    seen: set[int] = set()
-    stack = [term]
-    while stack:
-        each = stack.pop()
-        if _number(each) in seen:
-            continue
-        seen.add(_number(each))
-        if same(each, name):
-            return True
-        stack.extend(_args(each))
-    return False

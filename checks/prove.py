@@ -127,9 +127,7 @@ class Induction:
             note = self.vacuous.get(name, "")
         return Obligation(property, name, verdict, self.covers, seconds, example, note)
 
-    def _answer(
-        self, name: str, property: str
-    ) -> tuple[Verdict, Mapping[str, Json] | None, str]:
+    def _answer(self, name: str, property: str) -> tuple[Verdict, Mapping[str, Json] | None, str]:
         case = {**self.starts, **self.steps}[name]
         if isinstance(case, NotEncodable):
             return Verdict.UNKNOWN, None, f"not encodable: {case}"

@@ -14,7 +14,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .encode import Encoding
-from .logic import Term, same
+from .foreign import Term, same
 from .shapes import NotEncodable
 from .symbols import Frame, Made, Many, Missing, Row, Trail, Value, Whole
 
@@ -22,9 +22,7 @@ from .symbols import Frame, Made, Many, Missing, Row, Trail, Value, Whole
 class Rounds(Trail):
     """Goes through collections; how an expression is evaluated is for the heir to say."""
 
-    def __init__(
-        self, encoding: Encoding, state: Mapping[str, Value], machine: ir.Machine
-    ) -> None:
+    def __init__(self, encoding: Encoding, state: Mapping[str, Value], machine: ir.Machine) -> None:
         super().__init__(encoding, state)
         self.frame = Frame(machine, ())
 
@@ -79,7 +77,9 @@ class Rounds(Trail):
         """The elements of a collection: of listed types one by one, else for all of them."""
         logic, encoding = self.logic, self.encoding
         match kind:
-            case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item) if not isinstance(value, Many):
+            case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item) if not isinstance(
+                value, Many
+            ):
                 container = self.term(value, kind, node)
                 keys = encoding.keys(kind) if isinstance(kind, t.Map) and kind.total else None
                 keys = keys or encoding.universe(item) or logic.written(container)
@@ -94,9 +94,7 @@ class Rounds(Trail):
             case t.Tuple(items=items):
                 union = t.union(items)
                 fields = [self.field_of(value, kind, str(i)) for i in range(len(items))]
-                fitted = [
-                    self.fit(v, i, union, node) for v, i in zip(fields, items, strict=True)
-                ]
+                fitted = [self.fit(v, i, union, node) for v, i in zip(fields, items, strict=True)]
                 return Many(tuple(Row((), logic.true, v) for v in fitted), union)
             case _ if isinstance(value, Many):
                 return value
@@ -139,20 +137,21 @@ class Rounds(Trail):
         stop = self.logic.false if quit == "any" else self.logic.true
         decided: list[Term] = []
         for row in rows:
-            value = self.logic.negate(self.sure(row.value)) if same(stop, self.logic.true) else (
-                self.sure(row.value)
+            value = (
+                self.logic.negate(self.sure(row.value))
+                if same(stop, self.logic.true)
+                else (self.sure(row.value))
             )
             decided.append(self.logic.exists(row.names, self.logic.all((row.when, value))))
         return self.logic.any(decided)
 
     def _renamed(self, row: Row) -> Row:
         """The row with names of its own: one collection may be gone through twice at once."""
-        pairs = [
-            (n, self.logic.again(n)) for n in row.names
-        ]
-        return Row(tuple(new for _, new in pairs), *(
-            self._replaced(row.when, pairs), self._replaced_value(row.value, pairs)
-        ))
+        pairs = [(n, self.logic.again(n)) for n in row.names]
+        return Row(
+            tuple(new for _, new in pairs),
+            *(self._replaced(row.when, pairs), self._replaced_value(row.value, pairs)),
+        )
 
     def _replaced(self, term: Term, pairs: Sequence[tuple[Term, Term]]) -> Term:
         return self.logic.replace(term, pairs)
@@ -185,9 +184,7 @@ class Rounds(Trail):
             Row((*row.names, *r.names), self.logic.all((row.when, r.when)), r.value) for r in inner
         ]
 
-    def _earlier(
-        self, clause: ir.Clause, row: Row, found: tuple[list[Row], Term, str]
-    ) -> Term:
+    def _earlier(self, clause: ir.Clause, row: Row, found: tuple[list[Row], Term, str]) -> Term:
         """That an ordered fold gets as far as this element of a range."""
         inner, stopped, quit = found
         name = row.names[0]
@@ -195,8 +192,9 @@ class Rounds(Trail):
             raise NotEncodable("an operation without a value inside an ordered fold", clause.place)
         before = self.logic.again(name)
         going = self.logic.negate(self.logic.any((stopped, self._decision(inner, quit))))
-        where = self.logic.all((self._replaced(row.when, [(name, before)]),
-                                self.logic.less(before, name)))
+        where = self.logic.all(
+            (self._replaced(row.when, [(name, before)]), self.logic.less(before, name))
+        )
         return self.logic.forall([before], where, self._replaced(going, [(name, before)]))
 
     def _round(

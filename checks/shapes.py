@@ -25,7 +25,8 @@ from lawful.spec import types as t
 from lawful.spec.errors import Place
 from lawful.spec.ir import Machine
 
-from .logic import Data, Logic, Shape, Term
+from .foreign import Shape, Term
+from .logic import Data, Logic
 
 LISTED = 64  # Types with more values are quantified over instead of listed.
 
@@ -160,9 +161,7 @@ class Shapes:
             case t.Tuple(items=items):
                 return [("tuple", [(str(i), item) for i, item in enumerate(items)])]
             case t.Union(options=options):
-                return [
-                    (str(o), [] if isinstance(o, t.Nothing) else [("it", o)]) for o in options
-                ]
+                return [(str(o), [] if isinstance(o, t.Nothing) else [("it", o)]) for o in options]
             case t.Part(machine=machine):
                 return [(machine, fields_of(self.inner(machine)))]
             case _:

@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import z3 as _z3
+from .foreign import Shape, Term, z3
+from .logic import Logic
 
-from .logic import Logic, Shape, Term
-
-z3: Any = _z3
 FAR = 1000  # Further than this from every number in a model nothing is special any more.
 
 
@@ -121,8 +119,11 @@ class Model:
     def _entries(self, function: Any) -> list[Any]:
         interp = self._model[function]
         rows = [interp.entry(i) for i in range(interp.num_entries())]
-        return [*(row.arg_value(0) for row in rows), *(row.value() for row in rows),
-                interp.else_value()]
+        return [
+            *(row.arg_value(0) for row in rows),
+            *(row.value() for row in rows),
+            interp.else_value(),
+        ]
 
     def _ground(self, value: Any) -> bool:
         if z3.is_var(value) or z3.is_quantifier(value):

@@ -222,6 +222,8 @@ def settings(master: str) -> dict[str, str]:
         out["spark.executorEnv.PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
         out["spark.driver.bindAddress"] = out["spark.driver.host"] = "127.0.0.1"
         out["spark.sql.shuffle.partitions"] = "4"
+        # Most replays here take seconds: the second compiler would cost more than it gives.
+        out["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1"
     return out
 
 
@@ -247,10 +249,11 @@ def _started(sessions: type[SparkSession], master: str) -> SparkSession:
 
 def _spark_error(error: Exception) -> str | None:
     """One line for what Spark could not do; None where the error is none of Spark's."""
-    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
-    if not isinstance(error, PySparkException | Py4JError):
+    # Errors that pyspark does not know come as those of the bridge that it brings with it.
+    bridge = type(error).__module__.startswith("py4j.")
+    if not bridge and not isinstance(error, PySparkException):
         return None
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     causes = [line for line in lines if "Error:" in line or line.startswith("Caused by")]

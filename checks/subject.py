@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.ir import Json
 
 from .encode import Encoding
-from .logic import Term, conjuncts
+from .foreign import Term, conjuncts
 from .shapes import NotEncodable, Options, fields_of
 from .symbols import Made, Many, Missing, Value, Whole
 from .terms import Execution, Symbolic
 from .witness import Witness, literal
 
+P = ParamSpec("P")
 T = TypeVar("T")
 BUILT_IN = ("bounds", "asserts", "undefined", "ambiguous")
 START = "start"
@@ -58,10 +59,10 @@ class Question:
     goals: tuple[Term, ...]
 
 
-def tried(work: Callable[[], T]) -> T | NotEncodable:
+def tried(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | NotEncodable:
     """What `work` makes, or why it cannot."""
     try:
-        return work()
+        return work(*args, **kwargs)
     except NotEncodable as error:
         return error
 
@@ -81,10 +82,10 @@ class Subject:
         }
         self._bound(self.parameters, {p.name: p.type for p in machine.parameters})
         self.assumed = [
-            tried(lambda p=p: self._judged(p, self.parameters, {}))
+            tried(self._judged, p, self.parameters, {})
             for p in machine.of_kind("assume")
         ]
-        self.about_parameters = (*self._given, *(a for a in self.assumed if _is_term(a)))
+        self.about_parameters = (*self._given, *known(self.assumed))
         self._given = []
         self.state = {
             v.name: self._value(v.name, v.type, None if fixed is None else fixed.state)
@@ -92,7 +93,7 @@ class Subject:
         } | self.parameters
         self._bound(self.state, {v.name: v.type for v in machine.variables})
         self.hypotheses = {
-            p.name: tried(lambda p=p: self._always(p, self.state))
+            p.name: tried(self._always, p, self.state)
             for p in machine.of_kind("invariant")
         }
 
@@ -100,8 +101,8 @@ class Subject:
 
     def facts(self) -> tuple[Term, ...]:
         """What is true of an arbitrary state: assumptions, bounds, invariants."""
-        known = [h for h in self.hypotheses.values() if _is_term(h)]
-        return (*self.encoding.facts, *self.about_parameters, *self._given, *known)
+        invariants = known(self.hypotheses.values())
+        return (*self.encoding.facts, *self.about_parameters, *self._given, *invariants)
 
     def _value(self, name: str, kind: t.Type, fixed: Mapping[str, Json] | None) -> Value:
         try:
@@ -115,9 +116,7 @@ class Subject:
         for name, kind in types.items():
             value = values[name]
             if not isinstance(value, Many | Made | Missing | Whole):
-                known = tried(lambda v=value, k=kind: self.encoding.bounds(v, k))
-                if _is_term(known):
-                    self._given.append(known)
+                self._given += known([tried(self.encoding.bounds, value, kind)])
 
     # Properties.
 
@@ -153,8 +152,8 @@ class Subject:
     def starts(self) -> dict[str, Case | NotEncodable]:
         """The ways to start: from the defaults, or by each `@initial`."""
         if not self.machine.initials:
-            return {START: tried(lambda: self._start(None))}
-        return {f.name: tried(lambda f=f: self._start(f)) for f in self.machine.initials}
+            return {START: tried(self._start, None)}
+        return {f.name: tried(self._start, f) for f in self.machine.initials}
 
     def _start(self, function: ir.Function | None) -> Case:
         run = self._run(self.parameters)
@@ -168,13 +167,13 @@ class Subject:
 
     def steps(self) -> dict[str, Case | NotEncodable]:
         """Every transition, from the arbitrary state, for arbitrary arguments."""
-        return {row.name: tried(lambda row=row: self.step(row)) for row in self.machine.transitions}
+        return {row.name: tried(self.step, row) for row in self.machine.transitions}
 
     def case(self, name: str) -> Case | NotEncodable:
         """The start or transition of that name."""
         for row in self.machine.transitions:
             if row.name == name:
-                return tried(lambda: self.step(row))
+                return tried(self.step, row)
         return self.starts()[name]
 
     def step(self, row: ir.Transition) -> Case:
@@ -239,8 +238,10 @@ class Subject:
 
     def possible(self, case: Case) -> tuple[Term, ...]:
         """What is true where the case happens: it is not refused, and nothing else is judged."""
-        known = self.facts() if case.before is not None else (
-            *self.encoding.facts, *self.about_parameters
+        known = (
+            self.facts()
+            if case.before is not None
+            else (*self.encoding.facts, *self.about_parameters)
         )
         return (*known, *case.given)
 
@@ -262,7 +263,7 @@ class Subject:
             return Question(self.possible(case), (logic.negate(stops[name]),))
         p = next(p for p in self.machine.properties if p.name == name)
         if p.kind == "invariant":
-            known = self.hypotheses[name]
+            had = {number(h) for known_ in known([self.hypotheses[name]]) for h in conjuncts(known_)}
             goal = self._always(p, step.after)
             parts = conjuncts(goal)
             if case.before is not None and _is_term(known):

@@ -15,7 +15,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .encode import Encoding
-from .logic import Term, same
+from .foreign import Term, same
 from .shapes import NotEncodable
 
 
@@ -171,9 +171,7 @@ class Trail:
             case _:
                 return value
 
-    def _collected(
-        self, rows: Sequence[Row], value: Many, type: t.Type, node: ir.Node
-    ) -> Term:
+    def _collected(self, rows: Sequence[Row], value: Many, type: t.Type, node: ir.Node) -> Term:
         if not isinstance(type, t.Set):
             raise NotEncodable(f"a value of type {type}", node.place)
         logic = self.logic
@@ -208,7 +206,9 @@ class Trail:
 
     def _fit_many(self, value: Many, target: t.Type, node: ir.Node) -> Value:
         if not value.rows and isinstance(target, t.Set | t.Map | t.Bag):
-            return value if isinstance(t.element(target), t.Unknown) else self.encoding.empty(target)
+            return (
+                value if isinstance(t.element(target), t.Unknown) else self.encoding.empty(target)
+            )
         item = t.element(target)
         if item is None:
             raise NotEncodable(f"a sequence where a {target} is expected", node.place)

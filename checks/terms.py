@@ -15,11 +15,11 @@ from typing import Any
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from .encode import Encoding
-from .expressions import Evaluator, defaults
-from .logic import Term, same
-from .shapes import NotEncodable, fields_of
-from .symbols import At, Frame, Many, Missing, Place, Returned, Row, Value, Whole
+from .expressions import defaults
+from .foreign import Term, same
+from .shapes import NotEncodable
+from .statements import Statements
+from .symbols import Frame, Many, Place, Returned, Value, Whole
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Symbolic:
     outputs: tuple[tuple[Term, Value], ...]
 
 
-class Execution(Evaluator):
+class Execution(Statements):
     """Executes bodies; made for one step or one property."""
 
     # Entrances.
@@ -107,7 +107,7 @@ class Execution(Evaluator):
             self.path = self.logic.any(r.when for r in alive)
             state = dict(alive[-1].state)
             for r in alive[-2::-1]:
-                state = self._joined(r.when, r.state, state, function)
+                state = self.joined(r.when, r.state, state, function)
             self.state = state
         return alive
 
@@ -131,13 +131,6 @@ class Execution(Evaluator):
 
     def _none(self) -> Term:
         return self.logic.make(self.encoding.data(t.NOTHING), 0, [])
-
-    def _joined(
-        self, test: Term, then: Mapping[str, Value], other: Mapping[str, Value], node: ir.Node
-    ) -> dict[str, Value]:
-        return {
-            name: self.merge(test, then[name], value, node) for name, value in other.items()
-        }
 
     def _transition(
         self, row: ir.Transition, args: Mapping[str, Value], own: Place | Whole | Term | None,
@@ -186,15 +179,15 @@ class Execution(Evaluator):
 
     def call(self, e: ir.Call) -> Value:
         """The value of a helper, executed where it is called."""
-        return self._helper(e)
+        return self.helper(e)
 
-    def _helper(self, e: ir.Call) -> Value:
+    def helper(self, e: ir.Call) -> Value:
         machine, own = self.frame.machine, self.frame.own
         if e.of is None:
             machine, own = self.encoding.machine, None
         elif not isinstance(e.of, ir.Self):
             assert isinstance(e.of.type, t.Part)
-            machine, own = self.encoding.inner(e.of.type.machine), self._owner(e.of)
+            machine, own = self.encoding.inner(e.of.type.machine), self.owner(e.of)
         function = self._function(machine, e.function)
         pairs = zip(function.params, e.args, strict=True)
         args = {name: self.of_type(arg, kind) for (name, kind), arg in pairs}
@@ -210,25 +203,13 @@ class Execution(Evaluator):
         rows += [p.function for p in machine.properties if p.name == name]
         return rows[0]
 
-    def _owner(self, of: ir.Expr) -> Place | Whole | Term:
-        """Whose body is executed: a place of the state, or another state that is only read."""
-        if isinstance(self._root(of), ir.Self) and isinstance(self.frame.own, tuple):
-            return self.place(of)
-        value = self.eval(of)
-        return value if isinstance(value, Whole) else self.sure(value)
-
-    def _root(self, e: ir.Expr) -> ir.Expr:
-        while isinstance(e, ir.Field | ir.Item | ir.Narrow):
-            e = e.of
-        return e
-
     def can(self, e: ir.Can) -> Term:
         """Whether the step would not be refused; one that breaks a property is not."""
         args = [(self.eval(arg), arg.type) for arg in e.args]
         with self.inside(self.logic.true) as stops:
             trial = Execution(self.encoding, self.state, self.frame.machine)
             trial.frame = self.frame
-            own = trial._owner(e.part)
+            own = trial.owner(e.part)
             if not isinstance(own, tuple):
                 raise NotEncodable("can(...) of another state", e.place)
             stops += trial.stops
@@ -248,25 +229,16 @@ class Execution(Evaluator):
         event = next((e for e in machine.events if e.name == name), None)
         if event is None:
             row = machine.transition(name)
-            return self._taken(row, self._named(row.function.params, given, node), own, machine)
+            return self.taken(row, self.named(row.function.params, given, node), own, machine)
         rows = machine.serving(name)
         ignores = [i for i in machine.ignores if i.event == name]
         if len(rows) == 1 and not ignores:
-            args = self._named(rows[0].function.params, given, node)
-            output = self._taken(rows[0], args, own, machine)
+            args = self.named(rows[0].function.params, given, node)
+            output = self.taken(rows[0], args, own, machine)
             return self.fit(output, rows[0].function.output, event.output, node)
         return self._chosen(event, (rows, ignores, given, node), own, machine)
 
-    def _named(
-        self, params: Sequence[tuple[str, t.Type]], given: Sequence[tuple[Value, t.Type]],
-        node: ir.Node,
-    ) -> dict[str, Value]:  # fmt: skip
-        return {
-            name: self.fit(value, source, kind, node)
-            for (name, kind), (value, source) in zip(params, given, strict=True)
-        }
-
-    def _taken(
+    def taken(
         self, row: ir.Transition, args: Mapping[str, Value], own: Place, machine: ir.Machine
     ) -> Value:
         before, count = self.path, len(self.stops)
@@ -285,8 +257,8 @@ class Execution(Evaluator):
         for row in rows:
             trial = Execution(self.encoding, state, self.frame.machine)
             trial.frame = self.frame
-            args = trial._named(row.function.params, given, node)
-            value = trial._taken(row, args, own, machine)
+            args = trial.named(row.function.params, given, node)
+            value = trial.taken(row, args, own, machine)
             value = trial.fit(value, row.function.output, event.output, node)
             trials.append((logic.negate(trial.stopped("refused")), trial, value))
         idle = self._ignored(ignores, given, own, machine)
@@ -300,7 +272,7 @@ class Execution(Evaluator):
             output = self.fit(none, t.NOTHING, event.output, node)
         for test, trial, value in trials:
             output = value if output is None else self.merge(test, value, output, node)
-            self.state = self._joined(test, trial.state, self.state, node)
+            self.state = self.joined(test, trial.state, self.state, node)
             for stop in trial.stops:
                 if stop.kind != "refused":
                     self.stop(stop.kind, logic.all((test, stop.when)), stop.node)
@@ -321,287 +293,8 @@ class Execution(Evaluator):
                     self.logic.equal(now, self.encoding.element(kind, s)) for s in row.source
                 )
             if row.when is not None:
-                args = self._named(row.when.params, given, row)
+                args = self.named(row.when.params, given, row)
                 returns = self._body(row.when, args, own, machine)
                 where = self.logic.all((where, self.sure(self._merged(row.when, returns))))
             found.append(where)
         return self.logic.any(found)
-
-    # Places.
-
-    def place(self, e: ir.Expr) -> Place:
-        """Where an expression stands in the state; a missing key on the way is undefined."""
-        match e:
-            case ir.Self():
-                assert isinstance(self.frame.own, tuple)
-                return self.frame.own
-            case ir.Field(of=of, name=name):
-                return (*self.place(of), At(of.type, name))
-            case ir.Item(of=of, key=key):
-                inner = self.place(of)
-                self.eval(e)  # The key must be there, or the step stops here.
-                assert isinstance(of.type, t.Map)
-                return (*inner, At(of.type, key=self.to_term(key, of.type.key)))
-            case ir.Narrow(of=of):
-                return self.place(of)
-            case _:
-                raise NotEncodable("a change of what is no place", e.place)
-
-    def write(self, place: Place, value: Value, node: ir.Node) -> None:
-        """Put a value at a place of the state."""
-        first, rest = place[0], place[1:]
-        self.state[first.name] = self._inside(self.state[first.name], rest, value, node)
-
-    def _inside(self, held: Value, place: Place, value: Value, node: ir.Node) -> Value:
-        if not place:
-            return value
-        at, rest, encoding = place[0], place[1:], self.encoding
-        container = self.term(held, at.of, node)
-        if at.key is None:
-            names = [name for name, _ in encoding.variants(at.of)[0][1]]
-            fields: list[Value] = [self.field_of(container, at.of, name) for name in names]
-            i = names.index(at.name)
-            fields[i] = self._inside(fields[i], rest, value, node)
-            return self.made(at.of, fields)
-        inner: Value = encoding.get(at.of, container, at.key)[1]
-        new = self.sure(self._inside(inner, rest, value, node))
-        if isinstance(at.of, t.Map) and not at.of.total:
-            new = encoding.present(at.of.value, new)
-        return self.logic.write(container, at.key, new)
-
-    def store(self, target: ir.Expr, value: Value) -> None:
-        """Assign a place: a local, a field, or an item of a map or bag; the value fits there."""
-        match target:
-            case ir.Local(name=name):
-                self.frame.locals[name] = (value, target.type)
-            case ir.Field():
-                self.write(self.place(target), value, target)
-            case ir.Item(of=of, key=key):
-                kind = of.type
-                held = self.term(self.eval(of), kind, of)
-                item = t.element(kind)
-                if item is None or not isinstance(kind, t.Map | t.Bag):
-                    raise NotEncodable(f"an item of a {kind} is assigned", target.place)
-                at = self.to_term(key, item)
-                new = self.sure(value)
-                if isinstance(kind, t.Map) and not kind.total:
-                    new = self.encoding.present(kind.value, new)
-                elif isinstance(kind, t.Map):
-                    known = self.encoding.bounds(at, kind.key)
-                    self.stop("bounds", self.logic.negate(known), target)
-                self.store(of, self.logic.write(held, at, new))
-            case ir.Narrow(of=of):
-                self.store(of, self.fit(value, target.type, of.type, target))
-            case _:
-                raise NotEncodable("a change of what is no place", target.place)
-
-    # Statements.
-
-    def block(self, body: Sequence[ir.Stmt]) -> None:
-        """Execute statements in order, as far as any execution gets."""
-        for stmt in body:
-            if same(self.path, self.logic.false):
-                return
-            try:
-                RUN[stmt.__class__](self, stmt)
-            except NotEncodable as error:
-                raise error if error.place else NotEncodable(error.construct, stmt.place) from error
-
-    def choose(self, test: Term, then: Callable[[], None], other: Callable[[], None]) -> None:
-        """Do both, each where it is done, and merge what comes of it."""
-        logic, before, count = self.logic, self.path, len(self.stops)
-        returned = len(self.frame.returns)
-        state, names = dict(self.state), dict(self.frame.locals)
-        self.path = logic.all((before, test))
-        then()
-        mine = (self.path, self.state, self.frame.locals)
-        self.state, self.frame.locals = dict(state), dict(names)
-        self.path = logic.all((before, logic.negate(test)))
-        other()
-        theirs = (self.path, self.state, self.frame.locals)
-        if same(mine[0], logic.false) or same(theirs[0], logic.false):
-            self.path, self.state, self.frame.locals = (
-                theirs if same(mine[0], logic.false) else mine
-            )
-            return
-        self.path = logic.any((mine[0], theirs[0]))
-        if len(self.stops) == count and len(self.frame.returns) == returned:
-            self.path = before
-        self._merge_both(test, mine[1:], theirs[1:])
-
-    def _merge_both(self, test: Term, mine: tuple[Any, Any], theirs: tuple[Any, Any]) -> None:
-        node = self.frame.machine
-        self.state = self._joined(test, mine[0], theirs[0], node)
-        names = {**mine[1], **theirs[1]}
-        for name in mine[1].keys() & theirs[1].keys():
-            (a, kind), (b, _) = mine[1][name], theirs[1][name]
-            try:
-                names[name] = (self.merge(test, a, b, node), kind)
-            except NotEncodable as error:
-                names[name] = (Missing(f"the local {name}: {error.construct}"), kind)
-        self.frame.locals = names
-
-
-def _assign(run: Execution, s: ir.Assign) -> None:
-    run.store(s.target, run.of_type(s.value, s.target.type))
-
-
-def _unpack(run: Execution, s: ir.Unpack) -> None:
-    run.bind(s.names, run.eval(s.value), s.value.type)
-
-
-def _branch(run: Execution, s: ir.Branch) -> None:
-    test = run.to_term(s.test)
-    run.choose(test, lambda: run.block(s.then), lambda: run.block(s.other))
-
-
-def _loop(run: Execution, s: ir.Loop) -> None:
-    if _escapes(s.body):
-        raise NotEncodable("a loop that is left early", s.place)
-    many = run.elements(run.eval(s.over), s.over.type, s)
-    if not many.listed:
-        raise NotEncodable(f"a loop over a {s.over.type}, which has no bound", s.place)
-    for row in many.rows:
-        run.choose(row.when, lambda row=row: _round(run, s, row, many), lambda: None)
-
-
-def _round(run: Execution, s: ir.Loop, row: Row, many: Many) -> None:
-    run.bind(s.names, row.value, many.item)
-    run.block(s.body)
-
-
-def _escapes(body: Sequence[ir.Stmt]) -> bool:
-    return any(
-        isinstance(s, ir.Break | ir.Continue)
-        or isinstance(s, ir.Branch) and (_escapes(s.then) or _escapes(s.other))
-        for s in body
-    )
-
-
-def _return(run: Execution, s: ir.Return) -> None:
-    value = None if s.value is None else run.of_type(s.value, run.frame.output)
-    run.frame.returns.append(Returned(run.path, value, dict(run.state)))
-    run.path = run.logic.false
-
-
-def _require(run: Execution, s: ir.Require) -> None:
-    run.stop("refused", run.logic.negate(run.to_term(s.test)), s)
-
-
-def _refuse(run: Execution, s: ir.Refuse) -> None:
-    run.stop("refused", run.logic.true, s)
-
-
-def _assert(run: Execution, s: ir.Assert) -> None:
-    run.stop("asserts", run.logic.negate(run.to_term(s.test)), s)
-
-
-def _step(run: Execution, s: ir.Step) -> None:
-    args = [(run.eval(arg), arg.type) for arg in s.args]
-    own = run._owner(s.part)
-    if not isinstance(own, tuple):
-        raise NotEncodable("a step of what is no part of this state", s.place)
-    _into(run, s.into, run.perform(s.part, (s.name, args, s), own), s)
-
-
-def _base(run: Execution, s: ir.Base) -> None:
-    row = next(row for row in run.frame.machine.bases if row.name == s.name)
-    given = [(run.eval(arg), arg.type) for arg in s.args]
-    own = run.frame.own
-    assert isinstance(own, tuple)
-    args = run._named(row.function.params, given, s)
-    value = run._taken(row, args, own, run.frame.machine)
-    if s.into is not None:
-        run.store(s.into, run.fit(value, row.function.output, s.into.type, s))
-
-
-def _do(run: Execution, s: ir.Do) -> None:
-    value = run._helper(s.call)
-    if s.into is not None:
-        run.store(s.into, run.fit(value, s.call.type, s.into.type, s))
-
-
-def _into(run: Execution, place: ir.Expr | None, value: Value, s: ir.Step) -> None:
-    if place is None:
-        return
-    assert isinstance(s.part.type, t.Part)
-    machine = run.encoding.inner(s.part.type.machine)
-    rows = [e.output for e in machine.events if e.name == s.name]
-    output = rows[0] if rows else machine.transition(s.name).function.output
-    run.store(place, run.fit(value, output, place.type, s))
-
-
-def _update(run: Execution, s: ir.Update) -> None:
-    kind = s.target.type
-    if not isinstance(kind, t.Set | t.Map | t.Bag | t.Timer):
-        raise NotEncodable(f"{s.op} of a {kind}", s.place)
-    held = run.term(run.eval(s.target), kind, s)
-    if isinstance(kind, t.Timer):
-        for arg in s.args:
-            run.eval(arg)
-        run.store(s.target, run.logic.truth(s.op == "start"))
-        return
-    new, given = _changed(run, s, kind, held)
-    run.store(s.target, new)
-    if s.into is not None and given is not None:
-        source = kind.value if isinstance(kind, t.Map) else t.NOTHING
-        if len(s.args) == 2:
-            source = s.into.type
-        run.store(s.into, run.fit(given, source, s.into.type, s))
-
-
-def _changed(
-    run: Execution, s: ir.Update, kind: t.Set | t.Map | t.Bag, held: Term
-) -> tuple[Term, Value | None]:
-    """The container after an update, and what the update gives."""
-    logic, encoding = run.logic, run.encoding
-    if s.op == "clear":
-        return encoding.empty(kind), None
-    item = t.element(kind)
-    assert item is not None
-    if s.op == "update":
-        other = run.to_term(s.args[0], kind)
-        key = logic.fresh("k", encoding.shape(item))
-        there = encoding.get(kind, other, key)[0]
-        entry = logic.choose(there, logic.read(other, key), logic.read(held, key))
-        return logic.by_cases(key, entry), None
-    key = run.to_term(s.args[0], item)
-    there, value = encoding.get(kind, held, key)
-    if s.op in ("remove", "delete") or s.op == "pop" and len(s.args) == 1:
-        if not isinstance(kind, t.Bag):
-            run.stop("undefined", logic.negate(there), s)
-    given: Value = value
-    if len(s.args) == 2 and s.into is not None and isinstance(kind, t.Map):
-        default = run.of_type(s.args[1], s.into.type)
-        given = run.merge(there, run.fit(value, kind.value, s.into.type, s), default, s)
-    match kind:
-        case t.Set():
-            return logic.write(held, key, logic.truth(s.op == "add")), None
-        case t.Bag():
-            return logic.write(held, key, logic.number(0)), None
-        case _:
-            return logic.write(held, key, encoding.absent(kind.value)), given
-
-
-def _left(run: Execution, s: ir.Stmt) -> None:
-    raise NotEncodable("a loop that is left early", s.place)
-
-
-RUN: Mapping[type[ir.Stmt], Callable[[Any, Any], None]] = {
-    ir.Assign: _assign,
-    ir.Update: _update,
-    ir.Unpack: _unpack,
-    ir.Branch: _branch,
-    ir.Loop: _loop,
-    ir.Break: _left,
-    ir.Continue: _left,
-    ir.Return: _return,
-    ir.Require: _require,
-    ir.Refuse: _refuse,
-    ir.Assert: _assert,
-    ir.Step: _step,
-    ir.Base: _base,
-    ir.Do: _do,
-}
-
-__all__ = ["Encoding", "Execution", "NotEncodable", "Symbolic", "fields_of"]

@@ -10,7 +10,7 @@ from lawful.spec.ir import Json
 from lawful.spec.values import EXACT, rank
 
 from .encode import Encoding
-from .logic import Term
+from .foreign import Term
 from .shapes import NotEncodable
 from .solve import Model
 from .symbols import Made, Many, Missing, Value, Whole

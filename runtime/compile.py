@@ -1,83 +1,425 @@
-"""A machine class -> its `Plan`: generated functions, compiled under the declaration's own lines."""
+"""A resolved machine -> its `Plan`: functions compiled under the declaration's own lines."""
 
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.bounds import bounded
 from lawful.spec.errors import Place
 from lawful.spec.resolve import Resolved
-from lawful.spec.walk import everything
+from lawful.spec.walk import everything, statements
 
-from . import arguments, support
+from . import arguments
 from .effects import Eraser, Reach, Writes
-from .emit import Names, attribute, call, located, name
+from .emit import Names, located, name
+from .method import MOST_RETURNS, Method
 from .plan import Alarm, Candidate, Ignoring, Plan, State, Way
-from .step import Body, Header, any_of, assign, compare, if_, outside
-
-ERROR = "error"
+from .step import Body, Header, assign
 
 
 @dataclass(frozen=True)
 class Made:
-    """A generated function: where it belongs, what it is called there, and in tracebacks."""
+    """A generated function: where it belongs, and what it is called in tracebacks."""
 
     file: str
     node: ast.FunctionDef
     shown: str
 
 
+class _Called(dict[str, str]):
+    """The global names of helpers; what is asked for and not there yet is waited for."""
+
+    def __init__(self, names: Names) -> None:
+        super().__init__()
+        self.names = names
+        self.waiting: list[str] = []
+
+    def __missing__(self, key: str) -> str:
+        base = "super " if key.startswith("super ") else ""
+        self[key] = self.names.reserve(key.removeprefix(base).rpartition(".")[2] + "_" * bool(base))
+        self.waiting.append(key)
+        return self[key]
+
+
+class _Functions(dict[str, Any]):
+    """The helpers and properties that parts are asked, compiled when first asked."""
+
+    def __init__(self, compiler: Compiler) -> None:
+        super().__init__()
+        self.compiler = compiler
+
+    def __missing__(self, key: str) -> Any:
+        self[key] = self.compiler.function(key)
+        return self[key]
+
+
 class Compiler:
-    """Compiles one machine; made for one run, and kept for what is compiled on demand."""
+    """Compiles one machine, and keeps what is compiled on demand."""
 
     def __init__(self, resolved: Resolved) -> None:
+        m = resolved.machine
+        self.machine = m
         self.resolved = resolved
-        self.machine = resolved.machine
-        ghosts = {
-            m.name: frozenset(v.name for v in m.variables if v.ghost)
-            for m in (self.machine, *self.machine.parts)
+        self.ghosts = {
+            each.name: frozenset(v.name for v in each.variables if v.ghost)
+            for each in (m, *m.parts)
         }
-        self.ghosts = ghosts
-        self.reach = Reach(self._erased_machine())
-        taken = frozenset(_locals(self.machine))
-        self.names = Names(resolved.world, taken)
-        self.functions: dict[str, str] = {}
+        self.reach = Reach(m, self.ghosts[m.name])
+        self.names = Names(resolved.world, frozenset(_locals(m)))
+        self.called = _Called(self.names)
         self.made: list[Made] = []
+        self.defined = 0
         self.plan = self._plan()
 
     def run(self) -> Plan:
         """Everything that an instance needs."""
         m, plan = self.machine, self.plan
-        for function in m.functions:
-            self.functions[function.name] = self.names.reserve(_own(function.name))
-        for base in m.bases:
-            self.functions[f"super {base.name}"] = self.names.reserve(_own(base.name) + "_of_base")
-        wanted = [p.function for p in m.properties if self._is_called(p)]
-        for function in wanted:
-            self.functions[function.name] = self.names.reserve(function.name)
-        for function in (*m.functions, *wanted):
-            self.made.append(self._function(function))
-        for base in m.bases:
-            key = self.functions[f"super {base.name}"]
-            self.made.append(self._transition(base, key))
-        self._ways()
-        self.made.append(self._fresh())
-        self._define(self.made)
-        get = self.names.globals
-        for function in (*m.functions, *wanted):
-            plan.functions[function.name] = get[self.functions[function.name]]
-        plan.fresh = get["fresh"] if "fresh" in get else get[self.fresh_name]
+        plan.functions = _Functions(self)
+        cores = {tr.name: self.core(tr, tr.name) for tr in m.transitions}
+        starts = {f.name: self.initial(f) for f in m.initials}
+        hints = {tr.name: self.hint(tr) for tr in m.transitions}
+        whens = {row.name: self.when(row) for row in m.ignores}
+        finds = self.finds()
+        plan.ways = self.ways()
+        methods = {way.name: self.method(way, watched=False) for way in plan.ways.values()}
+        plan.starts = {f.name: self.start(f) for f in m.initials}
+        defaults, fresh = self.defaults(), self.fresh()
+        self.define()
+        made = self.names.globals
         for way in plan.ways.values():
-            self._finish_way(way)
-        for start in plan.starts.values():
-            self._finish_way(start)
-        plan.text = self.text
-        plan.watched = self._watched
+            way.candidates = tuple(self.candidate(tr, made[cores[tr.name]]) for tr in self.serving(way))
+            way.ignores = tuple(self.ignoring(row, made.get(whens[row.name] or "")) for row in
+                                m.ignores if row.event == way.name)  # fmt: skip
+            way.method = made[methods[way.name]]
+        for key, start in plan.starts.items():
+            start.candidates = (Candidate(key, made[starts[key]], None),)
+        plan.hints = {key: made[hint] for key, hint in hints.items()}
+        plan.alarms = tuple(self.alarm(group, made[find]) for group, find in finds)
+        plan.defaults = made[defaults](None)
+        plan.fresh = made[fresh]
+        plan.text, plan.watched = self.text, self.watched
         return plan
+
+    def _plan(self) -> Plan:
+        m = self.machine
+        held = tuple(v.name for v in m.variables if not v.ghost)
+        fixed = tuple(p.name for p in m.parameters)
+        fields = {v.name: v.type for v in m.variables if not v.ghost}
+        fields.update({p.name: p.type for p in m.parameters})
+        families: dict[str, bool] = {}
+        for key in held:
+            match fields[key]:
+                case t.Part():
+                    families[key] = False
+                case t.Map(value=t.Part()):
+                    families[key] = True
+                case _:
+                    pass
+        slots: dict[str, Any] = {"__slots__": (*held, *fixed), "__module__": m.module}
+        state = type(f"{m.name}State", (State,), slots)
+        plan = Plan(self.resolved, state, fields, held, families)
+        state._plan = plan
+        return plan
+
+    # Functions.
+
+    def emitter(self, me: str) -> Body:
+        """Emits a function that ends by returning, and nothing else."""
+        return Body(self.names, self.called, me, _return, set())
+
+    def erased(self, function: ir.Function) -> tuple[ir.Stmt, ...]:
+        return Eraser(self.ghosts).body(function.body)
+
+    def add(
+        self, key: str, place: Place, params: Sequence[str], body: list[ast.stmt], shown: str
+    ) -> str:
+        """A function to be defined, with our `self`, at a place of the user's."""
+        given = [ast.arg(each) for each in ("self", *params)]
+        args = ast.arguments([], given, None, [], [], None, [])
+        node = ast.FunctionDef(key, args, body or [ast.Pass()], [], None)
+        self.made.append(Made(place.file, located(node, place), shown))
+        return key
+
+    def core(self, tr: ir.Transition, shown: str, key: str = "") -> str:
+        """A transition, header included, on a state."""
+        f = tr.function
+        body = self.emitter("self")
+        header = Header(body, tr)
+
+        def finish(value: ast.expr | None, place: Place) -> list[ast.stmt]:
+            out: list[ast.stmt] = []
+            value = header.ending(value, out)
+            return [*out, *_return(value, place)]
+
+        body.finish = finish
+        made = [*header.guards(), *body.whole(self.erased(f), tr.place)]
+        key = key or self.names.reserve(f"{shown}_core")
+        return self.add(key, f.place, [n for n, _ in f.params], made, shown)
+
+    def initial(self, f: ir.Function) -> str:
+        made = self.emitter("self").whole(self.erased(f), f.place)
+        key = self.names.reserve(f"{f.name}_core")
+        return self.add(key, f.place, [n for n, _ in f.params], made, f.name)
+
+    def hint(self, tr: ir.Transition) -> str:
+        """The guards that need no argument, up to the first statement that is none."""
+        params = {n for n, _ in tr.function.params}
+        body = self.emitter("self")
+        made = Header(body, tr).looks(frozenset(params))
+        for stmt in tr.function.body:
+            if not isinstance(stmt, ir.Require) or _mentions(stmt, params):
+                break
+            made += body.statement(stmt)
+        return self.add(self.names.reserve(f"{tr.name}_hint"), tr.place, [], made, tr.name)
+
+    def when(self, row: ir.Ignore) -> str | None:
+        if row.when is None:
+            return None
+        made = self.emitter("self").whole(row.when.body, row.place)
+        key = self.names.reserve(f"{row.name}_when")
+        return self.add(key, row.when.place, [n for n, _ in row.when.params], made, row.name)
+
+    def function(self, key: str) -> Any:
+        """A helper or property, defined by now."""
+        found = self.called[key]
+        self.define()
+        return self.names.globals[found]
+
+    def _called(self, key: str) -> None:
+        """Emit what is waited for."""
+        if key.startswith("super "):
+            base = next(b for b in self.machine.bases if b.name == key.removeprefix("super "))
+            self.core(base, base.function.name, self.called[key])
+            return
+        helpers = [*self.machine.functions, *(p.function for p in self.machine.properties)]
+        f = next(f for f in helpers if f.name == key)
+        made = self.emitter("self").whole(self.erased(f), f.place)
+        shown = f.name.rpartition(".")[2]
+        self.add(self.called[key], f.place, [n for n, _ in f.params], made, shown)
+
+    def defaults(self) -> str:
+        """The parameters' defaults, as a dict; nothing else is known when they are evaluated."""
+        body = self.emitter("self")
+        rows = [p for p in self.machine.parameters if p.default is not None]
+        keys: list[ast.expr | None] = [ast.Constant(p.name) for p in rows]
+        values = [body.value(p.default, p.type) for p in rows if p.default is not None]
+        made = located(ast.Return(ast.Dict(keys, values)), self.machine.place)
+        return self.add(self.names.reserve("defaults"), self.machine.place, [], [made], "defaults")
+
+    def fresh(self) -> str:
+        """Puts the initial values into a new state."""
+        body = self.emitter("self")
+        made: list[ast.stmt] = []
+        for v in self.machine.variables:
+            if v.initial is not None and not v.ghost:
+                slot = ast.Attribute(name("self"), v.name, ast.Load())
+                mine = v.place.file == self.machine.place.file
+                place = v.place if mine else self.machine.place
+                made.append(located(assign(slot, body.value(v.initial, v.type)), place))
+        return self.add(self.names.reserve("fresh"), self.machine.place, [], made, "fresh")
+
+    # Ways.
+
+    def ways(self) -> dict[str, Way]:
+        m = self.machine
+        ways = {e.name: self.way(e.name, e, m.serving(e.name)) for e in m.events}
+        for tr in m.transitions:
+            if tr.name not in ways:
+                ways[tr.name] = self.way(tr.name, m.event(tr.event), (tr,))
+        return ways
+
+    def way(self, key: str, event: ir.Event, served: tuple[ir.Transition, ...]) -> Way:
+        writes = Writes()
+        for tr in served:
+            writes.add(self.reach.of_transition(tr))
+        made = Way(
+            key, event.name, event.params, event.output, (), (), tuple(writes.variables),
+            writes.parts,
+        )  # fmt: skip
+        made.checks = self.checks(key, event.params)
+        return made
+
+    def checks(self, key: str, params: Iterable[tuple[str, t.Type]]) -> tuple[Any, ...]:
+        world = self.resolved.world
+        return tuple(arguments.checker(f"{key}: {n}", kind, world) for n, kind in params)
+
+    def serving(self, way: Way) -> tuple[ir.Transition, ...]:
+        """The transitions behind a way, in the order of the declaration."""
+        if way.name == way.event:
+            return self.machine.serving(way.event)
+        return (self.machine.transition(way.name),)
+
+    def start(self, f: ir.Function) -> Way:
+        writes = self.reach.of_body(f.body)
+        held = tuple(writes.variables)
+        made = Way(f.name, f.name, f.params, f.output, (), (), held, writes.parts)
+        made.checks = self.checks(f.name, f.params)
+        return made
+
+    def method(self, way: Way, watched: bool) -> str:
+        """The function that an event is, called on an instance."""
+        served = self.serving(way)
+        place = served[0].function.place if len(served) == 1 else self._event_place(way)
+        inline = None
+        if len(served) == 1 and not way.composite:
+            f = served[0].function
+            body = self.erased(f)
+            returns = sum(isinstance(s, ir.Return) for s in statements(body))
+            if returns <= MOST_RETURNS:
+                inline = served[0], body
+        emitter = Method(self.names, self.called, self.plan.fields, way)
+        made = emitter.body(inline, watched)
+        key = self.names.reserve(way.name)
+        return self.add(key, place, [n for n, _ in way.params], made, way.name)
+
+    def _event_place(self, way: Way) -> Place:
+        return self.machine.event(way.event).place
+
+    def watched(self, key: str) -> Any:
+        """The method of a way that is watched, compiled when the first observer comes."""
+        made = self.method(self.plan.ways[key], watched=True)
+        self.define()
+        return self.names.globals[made]
+
+    def candidate(self, tr: ir.Transition, run: Any) -> Candidate:
+        source = None
+        if tr.source is not None and _is_state(tr.control):
+            assert tr.control is not None and isinstance(tr.control.type, t.Enum)
+            members = self.resolved.world.enums[tr.control.type.name]
+            source = tuple(members[state] for state in tr.source)
+        return Candidate(tr.name, run, source)
+
+    def ignoring(self, row: ir.Ignore, when: Any) -> Ignoring:
+        source = None
+        kind = self.plan.fields.get("state")
+        if row.source is not None and isinstance(kind, t.Enum):
+            members = self.resolved.world.enums[kind.name]
+            source = tuple(members[state] for state in row.source)
+        return Ignoring(source, when)
+
+    # Timers.
+
+    def finds(self) -> list[tuple[list[ir.Transition], str]]:
+        """The transitions of each timer that can fire by itself, and what finds its deadlines."""
+        groups: dict[tuple[ir.Expr, tuple[str, ...]], list[ir.Transition]] = {}
+        for tr in self.machine.transitions:
+            params = tuple(n for n, _ in tr.function.params)
+            if tr.timer is not None and set(params) == set(_keys(tr.timer)) & set(params):
+                groups.setdefault((tr.timer, params), []).append(tr)
+        return [(group, self._find(group[0])) for group in groups.values()]
+
+    def _find(self, tr: ir.Transition) -> str:
+        """Lists (deadline, arguments) of every armed timer at the place."""
+        assert tr.timer is not None
+        body = self.emitter("self")
+        params = [n for n, _ in tr.function.params]
+        loops: list[ast.comprehension] = []
+        for item in _items(tr.timer):
+            key = item.key
+            if isinstance(key, ir.Local) and key.name in params:
+                to = ast.Name(key.name, ast.Store())
+                loops.append(ast.comprehension(to, body.expr(item.of), [], 0))
+        none: ast.expr = ast.Constant(None)
+        loops.append(
+            ast.comprehension(
+                ast.Name("due", ast.Store()), ast.List([body.expr(tr.timer)], ast.Load()),
+                [ast.Compare(name("due"), [ast.IsNot()], [none])], 0,
+            )
+        )  # fmt: skip
+        args = ast.Tuple([name(p) for p in params], ast.Load())
+        found = ast.ListComp(ast.Tuple([name("due"), args], ast.Load()), loops)
+        made = located(ast.Return(found), tr.place)
+        return self.add(self.names.reserve(f"{tr.name}_due"), tr.place, [], [made], tr.name)
+
+    def alarm(self, group: list[ir.Transition], find: Any) -> Alarm:
+        ways: list[Way] = []
+        for event in dict.fromkeys(tr.event for tr in group):
+            served = tuple(tr for tr in group if tr.event == event)
+            way = self.way(event, self.machine.event(event), served)
+            everyone = {c.name: c for c in self.plan.ways[event].candidates}
+            way.candidates = tuple(everyone[tr.name] for tr in served)
+            ways.append(way)
+        return Alarm(find, tuple(ways))
+
+    # Python.
+
+    def define(self) -> None:
+        """Compile what was made since the last time, each file's functions as one module."""
+        while self.called.waiting:
+            self._called(self.called.waiting.pop())
+        fresh = self.made[self.defined :]
+        self.defined = len(self.made)
+        for file in dict.fromkeys(made.file for made in fresh):
+            mine = [made for made in fresh if made.file == file]
+            module = ast.Module([made.node for made in mine], [])
+            exec(compile(module, file, "exec"), self.names.globals)
+            for made in mine:
+                self._named(self.names.globals[made.node.name], made.shown)
+
+    def _named(self, function: FunctionType, shown: str) -> None:
+        """In tracebacks it is what the user wrote."""
+        full = f"{self.machine.name}.{shown}"
+        code = function.__code__
+        function.__code__ = code.replace(co_name=shown, co_qualname=full)
+        function.__name__, function.__qualname__ = shown, full
+        function.__module__ = self.machine.module
+
+    def text(self) -> str:
+        """The generated functions as text, in the order in which they were made."""
+        parts: list[str] = []
+        for made in self.made:
+            where = f"# {made.shown} ({made.file}:{made.node.lineno})"
+            parts.append(f"{where}\n{ast.unparse(made.node)}")
+        return "\n\n\n".join(parts) + "\n"
+
+
+def _return(value: ast.expr | None, place: Place) -> list[ast.stmt]:
+    return [ast.Return(value)]
+
+
+def _is_state(control: ir.Expr | None) -> bool:
+    match control:
+        case ir.Field(of=ir.Self(), name="state"):
+            return True
+        case _:
+            return False
+
+
+def _mentions(node: ir.Node, names: set[str]) -> bool:
+    return any(isinstance(each, ir.Local) and each.name in names for each in everything((node,)))
+
+
+def _items(place: ir.Expr) -> list[ir.Item]:
+    """The lookups on the way to a place, outermost container first."""
+    match place:
+        case ir.Item(of=of):
+            return [*_items(of), place]
+        case ir.Field(of=of) | ir.Narrow(of=of):
+            return _items(of)
+        case _:
+            return []
+
+
+def _keys(place: ir.Expr) -> list[str]:
+    return [item.key.name for item in _items(place) if isinstance(item.key, ir.Local)]
+
+
+def _locals(machine: ir.Machine) -> set[str]:
+    """Every name that a body of the user's may use."""
+    found: set[str] = set()
+    for node in everything((machine,)):
+        match node:
+            case ir.Local(name=key):
+                found.add(key)
+            case ir.Clause(names=keys) | ir.Loop(names=keys) | ir.Unpack(names=keys):
+                found.update(keys)
+            case ir.Function(params=params) | ir.Event(params=params):
+                found.update(n for n, _ in params)
+            case _:
+                pass
+    return found

@@ -40,7 +40,8 @@ class Writes:
 class Reach:
     """Finds what functions and transitions of one machine write, what they call included."""
 
-    def __init__(self, machine: ir.Machine) -> None:
+    def __init__(self, machine: ir.Machine, ghosts: frozenset[str]) -> None:
+        self.ghosts = ghosts
         self.functions = {f.name: f for f in machine.functions}
         self.bases = {b.name: b for b in machine.bases}
         self.known: dict[str, Writes] = {}
@@ -73,6 +74,8 @@ class Reach:
 
     def _place(self, out: Writes, place: ir.Expr) -> None:
         name = variable_of(place)
+        if name in self.ghosts:
+            return  # It is not there when the machine runs.
         if name is not None:
             out.variables[name] = None
         elif not isinstance(_root(place), ir.Local):

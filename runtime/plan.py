@@ -95,8 +95,7 @@ class Alarm:
     `find(state)` gives (deadline, arguments) of every armed timer at that place.
     """
 
-    place: str
-    find: Callable[[State], list[tuple[float, Any, tuple[Any, ...]]]]
+    find: Callable[[State], list[tuple[float, tuple[Any, ...]]]]
     ways: tuple[Way, ...]
 
 
@@ -114,6 +113,7 @@ class Plan:
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
     hints: dict[str, Callable[[State], None]] = field(default_factory=dict)
     alarms: tuple[Alarm, ...] = ()
+    defaults: dict[str, Any] = field(default_factory=dict)
     fresh: Callable[[State], None] = lambda state: None
     text: Callable[[], str] = lambda: ""
     watched: Callable[[str], Callable[..., Any]] = lambda name: lambda: None

@@ -15,7 +15,7 @@ from lawful.spec import explain, ir
 from lawful.spec import types as t
 from lawful.spec.bounds import bounded
 from lawful.spec.errors import Place
-from lawful.spec.values import World
+from lawful.spec.walk import everything
 
 from . import support
 from .effects import in_place, variable_of
@@ -372,27 +372,37 @@ STATEMENTS: dict[type[ir.Stmt], Callable[..., list[ast.stmt]]] = {
 }
 
 
+def _reads(place: ir.Expr, names: frozenset[str]) -> bool:
+    return any(isinstance(each, ir.Local) and each.name in names for each in everything((place,)))
+
+
 class Header:
     """Emits what a transition's header says: its guards before the body, its target after it."""
 
-    def __init__(self, body: Body, transition: ir.Transition, world: World) -> None:
+    def __init__(self, body: Body, transition: ir.Transition) -> None:
         self.body = body
         self.transition = transition
-        self.world = world
 
     def guards(self) -> list[ast.stmt]:
-        """Source, then timer; the timer is disarmed."""
+        """Source, then timer, which is disarmed."""
+        out = self.looks(frozenset())
+        if self.transition.timer is not None:
+            out += self._write(self.transition.timer, ast.Constant(None))
+        return [located(s, self.transition.place) for s in out]
+
+    def looks(self, unknown: frozenset[str]) -> list[ast.stmt]:
+        """The guards that do not read these arguments; they change nothing."""
         tr, out = self.transition, list[ast.stmt]()
-        if tr.control is not None:
-            out += self._present(tr.control, tr.control)
+        if tr.control is not None and not _reads(tr.control, unknown):
+            out += self._present(tr.control)
             if tr.source is not None:
                 out += self._source(tr.control, tr.source)
-        if tr.timer is not None:
-            out += self._present(tr.timer, tr.timer)
+        if tr.timer is not None and not _reads(tr.timer, unknown):
+            out += self._present(tr.timer)
             out += self._timer(tr.timer)
-        return out
+        return [located(s, tr.place) for s in out]
 
-    def _present(self, place: ir.Expr, whole: ir.Expr) -> list[ast.stmt]:
+    def _present(self, place: ir.Expr) -> list[ast.stmt]:
         """A key that a header's place names and that is missing refuses."""
         match place:
             case ir.Item(of=of, key=key):
@@ -402,9 +412,9 @@ class Header:
                     length = call(b.use(len), b.expr(of))
                     test = compare(b.expr(key), ast.GtE(), length)
                 refusal = b.refusal(support.missing(of, key), None, b.expr(key))
-                return [*self._present(of, whole), if_(test, refusal)]
+                return [*self._present(of), if_(test, refusal)]
             case ir.Field(of=of) | ir.Narrow(of=of):
-                return self._present(of, whole)
+                return self._present(of)
             case _:
                 return []
 
@@ -425,13 +435,12 @@ class Header:
         due, now, none = b.names.local("due"), b.names.local("now"), ast.Constant(None)
         site = support.not_yet(timer)
         left = ast.BinOp(name(due), ast.Sub(), name(now))
-        out: list[ast.stmt] = [
+        return [
             assign(name(due), b.expr(timer)),
             if_(compare(name(due), ast.Is(), none), b.refusal(site, None, none)),
             assign(name(now), b.now()),
             if_(compare(name(due), ast.Gt(), name(now)), b.refusal(site, None, left)),
         ]
-        return out + self._write(timer, none)
 
     def _write(self, place: ir.Expr, value: ast.expr) -> list[ast.stmt]:
         out: list[ast.stmt] = []
@@ -445,8 +454,15 @@ class Header:
             slot = self.body.expr(place)
         return [*out, assign(slot, value)]
 
-    def arrival(self) -> list[ast.stmt]:
-        """The control state after the body."""
+    def ending(self, value: ast.expr | None, out: list[ast.stmt]) -> ast.expr | None:
+        """The output, evaluated before what follows; `out` takes the control state's change."""
+        if value is not None and not isinstance(value, ast.Name | ast.Constant):
+            if self.transition.target is not None:
+                value = self.body.held(value, out)
+        out += self._arrival()
+        return value
+
+    def _arrival(self) -> list[ast.stmt]:
         tr = self.transition
         if tr.target is None or tr.control is None:
             return []

@@ -1,0 +1,208 @@
+"""Statements, one small function for each kind; the meaning is that of `reference`."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from .foreign import Term, same
+from .places import Places
+from .shapes import NotEncodable
+from .symbols import Many, Place, Returned, Row, Value
+
+
+class Statements(Places):
+    """Executes statements; how bodies are entered is for the heir to say."""
+
+    @abstractmethod
+    def helper(self, e: ir.Call) -> Value:
+        """The value of a helper, executed where it is called; it may change the state."""
+
+    @abstractmethod
+    def perform(
+        self, part: ir.Expr, call: tuple[str, Sequence[tuple[Value, t.Type]], ir.Node], own: Place
+    ) -> Value:
+        """A transition or event of the machine at a place, within this step; its output."""
+
+    @abstractmethod
+    def taken(
+        self, row: ir.Transition, args: Mapping[str, Value], own: Place, machine: ir.Machine
+    ) -> Value:
+        """One transition, within this step; its output."""
+
+    def block(self, body: Sequence[ir.Stmt]) -> None:
+        """Execute statements in order, as far as any execution gets."""
+        for stmt in body:
+            if same(self.path, self.logic.false):
+                return
+            try:
+                RUN[stmt.__class__](self, stmt)
+            except NotEncodable as error:
+                raise error if error.place else NotEncodable(error.construct, stmt.place) from error
+
+
+def _assign(run: Statements, s: ir.Assign) -> None:
+    run.store(s.target, run.of_type(s.value, s.target.type))
+
+
+def _unpack(run: Statements, s: ir.Unpack) -> None:
+    run.bind(s.names, run.eval(s.value), s.value.type)
+
+
+def _branch(run: Statements, s: ir.Branch) -> None:
+    test = run.to_term(s.test)
+    run.choose(test, lambda: run.block(s.then), lambda: run.block(s.other))
+
+
+def _loop(run: Statements, s: ir.Loop) -> None:
+    if _escapes(s.body):
+        raise NotEncodable("a loop that is left early", s.place)
+    many = run.elements(run.eval(s.over), s.over.type, s)
+    if not many.listed:
+        raise NotEncodable(f"a loop over a {s.over.type}, which has no bound", s.place)
+    for row in many.rows:
+        run.choose(row.when, lambda row=row: _round(run, s, row, many), lambda: None)
+
+
+def _round(run: Statements, s: ir.Loop, row: Row, many: Many) -> None:
+    run.bind(s.names, row.value, many.item)
+    run.block(s.body)
+
+
+def _escapes(body: Sequence[ir.Stmt]) -> bool:
+    return any(
+        isinstance(s, ir.Break | ir.Continue)
+        or (isinstance(s, ir.Branch) and (_escapes(s.then) or _escapes(s.other)))
+        for s in body
+    )
+
+
+def _return(run: Statements, s: ir.Return) -> None:
+    value = None if s.value is None else run.of_type(s.value, run.frame.output)
+    run.frame.returns.append(Returned(run.path, value, dict(run.state)))
+    run.path = run.logic.false
+
+
+def _require(run: Statements, s: ir.Require) -> None:
+    run.stop("refused", run.logic.negate(run.to_term(s.test)), s)
+
+
+def _refuse(run: Statements, s: ir.Refuse) -> None:
+    run.stop("refused", run.logic.true, s)
+
+
+def _assert(run: Statements, s: ir.Assert) -> None:
+    run.stop("asserts", run.logic.negate(run.to_term(s.test)), s)
+
+
+def _step(run: Statements, s: ir.Step) -> None:
+    args = [(run.eval(arg), arg.type) for arg in s.args]
+    own = run.owner(s.part)
+    if not isinstance(own, tuple):
+        raise NotEncodable("a step of what is no part of this state", s.place)
+    _into(run, s.into, run.perform(s.part, (s.name, args, s), own), s)
+
+
+def _base(run: Statements, s: ir.Base) -> None:
+    row = next(row for row in run.frame.machine.bases if row.name == s.name)
+    given = [(run.eval(arg), arg.type) for arg in s.args]
+    own = run.frame.own
+    assert isinstance(own, tuple)
+    args = run.named(row.function.params, given, s)
+    value = run.taken(row, args, own, run.frame.machine)
+    if s.into is not None:
+        run.store(s.into, run.fit(value, row.function.output, s.into.type, s))
+
+
+def _do(run: Statements, s: ir.Do) -> None:
+    value = run.helper(s.call)
+    if s.into is not None:
+        run.store(s.into, run.fit(value, s.call.type, s.into.type, s))
+
+
+def _into(run: Statements, place: ir.Expr | None, value: Value, s: ir.Step) -> None:
+    if place is None:
+        return
+    assert isinstance(s.part.type, t.Part)
+    machine = run.encoding.inner(s.part.type.machine)
+    rows = [e.output for e in machine.events if e.name == s.name]
+    output = rows[0] if rows else machine.transition(s.name).function.output
+    run.store(place, run.fit(value, output, place.type, s))
+
+
+def _update(run: Statements, s: ir.Update) -> None:
+    kind = s.target.type
+    if not isinstance(kind, t.Set | t.Map | t.Bag | t.Timer):
+        raise NotEncodable(f"{s.op} of a {kind}", s.place)
+    held = run.term(run.eval(s.target), kind, s)
+    if isinstance(kind, t.Timer):
+        for arg in s.args:
+            run.eval(arg)
+        run.store(s.target, run.logic.truth(s.op == "start"))
+        return
+    new, given = _changed(run, s, kind, held)
+    run.store(s.target, new)
+    if s.into is not None and given is not None:
+        source = kind.value if isinstance(kind, t.Map) else t.NOTHING
+        if len(s.args) == 2:
+            source = s.into.type
+        run.store(s.into, run.fit(given, source, s.into.type, s))
+
+
+def _changed(
+    run: Statements, s: ir.Update, kind: t.Set | t.Map | t.Bag, held: Term
+) -> tuple[Term, Value | None]:
+    """The container after an update, and what the update gives."""
+    logic, encoding = run.logic, run.encoding
+    if s.op == "clear":
+        return encoding.empty(kind), None
+    item = t.element(kind)
+    assert item is not None
+    if s.op == "update":
+        other = run.to_term(s.args[0], kind)
+        key = logic.fresh("k", encoding.shape(item))
+        there = encoding.get(kind, other, key)[0]
+        entry = logic.choose(there, logic.read(other, key), logic.read(held, key))
+        return logic.by_cases(key, entry), None
+    key = run.to_term(s.args[0], item)
+    there, value = encoding.get(kind, held, key)
+    if s.op in ("remove", "delete") or (s.op == "pop" and len(s.args) == 1):
+        if not isinstance(kind, t.Bag):
+            run.stop("undefined", logic.negate(there), s)
+    given: Value = value
+    if len(s.args) == 2 and s.into is not None and isinstance(kind, t.Map):
+        default = run.of_type(s.args[1], s.into.type)
+        given = run.merge(there, run.fit(value, kind.value, s.into.type, s), default, s)
+    match kind:
+        case t.Set():
+            return logic.write(held, key, logic.truth(s.op == "add")), None
+        case t.Bag():
+            return logic.write(held, key, logic.number(0)), None
+        case _:
+            return logic.write(held, key, encoding.absent(kind.value)), given
+
+
+def _left(run: Statements, s: ir.Stmt) -> None:
+    raise NotEncodable("a loop that is left early", s.place)
+
+
+RUN: Mapping[type[ir.Stmt], Callable[[Any, Any], None]] = {
+    ir.Assign: _assign,
+    ir.Update: _update,
+    ir.Unpack: _unpack,
+    ir.Branch: _branch,
+    ir.Loop: _loop,
+    ir.Break: _left,
+    ir.Continue: _left,
+    ir.Return: _return,
+    ir.Require: _require,
+    ir.Refuse: _refuse,
+    ir.Assert: _assert,
+    ir.Step: _step,
+    ir.Base: _base,
+    ir.Do: _do,
+}

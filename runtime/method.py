@@ -1,0 +1,165 @@
+"""The function that an event is when it is called on an instance.
+
+    def ack(self, message):
+        state = self._s
+        if state._watch is not None: ...         observers, and what is no machine of its own
+        if <message is no Ack>: ...              arguments, before anything
+        old_highest_acked = state.highest_acked  what the step may write
+        try:
+            <source, timer, body, target, bounds>
+        except BaseException as error:
+            state.highest_acked = old_highest_acked
+            return failed(error, state, ...)
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.bounds import bounded
+from lawful.spec.errors import Place
+from lawful.spec.walk import statements, written
+
+from . import support
+from .arguments import suspicious
+from .emit import Names, attribute, call, name
+from .plan import Way
+from .step import Body, Header, assign, compare, if_, outside
+
+MOST_RETURNS = 2  # What follows a step is written where its body ends; not more often than this.
+Inline = tuple[ir.Transition, tuple[ir.Stmt, ...]]
+
+
+class Method:
+    """Emits one method; `kinds` are the types of the machine's fields."""
+
+    def __init__(
+        self, names: Names, functions: dict[str, str], kinds: dict[str, t.Type], way: Way
+    ) -> None:
+        self.names = names
+        self.functions = functions
+        self.kinds = kinds
+        self.way = way
+        self.state = names.local("state")
+        self.error = names.local("error")
+        self.way_name = names.number("way", way)
+
+    def use(self, thing: Callable[..., Any]) -> str:
+        return self.names.put(thing.__name__, thing)
+
+    def held(self, variable: str) -> ast.Attribute:
+        return attribute(name(self.state), variable)
+
+    def given(self) -> ast.expr:
+        return ast.Tuple([name(n) for n, _ in self.way.params], ast.Load())
+
+    def body(self, inline: Inline | None, watched: bool) -> list[ast.stmt]:
+        """The statements; without `inline` the candidates are tried one by one."""
+        out: list[ast.stmt] = [assign(name(self.state), attribute(name("self"), "_s"))]
+        if not watched:
+            out.append(self.watch())
+        out += self.arguments()
+        if inline is None:
+            args = [name(self.state), name(self.way_name), self.given()]
+            return [*out, ast.Return(call(self.use(support.choose), *args))]
+        saved = [(self.names.local(f"old_{v}"), v) for v in self.way.writes]
+        out += [assign(name(old), self.held(v)) for old, v in saved]
+        undo: list[ast.stmt] = [assign(self.held(v), name(old)) for old, v in saved]
+        args = [name(self.error), name(self.state), name(self.way_name), self.given()]
+        undo.append(ast.Return(call(self.use(support.failed), *args)))
+        caught = ast.ExceptHandler(name("BaseException"), self.error, undo)
+        return [*out, ast.Try(self.step(*inline), [caught], [], [])]
+
+    def watch(self) -> ast.stmt:
+        """Observers see the call first."""
+        watch = self.held("_watch")
+        seen = call(
+            attribute(watch, "call"), name("self"), ast.Constant(self.way.name), self.given()
+        )
+        return if_(compare(watch, ast.IsNot(), ast.Constant(None)), ast.Return(seen))
+
+    def arguments(self) -> Iterator[ast.stmt]:
+        for (param, kind), check in zip(self.way.params, self.way.checks, strict=True):
+            fixed = assign(name(param), call(self.names.number("check", check), name(param)))
+            test = suspicious(self.names, functools.partial(name, param), kind)
+            yield fixed if test is None else if_(test, fixed)
+
+    def step(self, tr: ir.Transition, body: tuple[ir.Stmt, ...]) -> list[ast.stmt]:
+        """Guards, body, target and bounds."""
+        sure = {n for n, _ in self.way.params} - _assigned(body)
+        emitter = Body(self.names, self.functions, self.state, self.plain, sure)
+        header = Header(emitter, tr)
+
+        def finish(value: ast.expr | None, place: Place) -> list[ast.stmt]:
+            out: list[ast.stmt] = []
+            value = header.ending(value, out)
+            judged = list(self.judged())
+            if value is not None and (judged or bounded(self.way.output)):
+                value = emitter.held(value, out)
+            return [*out, *judged, *self.output(value), ast.Return(value)]
+
+        emitter.finish = finish
+        return [*header.guards(), *emitter.whole(body, tr.place)]
+
+    def plain(self, value: ast.expr | None, place: Place) -> list[ast.stmt]:
+        return [ast.Return(value)]
+
+    def judged(self) -> Iterator[ast.stmt]:
+        """Bounds of what may have been written."""
+        kinds = {v: self.kinds[v] for v in self.way.writes if bounded(self.kinds[v])}
+        for variable, kind in kinds.items():
+            test = self.breached(variable, kind)
+            if test is not None:
+                judge = call(
+                    self.use(support.judge_variable), name(self.state), ast.Constant(variable),
+                    name(self.names.put("UNSET", support.UNSET)),
+                )  # fmt: skip
+                yield if_(test, ast.Expr(judge))
+        if any(isinstance(kind, t.Map | t.Set | t.Seq | t.Bag) for kind in kinds.values()):
+            judge = call(self.use(support.judge_odd), name(self.state), name(self.way_name))
+            yield if_(self.held("_odd"), ast.Expr(judge))
+
+    def breached(self, variable: str, kind: t.Type) -> ast.expr | None:
+        """The test that a variable may be out of its bounds."""
+        match kind:
+            case t.Int():
+                return outside(lambda: self.held(variable), kind)
+            case t.Seq(most=int() as most):
+                length = call(self.use(len), self.held(variable))
+                return compare(length, ast.Gt(), ast.Constant(most))
+            case t.Bag(most=int()):
+                old = name(self.names.local(f"old_{variable}"))
+                return compare(self.held(variable), ast.IsNot(), old)
+            case t.Map() | t.Set() | t.Seq() | t.Bag():
+                return None
+            case _:
+                old = name(self.names.local(f"old_{variable}"))
+                return compare(self.held(variable), ast.IsNot(), old)
+
+    def output(self, value: ast.expr | None) -> Iterator[ast.stmt]:
+        """Bounds of the output."""
+        if value is None or not bounded(self.way.output):
+            return
+        kind = name(self.names.number("type", self.way.output))
+        judge = ast.Expr(call(self.use(support.judge_output), value, kind))
+        test = None
+        if isinstance(self.way.output, t.Int) and isinstance(value, ast.Name):
+            test = outside(lambda: name(value.id), self.way.output)
+        yield judge if test is None else if_(test, judge)
+
+
+def _assigned(body: tuple[ir.Stmt, ...]) -> set[str]:
+    """The locals that a body assigns: what its caller gave may be gone."""
+    found: set[str] = set()
+    for stmt in statements(body):
+        match stmt:
+            case ir.Loop(names=keys) | ir.Unpack(names=keys):
+                found.update(keys)
+            case _:
+                found.update(p.name for p in written(stmt) if isinstance(p, ir.Local))
+    return found
