@@ -23,9 +23,9 @@ def unknown(kind: t.Type) -> bool:
 
 def listed(run: Rounds, value: Value, node: ir.Op) -> list[Value]:
     """The items of a sequence of known length; raises NotEncodable for others."""
-    if isinstance(value, Many) and value.listed:
-        if all(run.logic.is_true(row.when) for row in value.rows):
-            return [row.value for row in value.rows]
+    fixed = isinstance(value, Many) and value.listed
+    if isinstance(value, Many) and fixed and all(run.logic.is_true(r.when) for r in value.rows):
+        return [row.value for row in value.rows]
     raise NotEncodable(f"{node.op} of a sequence without a fixed length", node.place)
 
 
@@ -142,9 +142,9 @@ def _range(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
     if step == 0:
         run.stop("undefined", logic.true, e)
         return Many((), t.INT)
-    ends = logic.known(low), logic.known(high)
-    if ends[0] is not None and ends[1] is not None and len(range(*ends, step)) <= LISTED:
-        rows = [Row((), logic.true, logic.number(i)) for i in range(*ends, step)]
+    first, last = logic.known(low), logic.known(high)
+    if first is not None and last is not None and len(range(first, last, step)) <= LISTED:
+        rows = [Row((), logic.true, logic.number(i)) for i in range(first, last, step)]
         return Many(tuple(rows), t.INT)
     if step < 0:
         raise NotEncodable("a descending range without fixed ends")
@@ -210,13 +210,8 @@ def _count(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
 
 def _total(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
     kind = e.args[0].type
-    many = run.elements(values[0], kind, e)
-    if not many.listed:
-        raise NotEncodable(f"the total of a {kind}, which has no bound")
-    bag = run.term(values[0], kind, e)
-    return run.logic.add(
-        run.logic.number(0), *(run.logic.read(bag, run.sure(r.value)) for r in many.rows)
-    )
+    assert isinstance(kind, t.Bag)
+    return run.encoding.total(run.term(values[0], kind, e), kind)
 
 
 def _display(run: Rounds, e: ir.Op, values: list[Value]) -> Value:

@@ -130,6 +130,9 @@ class Encoding(Shapes):
                     for i, option in enumerate(options)
                     if data.variants[i][1]
                 )
+            case t.Bag(most=int() as most):
+                each = self.bounds(term, t.Bag(type.item))
+                return logic.all((each, logic.at_most(self.total(term, type), logic.number(most))))
             case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item):
                 keys = self.keys(type) if isinstance(type, t.Map) else self.universe(item)
                 if keys is not None:
@@ -138,6 +141,14 @@ class Encoding(Shapes):
                 return logic.forall([key], logic.true, self._entry_bounds(term, type, key))
             case _:
                 return logic.true
+
+    def total(self, bag: Term, type: t.Bag) -> Term:
+        """How many elements a bag has; raises NotEncodable where they cannot be listed."""
+        keys = self.universe(type.item)
+        if keys is None:
+            raise NotEncodable(f"the total of a {type}, which has no bound")
+        logic = self.logic
+        return logic.add(logic.number(0), *(logic.read(bag, key) for key in keys))
 
     def _entry_bounds(self, container: Term, type: t.Type, key: Term) -> Term:
         logic = self.logic

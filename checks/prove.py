@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.ir import Json
 
-from .shapes import NotEncodable, Options
+from .foreign import Term
+from .shapes import NotEncodable, Options, fields_of, inner_types
 from .solve import Answer, ask
 from .subject import BUILT_IN, Case, Fixed, Question, Subject, tried
 from .verdict import Verdict, worst
@@ -84,6 +85,7 @@ def prove(
         if progress is not None:
             progress(f"{case}: {name}")
         obligations.append(induction.answer(case, name))
+    obligations = induction.sift(obligations)
     properties = induction.conclude(obligations)
     seconds = time.perf_counter() - began
     return ProofResult(machine.name, tuple(obligations), tuple(properties), seconds)
@@ -100,6 +102,7 @@ class Induction:
         self.exact = Subject(machine, Options(self.sizes))
         self.starts = self.exact.starts()
         self.steps = self.exact.steps()
+        self.cases = {**self.starts, **self.steps}
 
     @cached_property
     def _small(self) -> tuple[Subject, dict[str, Case | NotEncodable]]:
@@ -128,10 +131,10 @@ class Induction:
         return Obligation(property, name, verdict, self.covers, seconds, example, note)
 
     def _answer(self, name: str, property: str) -> tuple[Verdict, Mapping[str, Json] | None, str]:
-        case = {**self.starts, **self.steps}[name]
+        case = self.cases[name]
         if isinstance(case, NotEncodable):
             return Verdict.UNKNOWN, None, f"not encodable: {case}"
-        question = tried(lambda: self.exact.question(case, property))
+        question = tried(self.exact.question, case, property)
         if isinstance(question, NotEncodable):
             return Verdict.UNKNOWN, None, f"not encodable: {question}"
         quick = self._refute(question, min(QUICK_SECONDS, self.seconds))
@@ -166,12 +169,39 @@ class Induction:
                 worst_answer = found
         return worst_answer
 
+    def sift(self, obligations: list[Obligation]) -> list[Obligation]:
+        """Take back what was proved with the help of an invariant that is not proved itself."""
+        dropped = self.exact.dropped
+        while True:
+            good = {o.property for o in obligations} - {
+                o.property for o in obligations if not o.verdict.good
+            }
+            failed = [h for h in self.exact.hypotheses if h not in good and h not in dropped]
+            if not failed:
+                return obligations
+            dropped.update(failed)
+            obligations = [self._again(o, failed) if o.verdict.good else o for o in obligations]
+
+    def _again(self, obligation: Obligation, failed: list[str]) -> Obligation:
+        case = self.cases[obligation.obligation]
+        assert not isinstance(case, NotEncodable)
+        question = self.exact.question(case, obligation.property)
+        began = time.perf_counter()
+        if self._refute(question, self.seconds).status == "unsat":
+            return obligation
+        return replace(
+            obligation,
+            verdict=Verdict.UNKNOWN,
+            seconds=obligation.seconds + time.perf_counter() - began,
+            note=f"shown only together with what is not proved: {', '.join(failed)}",
+        )
+
     # Models.
 
     def _small_example(self, name: str, property: str) -> dict[str, Json] | None:
         """A counterexample among small integers that the exact encoding confirms."""
 
-        def question(subject: Subject, case: Case) -> tuple[object, ...]:
+        def question(subject: Subject, case: Case) -> tuple[Term, ...]:
             asked = subject.question(case, property)
             return (*asked.facts, subject.logic.negate(subject.logic.all(asked.goals)))
 
@@ -182,17 +212,17 @@ class Induction:
         return self._told(subject, case, property, answer)
 
     def _search(
-        self, name: str, facts: Callable[[Subject, Case], tuple[object, ...]]
+        self, name: str, facts: Callable[[Subject, Case], tuple[Term, ...]]
     ) -> tuple[Subject, Case, Answer] | None:
         """Values for a case that make these facts true, found small and confirmed exactly."""
         subject, cases = self._small
         case = cases[name]
         if isinstance(case, NotEncodable):
             return None
-        asked = tried(lambda: facts(subject, case))
+        asked = tried(facts, subject, case)
         if isinstance(asked, NotEncodable):
             return None
-        answer = ask(subject.logic, asked, self.seconds)  # type: ignore[arg-type]
+        answer = ask(subject.logic, asked, self.seconds)
         if answer.model is None:
             return None
         fixed, _, _ = subject.told(case, Witness(subject.encoding, answer.model))
@@ -200,7 +230,7 @@ class Induction:
         again = exact.case(name)
         if isinstance(again, NotEncodable):
             return None
-        confirmed = ask(exact.logic, facts(exact, again), self.seconds)  # type: ignore[arg-type]
+        confirmed = ask(exact.logic, facts(exact, again), self.seconds)
         return (exact, again, confirmed) if confirmed.model is not None else None
 
     def _told(
@@ -233,7 +263,7 @@ class Induction:
     def vacuous(self) -> Mapping[str, str]:
         """For each case that cannot happen, or is not known to, what to say of its proofs."""
         notes: dict[str, str] = {}
-        for name, case in {**self.starts, **self.steps}.items():
+        for name, case in self.cases.items():
             if isinstance(case, NotEncodable):
                 continue
             if self._search(name, _can_happen) is not None:
@@ -259,7 +289,7 @@ class Induction:
         return out
 
 
-def _can_happen(subject: Subject, case: Case) -> tuple[object, ...]:
+def _can_happen(subject: Subject, case: Case) -> tuple[Term, ...]:
     return (*subject.possible(case), case.step.done)
 
 
@@ -290,29 +320,12 @@ def _machines(machine: ir.Machine) -> list[ir.Machine]:
 
 def _types(machine: ir.Machine) -> list[t.Type]:
     """Every type in the machine's variables, parameters and arguments, and those inside them."""
-    found: dict[t.Type, None] = {}
     stack: list[t.Type] = []
     for m in _machines(machine):
-        stack += [row.type for row in (*m.variables, *m.parameters)]
+        stack += [kind for _, kind in fields_of(m)]
         functions = [*(x.function for x in m.transitions), *m.initials]
         stack += [kind for f in functions for _, kind in f.params]
-    while stack:
-        kind = stack.pop()
-        if kind in found:
-            continue
-        found[kind] = None
-        match kind:
-            case t.Record(fields=fields):
-                stack += [of for _, of in fields]
-            case t.Union(options=inner) | t.Tuple(items=inner):
-                stack += inner
-            case t.Map(key=key, value=value):
-                stack += [key, value]
-            case t.Set(item=item) | t.Seq(item=item) | t.Bag(item=item):
-                stack.append(item)
-            case _:
-                pass
-    return list(found)
+    return inner_types(stack)
 
 
 __all__ = ["Fixed", "Obligation", "ProofResult", "PropertyProof", "covers", "prove"]

@@ -16,6 +16,7 @@ from lawful.spec.explain import conjuncts, named, refusal, shown, text
 from lawful.spec.ir import Json
 from lawful.spec.outcomes import Reason
 from lawful.spec.show import expr as expr_text
+from lawful.spec.show import path
 from lawful.spec.values import FrozenBag, FrozenMap, World, encode
 
 from .meaning import PARTIAL, SELF, Box, Env, Guard, Meaning, NoValue, fields_of, iterate
@@ -283,7 +284,7 @@ def _named(params: tuple[tuple[str, t.Type], ...], args: list[Any]) -> dict[str,
 
 def _not_in(row: ir.Transition, state: str) -> str:
     assert row.control is not None and row.source is not None
-    return words.source(expr_text(row.control), state, row.source)
+    return words.source(path(row.control), state, row.source)
 
 
 def freeze(box: Box) -> State:

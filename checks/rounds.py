@@ -77,9 +77,9 @@ class Rounds(Trail):
         """The elements of a collection: of listed types one by one, else for all of them."""
         logic, encoding = self.logic, self.encoding
         match kind:
-            case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item) if not isinstance(
-                value, Many
-            ):
+            case _ if isinstance(value, Many):
+                return value
+            case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item):
                 container = self.term(value, kind, node)
                 keys = encoding.keys(kind) if isinstance(kind, t.Map) and kind.total else None
                 keys = keys or encoding.universe(item) or logic.written(container)
@@ -96,8 +96,6 @@ class Rounds(Trail):
                 fields = [self.field_of(value, kind, str(i)) for i in range(len(items))]
                 fitted = [self.fit(v, i, union, node) for v, i in zip(fields, items, strict=True)]
                 return Many(tuple(Row((), logic.true, v) for v in fitted), union)
-            case _ if isinstance(value, Many):
-                return value
             case _:
                 raise NotEncodable(f"iterating over a {kind}", node.place)
 

@@ -17,7 +17,7 @@ sequences have none; what needs one raises `NotEncodable`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -202,7 +202,7 @@ class Shapes:
                 return [logic.make(data, i, []) for i in range(len(data.variants))]
             case t.Record() | t.Tuple():
                 rows = self._rows([of for _, of in self.variants(type)[0][1]])
-                return rows and [logic.make(self.data(type), 0, row) for row in rows]
+                return None if rows is None else [logic.make(self.data(type), 0, r) for r in rows]
             case t.Union(options=options):
                 each = [self.universe(option) for option in options]
                 if any(values is None for values in each):
@@ -336,7 +336,31 @@ class Shapes:
 
 def fields_of(machine: Machine) -> list[tuple[str, t.Type]]:
     """A machine's variables and parameters: the fields of a part."""
-    return [(row.name, row.type) for row in (*machine.variables, *machine.parameters)]
+    variables = [(v.name, v.type) for v in machine.variables]
+    return variables + [(p.name, p.type) for p in machine.parameters]
+
+
+def inner_types(types: Iterable[t.Type]) -> list[t.Type]:
+    """The types and those inside them, each once; not into parts."""
+    found: dict[t.Type, None] = {}
+    stack = list(types)
+    while stack:
+        kind = stack.pop()
+        if kind in found:
+            continue
+        found[kind] = None
+        match kind:
+            case t.Record(fields=fields):
+                stack += [of for _, of in fields]
+            case t.Union(options=inner) | t.Tuple(items=inner):
+                stack += inner
+            case t.Map(key=key, value=value):
+                stack += [key, value]
+            case t.Set(item=item) | t.Seq(item=item) | t.Bag(item=item):
+                stack.append(item)
+            case _:
+                pass
+    return list(found)
 
 
 def _inner(machine: Machine) -> list[tuple[str, Machine]]:

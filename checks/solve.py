@@ -1,4 +1,4 @@
-"""Questions to the solver, and what a model says; with `logic` the only user of Z3."""
+"""Questions to the solver, and what a model says; the other user of what `foreign` imports."""
 
 from __future__ import annotations
 
@@ -84,23 +84,23 @@ class Model:
         known = self._numbers.setdefault(str(value.sort()), {})
         return known.setdefault(str(value), len(known))
 
-    def keys(self, array: Term, shape: Shape) -> list[Term]:
-        """Where the array may differ from what it is everywhere else; last, one such elsewhere."""
-        found = {str(v): v for v in self._mentioned(self._value(array), shape)}
-        if shape == self._logic.int:
-            ints = {value.as_long() for value in found.values()}
-            ints |= {i + d for i in ints | {0} for d in (-1, 0, 1)}
-            return [self._logic.number(i) for i in (*sorted(ints), max(ints) + FAR)]
-        universe = self._universe(shape)
-        for value in universe:
-            found.setdefault(str(value), value)
-        return [Term(v) for _, v in sorted(found.items())]
+    def mentioned(self, array: Term, shape: Shape) -> list[Term]:
+        """The values of this shape that the array's own value speaks of."""
+        found = {str(v): Term(v) for v in self._mentioned(self._value(array), shape)}
+        return [value for _, value in sorted(found.items())]
 
-    def _universe(self, shape: Shape) -> list[Any]:
-        sort: Any = shape
-        if sort.kind() == z3.Z3_UNINTERPRETED_SORT:
-            return list(self._model.get_universe(sort) or ())
-        return []
+    def integers(self, array: Term) -> list[int]:
+        """Where an array over integers may differ from what it is everywhere else."""
+        values = self._mentioned(self._value(array), self._logic.int)
+        found = {int(value.as_long()) for value in values} | {0}
+        return sorted({i + d for i in found for d in (-1, 0, 1)})
+
+    def elements(self, shape: Shape) -> list[Term]:
+        """The elements of an uninterpreted sort: there are no others in this model."""
+        some = self._value(self._logic.fresh("some", shape))
+        rest = list(self._model.get_universe(shape) or ())
+        found = {str(v): Term(v) for v in (some, *rest)}
+        return [value for _, value in sorted(found.items())]
 
     def _mentioned(self, value: Any, shape: Any) -> Iterable[Any]:
         seen: set[int] = set()

@@ -29,6 +29,26 @@ class Edge:
     cut: bool
 
 
+@dataclass(frozen=True)
+class Judged:
+    """A property to judge: the machine's own, or one of a part, called `part.property`."""
+
+    name: str
+    property: ir.Property
+    rule: Rule
+    path: tuple[int, ...]
+
+    @property
+    def kind(self) -> ir.PropertyKind:
+        return self.property.kind
+
+    def of(self, state: State) -> State:
+        """The state of the machine whose property it is."""
+        for at in self.path:
+            state = state[at]
+        return state
+
+
 class Space:
     """Enumerates a machine within its scope with the reference engine."""
 
@@ -41,8 +61,27 @@ class Space:
         self.reference.domains = self.values.of
         self.fields = {(m, v): kind for m, v, kind in flat.fields}
         self.rules = [(rule, self.machine.transition(rule.name)) for rule in flat.rules]
-        self.property_rules = {rule.name: rule for rule in flat.properties}
-        self.functions = {p.name: p.function for p in self.machine.properties}
+        rules = {rule.name: rule for rule in flat.properties}
+        self.judged = tuple(self._judged(rules, self.machine, "", ()))
+        self.invariants = self.of_kind("invariant")
+        self.step_properties = self.of_kind("step_property")
+        self.reachables = self.of_kind("reachable")
+
+    def _judged(
+        self, rules: Mapping[str, Rule], machine: ir.Machine, prefix: str, path: tuple[int, ...]
+    ) -> Iterator[Judged]:
+        """The machine's properties, and the safety properties of its parts."""
+        for p in machine.properties:
+            if not path or p.kind in ("invariant", "step_property"):
+                yield Judged(prefix + p.name, p, rules[f"{machine.name}.{p.name}"], path)
+        for at, v in enumerate(machine.variables):
+            if isinstance(v.type, t.Part):
+                part = self.machine.part(v.type.machine)
+                yield from self._judged(rules, part, f"{prefix}{v.name}.", (*path, at))
+
+    def of_kind(self, *kinds: ir.PropertyKind) -> list[Judged]:
+        """The properties of some kinds, in the order of the declaration, parts' last."""
+        return [j for j in self.judged if j.kind in kinds]
 
     # Initial states.
 
@@ -153,23 +192,27 @@ class Space:
 
     # Properties.
 
-    def holds(self, p: ir.Property, state: State, *more: Any) -> bool:
-        """The value of a property without parameters of its own; NoValue if it has none."""
-        args = dict(zip((n for n, _ in p.function.params), more, strict=False))
-        return bool(self.reference.call_named(p.function, state, args))
+    def holds(self, p: ir.Property, state: State, *args: Any) -> bool:
+        """The value of a property of the machine whose state it is; NoValue if it has none."""
+        named = dict(zip((n for n, _ in p.function.params), args, strict=False))
+        return bool(self.reference.call_named(p.function, state, named))
 
-    def is_true(self, p: ir.Property, state: State, args: Args) -> bool:
+    def is_true(self, j: Judged, state: State, args: Args) -> bool:
         """Whether the property is true in a state for these values; undefined is not true."""
         try:
-            return self.holds(p, state, *args)
+            return self.holds(j.property, j.of(state), *args)
         except NoValue:
             return False
 
-    def failing(self, p: ir.Property, state: State, *more: Any) -> tuple[Args, str | None] | None:
+    def failing(
+        self, j: Judged, state: State, after: State | None = None
+    ) -> tuple[Args, str | None] | None:
         """The arguments for which the property is false, or undefined and why; None if it holds."""
-        for args in self.arguments(self.property_rules[p.name], state):
+        own = j.of(state)
+        more = () if after is None else (j.of(after),)
+        for args in self.arguments(j.rule, own):
             try:
-                if not self.holds(p, state, *more, *args):
+                if not self.holds(j.property, own, *more, *args):
                     return args, None
             except NoValue as error:
                 return args, str(error)

@@ -27,7 +27,7 @@ from .fold import Fold, ReplayProgram
 from .rows import Rejected, Row, decoded, plain, row_of_columns
 from .tables import NEEDED, check_columns
 from .tally import Tallies
-from .traces import ReplayError, Sources
+from .traces import ReplayError, Sources, remote
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -172,8 +172,11 @@ def _table(spark: SparkSession, path: str) -> DataFrame:
 
 
 def _url(path: str) -> str:
-    # A bare path may mean a file of the cluster's own file system.
-    return path if "://" in path else Path(path).resolve().as_uri()
+    """The path as Spark takes it: of this computer, with what would be a pattern made plain."""
+    if remote(path):
+        return path
+    plain_path = "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in str(Path(path).resolve()))
+    return f"file://{plain_path}"
 
 
 # The session.
@@ -188,11 +191,12 @@ def session(master: str | None = None) -> SparkSession:
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
-    _check_java()
+    check_java()
     return _started(SparkSession, master or "local[*]")
 
 
-def _check_java() -> None:
+def check_java() -> None:
+    """ReplayError, with what to install, where there is no Java that Spark runs on."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else "java"
     if shutil.which(java) is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from lawful.spec import ir
@@ -65,7 +66,7 @@ def _loop(run: Statements, s: ir.Loop) -> None:
     if not many.listed:
         raise NotEncodable(f"a loop over a {s.over.type}, which has no bound", s.place)
     for row in many.rows:
-        run.choose(row.when, lambda row=row: _round(run, s, row, many), lambda: None)
+        run.choose(row.when, partial(_round, run, s, row, many), lambda: None)
 
 
 def _round(run: Statements, s: ir.Loop, row: Row, many: Many) -> None:
@@ -170,9 +171,9 @@ def _changed(
         return logic.by_cases(key, entry), None
     key = run.to_term(s.args[0], item)
     there, value = encoding.get(kind, held, key)
-    if s.op in ("remove", "delete") or (s.op == "pop" and len(s.args) == 1):
-        if not isinstance(kind, t.Bag):
-            run.stop("undefined", logic.negate(there), s)
+    needs_key = s.op in ("remove", "delete") or (s.op == "pop" and len(s.args) == 1)
+    if needs_key and not isinstance(kind, t.Bag):
+        run.stop("undefined", logic.negate(there), s)
     given: Value = value
     if len(s.args) == 2 and s.into is not None and isinstance(kind, t.Map):
         default = run.of_type(s.args[1], s.into.type)

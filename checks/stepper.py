@@ -320,7 +320,7 @@ class Stepper:
                 differs = not same(told[name], at(self.shown(after), name))
             if differs:
                 value = mine.get(name, at(self.shown(after), name))
-                found[f"changed.{name}"] = pair(told.get(name, "(unchanged)"), value)
+                found[f"changed.{name}"] = pair(told.get(name, "(not told)"), value)
 
     def _changes(self, v: ir.Variable, before: Any, after: Any) -> dict[str, Json]:
         now = self._json(after, v.type)

@@ -7,7 +7,7 @@ counterexample. The same machine can be asked about exactly, within a small wind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
@@ -16,7 +16,7 @@ from lawful.spec import types as t
 from lawful.spec.ir import Json
 
 from .encode import Encoding
-from .foreign import Term, conjuncts
+from .foreign import Term, conjuncts, number
 from .shapes import NotEncodable, Options, fields_of
 from .symbols import Made, Many, Missing, Value, Whole
 from .terms import Execution, Symbolic
@@ -75,6 +75,7 @@ class Subject:
         self.encoding = Encoding(machine, options)
         self.logic = self.encoding.logic
         self.fixed = fixed
+        self.dropped: set[str] = set()  # Invariants that are not assumed.
         self._given: list[Term] = []
         self.parameters = {
             p.name: self._value(p.name, p.type, None if fixed is None else fixed.parameters)
@@ -82,8 +83,7 @@ class Subject:
         }
         self._bound(self.parameters, {p.name: p.type for p in machine.parameters})
         self.assumed = [
-            tried(self._judged, p, self.parameters, {})
-            for p in machine.of_kind("assume")
+            tried(self._judged, p, self.parameters, {}) for p in machine.of_kind("assume")
         ]
         self.about_parameters = (*self._given, *known(self.assumed))
         self._given = []
@@ -93,15 +93,14 @@ class Subject:
         } | self.parameters
         self._bound(self.state, {v.name: v.type for v in machine.variables})
         self.hypotheses = {
-            p.name: tried(self._always, p, self.state)
-            for p in machine.of_kind("invariant")
+            p.name: tried(self._always, p, self.state) for p in machine.of_kind("invariant")
         }
 
     # Facts.
 
     def facts(self) -> tuple[Term, ...]:
         """What is true of an arbitrary state: assumptions, bounds, invariants."""
-        invariants = known(self.hypotheses.values())
+        invariants = known(h for name, h in self.hypotheses.items() if name not in self.dropped)
         return (*self.encoding.facts, *self.about_parameters, *self._given, *invariants)
 
     def _value(self, name: str, kind: t.Type, fixed: Mapping[str, Json] | None) -> Value:
@@ -238,12 +237,9 @@ class Subject:
 
     def possible(self, case: Case) -> tuple[Term, ...]:
         """What is true where the case happens: it is not refused, and nothing else is judged."""
-        known = (
-            self.facts()
-            if case.before is not None
-            else (*self.encoding.facts, *self.about_parameters)
-        )
-        return (*known, *case.given)
+        if case.before is None:
+            return (*self.encoding.facts, *self.about_parameters, *case.given)
+        return (*self.facts(), *case.given)
 
     def happens(self, case: Case) -> tuple[Term, ...]:
         """What is true where the step is taken and has a state after it."""
@@ -253,6 +249,7 @@ class Subject:
         """Whether the case keeps a property; raises NotEncodable."""
         step, logic = case.step, self.logic
         if name == "bounds":
+            self._all_judged(case)
             kept = logic.implies(step.done, case.bounded)
             goal = logic.all((logic.negate(step.bounds), kept))
             return Question(self.possible(case), tuple(conjuncts(goal)))
@@ -263,17 +260,23 @@ class Subject:
             return Question(self.possible(case), (logic.negate(stops[name]),))
         p = next(p for p in self.machine.properties if p.name == name)
         if p.kind == "invariant":
-            had = {number(h) for known_ in known([self.hypotheses[name]]) for h in conjuncts(known_)}
-            goal = self._always(p, step.after)
-            parts = conjuncts(goal)
-            if case.before is not None and _is_term(known):
+            parts = conjuncts(self._always(p, step.after))
+            if case.before is not None:
                 # What the step does not touch is assumed already, word for word.
-                had = {str_id(self.logic, h) for h in conjuncts(known)}
-                parts = [part for part in parts if str_id(self.logic, part) not in had]
+                assumed = logic.all(known([self.hypotheses[name]]))
+                had = {number(part) for part in conjuncts(assumed)}
+                parts = [part for part in parts if number(part) not in had]
             return Question(self.happens(case), tuple(parts))
         assert case.before is not None
         goal = self._always(p, case.before, step.after)
         return Question(self.happens(case), tuple(conjuncts(goal)))
+
+    def _all_judged(self, case: Case) -> None:
+        """Raise NotEncodable where the bounds of a changed variable were not judged."""
+        before = case.before or {}
+        for name, value in case.step.after.items():
+            if isinstance(value, Missing) and before.get(name) is not value:
+                raise NotEncodable(value.why)
 
     def undefined(self, case: Case, name: str) -> Term:
         """Where the property itself has no value after the case."""
@@ -303,13 +306,9 @@ class Subject:
         return fixed, after, output
 
 
-def str_id(logic: object, term: Term) -> int:
-    """A number that equal terms of one context share."""
-    return int(term.get_id())  # type: ignore[attr-defined]
-
-
-def _is_term(value: object) -> bool:
-    return not isinstance(value, NotEncodable)
+def known(found: Iterable[Term | NotEncodable]) -> list[Term]:
+    """What could be encoded."""
+    return [each for each in found if not isinstance(each, NotEncodable)]
 
 
 __all__ = ["BUILT_IN", "Case", "Fixed", "Question", "Subject", "fields_of"]

@@ -212,7 +212,7 @@ class Execution(Statements):
             own = trial.owner(e.part)
             if not isinstance(own, tuple):
                 raise NotEncodable("can(...) of another state", e.place)
-            stops += trial.stops
+            stops.extend(trial.stops)
             trial.stops = []
             trial.perform(e.part, (e.name, args, e), own)
         for stop in stops:

@@ -111,6 +111,8 @@ def opened(path: Path) -> IO[bytes]:
 
 def rows_of_lines(path: str) -> Iterator[Row | Rejected]:
     """The rows of a file of JSON lines; blank lines are none."""
+    if remote(path):
+        raise ReplayError(f"{path}: reading this needs --engine spark")
     try:
         with opened(Path(path)) as file:
             for line in file:

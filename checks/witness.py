@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
+from math import prod
 from typing import Any
 
 from lawful.spec import types as t
@@ -11,9 +13,11 @@ from lawful.spec.values import EXACT, rank
 
 from .encode import Encoding
 from .foreign import Term
-from .shapes import NotEncodable
-from .solve import Model
+from .shapes import NotEncodable, inner_types
+from .solve import FAR, Model
 from .symbols import Made, Many, Missing, Value, Whole
+
+MANY = 4096  # Keys of more values than this are shown only where the model names them.
 
 
 class Witness:
@@ -31,13 +35,17 @@ class Witness:
                 items = [self.value(r.value, item) for r in rows if self.model.truth(r.when)]
                 return items if isinstance(kind, t.Seq) and kind.mutable else {"$tuple": items}
             case Made(fields=fields):
-                rows = self.encoding.variants(kind)[0][1]
-                pairs = zip(rows, fields, strict=True)
-                return {"$": str(kind)} | {f: self.value(v, of) for (f, of), v in pairs}
+                return self._named_fields(fields, kind)
             case Many() | Missing() | Whole():
                 return {"$unknown": str(kind)}
             case _:
                 return self.term(value, kind)
+
+    def _named_fields(self, values: Sequence[Value], kind: t.Type) -> Json:
+        out: dict[str, Json] = {"$": str(kind)}
+        for (name, of), value in zip(self.encoding.variants(kind)[0][1], values, strict=True):
+            out[name] = self.value(value, of)
+        return out
 
     def term(self, term: Term, kind: t.Type) -> Json:
         """The JSON form of a term of this type."""
@@ -104,15 +112,52 @@ class Witness:
         return self.term(value, kind.value if isinstance(kind, t.Map) else t.INT)
 
     def _keys(self, term: Term, kind: t.Type, item: t.Type) -> Sequence[Term]:
+        """Every key that may be in the container; `infinite` where there are always more."""
         encoding = self.encoding
         listed = encoding.keys(kind) if isinstance(kind, t.Map) and kind.total else None
-        listed = listed or encoding.universe(item)
         if listed is not None:
             return listed
-        keys = self.model.keys(term, encoding.shape(item))
-        if isinstance(item, t.Int) and self.model.truth(encoding.get(kind, term, keys[-1])[0]):
-            self.infinite = True
+        shape = encoding.shape(item)
+        numbers = self.model.integers(term)
+        far = numbers[-1] + FAR
+        keys = self._values(item, numbers)
+        beyond = self._values(item, [far])
+        if keys is None or beyond is None:
+            return self.model.mentioned(term, shape)
+        if self._has_integers(item):
+            there = [encoding.get(kind, term, key)[0] for key in beyond]
+            self.infinite = self.infinite or any(self.model.truth(t) for t in there)
         return keys
+
+    def _values(self, kind: t.Type, numbers: Sequence[int]) -> list[Term] | None:
+        """Every value of a type, its integers being one of these; None where there are too many."""
+        encoding, logic = self.encoding, self.encoding.logic
+        match kind:
+            case t.Int():
+                return [logic.number(i) for i in numbers]
+            case t.Opaque():
+                return self.model.elements(encoding.shape(kind))
+            case t.Sort(name=name) if name not in encoding.options.sizes:
+                return self.model.elements(encoding.shape(kind))
+            case t.Record() | t.Tuple():
+                columns = [self._values(of, numbers) for _, of in encoding.variants(kind)[0][1]]
+                whole = [column for column in columns if column is not None]
+                if len(whole) < len(columns) or prod(map(len, whole)) > MANY:
+                    return None
+                return [logic.make(encoding.data(kind), 0, row) for row in product(*whole)]
+            case t.Union(options=options):
+                found: list[Term] = []
+                for i, option in enumerate(options):
+                    values = self._values(option, numbers)
+                    if values is None:
+                        return None
+                    found += [encoding.inject(value, kind, i) for value in values]
+                return found
+            case _:
+                return encoding.universe(kind)
+
+    def _has_integers(self, kind: t.Type) -> bool:
+        return any(isinstance(inner, t.Int) for inner in inner_types([kind]))
 
 
 def literal(encoding: Encoding, data: Any, kind: t.Type) -> Term:

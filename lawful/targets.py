@@ -54,7 +54,7 @@ def scope_of(cls: type[Machine], given: list[str]) -> Scope:
             if key not in scopes:
                 known = ", ".join(scopes) or "none"
                 raise TargetError(f"{cls.__name__} has no scope {key}; it has: {known}")
-            scope = scopes[key]
+            scope = scope.widened(scopes[key].bounds)  # A named scope is one over `scope`.
         else:
             changes[key] = _bound(cls, key, value)
     return scope.widened(changes)

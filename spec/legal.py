@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from . import ir
 from . import types as t
@@ -74,7 +74,7 @@ def _drops_and_expects_name(machine: ir.Machine, members: Members, problems: Pro
             "L217", owner._declared.tree.place, f"drop({name!r})", "a member of an ancestor",
             "correct the name",
         )  # fmt: skip
-    known = {p.name for p in machine.properties} | BUILT_IN
+    known = {*_property_names(machine, machine), *BUILT_IN}
     for name in members.expects:
         if name not in known:
             place = members.chain[-1]._declared.place("expects")
@@ -82,6 +82,16 @@ def _drops_and_expects_name(machine: ir.Machine, members: Members, problems: Pro
                 "L217", place, f"expects {name}", f"one of {', '.join(sorted(known))}",
                 "name a property",
             )  # fmt: skip
+
+
+def _property_names(machine: ir.Machine, whole: ir.Machine) -> Iterator[str]:
+    """The names of all properties; those of parts as `part.property`."""
+    yield from (p.name for p in machine.properties)
+    for v in machine.variables:
+        if isinstance(v.type, t.Part):
+            inner = next((m for m in whole.parts if m.name == v.type.machine), None)
+            names = () if inner is None else _property_names(inner, whole)
+            yield from (f"{v.name}.{name}" for name in names)
 
 
 BUILT_IN = frozenset({"deadlock", "bounds", "asserts", "undefined", "ambiguous"})

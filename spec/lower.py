@@ -44,7 +44,7 @@ class _Lowering:
             self.known.update(p.name for p in part.parameters)
         initials = tuple(self._rule(f) for f in m.initials)
         rules = tuple(self._rule(dataclasses.replace(x.function, name=x.name)) for x in m.transitions)
-        properties = tuple(self._property(p) for p in m.properties)
+        properties = tuple(self._property(o, p) for o in (m, *m.parts) for p in o.properties)
         for key in self.bounds:
             if key not in self.known:
                 self.problems.add(
@@ -177,12 +177,10 @@ class _Lowering:
                     return None
         return None
 
-    def _property(self, p: ir.Property) -> Rule:
-        skip = 1 if p.kind == "step_property" else 0
-        f = p.function
-        params = f.params[skip:]
-        rule = self._rule(dataclasses.replace(f, name=p.name, params=params, body=()))
-        return rule
+    def _property(self, owner: ir.Machine, p: ir.Property) -> Rule:
+        params = p.function.params[1 if p.kind == "step_property" else 0 :]
+        name = f"{owner.name}.{p.name}"
+        return self._rule(dataclasses.replace(p.function, name=name, params=params, body=()))
 
 
 def _items(names: tuple[str, ...]) -> tuple[str, ...]:

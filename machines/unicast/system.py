@@ -288,4 +288,5 @@ class LinkAsSeed(Link):
         no_duplicate=("violated", 6),
         in_order=("violated", 6),
         settled=("violated", 5),
+        **{"sender.no_silent_loss": ("violated", 3), "receiver.never_goes_back": ("violated", 4)},
     )

@@ -286,8 +286,11 @@ def tampered() -> Iterator[Tampered]:
     yield Tampered("changed_more", _set(2, changed=changed), d, "changed", 2, "done is 1 in")
     changed = changed | {"done": 0}
     yield Tampered("changed_same", _set(2, changed=changed), "fits", "", 0, "")
-    yield Tampered("initial", _set(0, changed={"state": "BUSY"}), d, "changed", 0, "state is ")
-    yield Tampered("parameter", _set(0, args={"limit": 4}), d, "refused", 13, "limit is reached")
+    whole = STEPPER.shown(STEPPER.reference.initial({"limit": 5}))
+    initial = _set(0, changed=whole | {"state": "BUSY"})
+    yield Tampered("initial", initial, d, "changed", 0, 'state is "BUSY" in')
+    yield Tampered("initial_less", _set(0, changed={"done": 0}), d, "changed", 0, "(not told)")
+    yield Tampered("parameter", _set(0, args={"limit": 4}), d, "refused", 12, "limit is reached")
     yield Tampered("assumption", _set(0, args={"limit": 0}), d, "assume", 0, "some is false")
     yield Tampered("parameters", _set(0, args={"most": 4}), q, q, 0, "parameters of other names")
     yield Tampered("refused", _set(2, outcome="refused"), d, "accepted", 2, "take is possible")

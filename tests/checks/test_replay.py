@@ -40,14 +40,14 @@ def replayed(tmp_path: Path, journal: list[Any], program: ReplayProgram = PROGRA
 
 def test_a_journal_that_fits(tmp_path: Path) -> None:
     found = replayed(tmp_path, rows()).to_json()
-    assert (found["instances"], found["events"], found["rows"]) == (3, 33, 36)
+    assert (found["instances"], found["events"], found["rows"]) == (3, 35, 38)
     expected = {"fits": 2, "open": 1, "deviates": 0, "inconclusive": 0, "quarantined": 0}
     assert found["verdicts"] == expected
     assert found["by_instance"] == {"a": "fits", "b": "open", "c": "fits"}
     assert found["deviations"] == found["not_judged"] == found["totals"] == []
     assert found["coverage"] == {
         "transitions": {"take": 13, "finish_job": 10, "finish_all": 2, "lose_patience": 3},
-        "states": {"IDLE": 19, "BUSY": 13, "OVER": 4},
+        "states": {"IDLE": 21, "BUSY": 13, "OVER": 4},
     }
     assert found["other_machines"] == {"Bell": {"instances": 1, "rows": 4}}
     assert found["rejected"] == {"rows": 0, "reasons": []}
@@ -64,7 +64,7 @@ def test_machines_together(tmp_path: Path) -> None:
     assert found["machines"][1]["coverage"] == {"transitions": {"ring": 3}, "states": {}}
 
 
-@pytest.mark.parametrize("case", tampered(), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", list(tampered()), ids=lambda case: case.name)
 def test_what_becomes_of_a_spoilt_journal(case: Tampered, tmp_path: Path) -> None:
     journal = rows()
     case.spoil(journal)
@@ -90,7 +90,7 @@ def test_a_deviation_is_explained(tmp_path: Path) -> None:
     found: Any = replayed(tmp_path, journal).to_json()
     (finding,) = found["deviations"]
     assert finding["event"] == "finish" and finding["control"] == "IDLE"
-    assert finding["clause"].startswith("state is IDLE, not BUSY; jobs are left")
+    assert finding["clause"].startswith("self.state is IDLE, not BUSY; jobs are left")
     assert finding["legal"] == ["take"]
     assert finding["state"] == {
         "state": "IDLE", "job": None, "done": 1, "sizes": {"$map": [[1, 1]]}, "patience": False,

@@ -1,0 +1,151 @@
+"""Verdicts and shortest counterexamples of a finished search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lawful.spec.explain import text
+from lawful.spec.ir import Json, PropertyKind
+from lawful.spec.values import encode
+from lawful.spec.words import Expected
+
+from .reference import Done, State
+from .search import Search
+from .space import Args, Edge, Judged, Space, changed
+from .verdict import PropertyResult, Trace, TraceStep, Verdict
+from .why import stuck
+
+BUILT_IN = ("deadlock", "bounds", "asserts", "undefined", "ambiguous")
+JUDGED: tuple[PropertyKind, ...] = ("invariant", "step_property", "reachable", "recoverable")
+UNSUPPORTED: tuple[PropertyKind, ...] = (
+    "eventually", "eventually_always", "infinitely_often", "leads_to",
+)  # fmt: skip
+
+
+def judge(search: Search, expects: Mapping[str, Expected]) -> list[PropertyResult]:
+    """The verdict on every property, the built-in ones first."""
+    rows: list[tuple[str, str]] = [(name, "built-in") for name in BUILT_IN]
+    rows += [(j.name, j.kind) for j in search.space.of_kind(*JUDGED, *UNSUPPORTED)]
+    return [_result(search, name, kind, expects.get(name, "holds")) for name, kind in rows]
+
+
+def _result(search: Search, name: str, kind: str, expected: Expected) -> PropertyResult:
+    expect, events = (expected, None) if isinstance(expected, str) else expected
+    verdict, why, trace = _judged(search, name, kind)
+    notes = ()
+    if name == "deadlock" and verdict is Verdict.VIOLATED:
+        notes = stuck(search.space, search.states[search.failures[name].at])
+    return PropertyResult(name, kind, verdict, expect, events, why, trace, notes)
+
+
+def _judged(search: Search, name: str, kind: str) -> tuple[Verdict, str, Trace | None]:
+    found = search.failures.get(name)
+    if found is not None:
+        return found.verdict, found.why, _trace(search, found.at, found.edge)
+    if kind in UNSUPPORTED:
+        return Verdict.UNKNOWN, f"{kind} is not checked by this engine", None
+    if kind == "reachable":
+        return _reached(search, name)
+    if kind == "recoverable":
+        return _recovered(search, name)
+    return _unbroken(search), "", None
+
+
+def _unbroken(search: Search) -> Verdict:
+    """What the absence of a counterexample establishes."""
+    if not search.complete:
+        return Verdict.BOUNDED if search.depth > 1 else Verdict.UNKNOWN
+    return Verdict.HOLDS_WITHIN_SCOPE if search.cut_by else Verdict.HOLDS
+
+
+def _reached(search: Search, name: str) -> tuple[Verdict, str, Trace | None]:
+    """Whether the property is true somewhere for each of its values; the last one's witness."""
+    unseen = search.unseen.get(name)
+    if unseen == [] and name in search.witnesses:
+        return Verdict.HOLDS, "", _trace(search, search.witnesses[name], None)
+    j = _named(search, name)
+    which = f" for {_given(search, j, unseen[0])}" if unseen and unseen[0] else ""
+    if search.cut_by or not search.complete:
+        return Verdict.UNKNOWN, f"not reached{which}, but not everything was explored", None
+    return Verdict.VIOLATED, f"no reachable state is one{which}", None
+
+
+def _named(search: Search, name: str) -> Judged:
+    return next(j for j in search.space.judged if j.name == name)
+
+
+def _given(search: Search, j: Judged, args: Args) -> str:
+    shown = search.space.shown_args(j.property.function, args)
+    return ", ".join(f"{name} = {text(value)}" for name, value in shown.items())
+
+
+def _recovered(search: Search, name: str) -> tuple[Verdict, str, Trace | None]:
+    """From every reachable state such a state can be reached, for each of the property's values."""
+    assert search.predecessors is not None
+    if not search.complete:
+        return Verdict.UNKNOWN, "not everything was explored", None
+    space, j = search.space, _named(search, name)
+    unknown = False
+    for args in space.arguments(j.rule, search.states[0]):
+        good = [n for n, state in enumerate(search.states) if space.is_true(j, state, args)]
+        lost = _cannot_reach(search, good)
+        # A step that was cut might have led back: only what cannot reach a cut either is lost.
+        surely = lost & _cannot_reach(search, sorted(search.cut_from)) if lost else lost
+        if surely:
+            which = f" for {_given(search, j, args)}" if args else ""
+            why = f"no such state can be reached any more{which}"
+            return Verdict.VIOLATED, why, _trace(search, min(surely), None)
+        unknown = unknown or bool(lost)
+    if unknown:
+        return Verdict.UNKNOWN, "the scope cuts the steps that might lead back", None
+    return _unbroken(search), "", None
+
+
+def _cannot_reach(search: Search, goals: list[int]) -> set[int]:
+    assert search.predecessors is not None
+    seen, stack = set(goals), list(goals)
+    while stack:
+        for before in search.predecessors[stack.pop()]:
+            if before not in seen:
+                seen.add(before)
+                stack.append(before)
+    return set(range(len(search.states))) - seen
+
+
+def _trace(search: Search, at: int, edge: Edge | None) -> Trace:
+    """The shortest run to a state, and the step beyond it."""
+    space = search.space
+    if at < 0:
+        return Trace({}, ())
+    path: list[int] = []
+    while at >= 0:
+        path.append(at)
+        at = search.parents[at][0]
+    path.reverse()
+    states = [search.states[number] for number in path]
+    events = [search.parents[number][1:] for number in path[1:]]
+    shown = [space.shown(state) for state in states]
+    if edge is not None:
+        events.append((edge.rule, edge.args))
+        last = edge.outcome.state if isinstance(edge.outcome, Done) else states[-1]
+        shown.append(space.shown(last))
+    outputs = [_output(space, s, e) for s, e in zip(states, events, strict=False)]
+    steps: list[TraceStep] = []
+    for i, (rule, args) in enumerate(events):
+        row = space.rules[rule][1]
+        given = space.shown_args(row.function, args)
+        steps.append(
+            TraceStep(row.event, row.name, given, changed(shown[i], shown[i + 1]), outputs[i])
+        )
+    return Trace(shown[0], tuple(steps))
+
+
+def _output(space: Space, state: State, event: tuple[Any, ...]) -> Json:
+    """What a step of a trace gives, in JSON form; None where it gives nothing."""
+    row = space.rules[event[0]][1]
+    named = dict(zip((n for n, _ in row.function.params), event[1], strict=True))
+    outcome = space.reference.step(state, row.name, named)
+    if not isinstance(outcome, Done) or outcome.output is None:
+        return None
+    return encode(outcome.output, row.function.output)

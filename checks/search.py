@@ -1,0 +1,244 @@
+"""Breadth-first search over a `Space`: states found, what failed first, how often what fired."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .reference import Done, Fault, State
+from .space import Args, Edge, Judged, Space
+from .verdict import Verdict
+from .why import failure_of
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to stop early; None is no limit. `first`: at the first violation."""
+
+    states: int | None = None
+    seconds: float | None = None
+    first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a search is."""
+
+    distinct: int
+    generated: int
+    depth: int
+    frontier: int
+    seconds: float
+
+
+@dataclass(slots=True)
+class Found:
+    """A property's first failure: the state it is reached by, and the step beyond it, if any."""
+
+    at: int
+    edge: Edge | None
+    why: str
+    verdict: Verdict
+
+
+@dataclass
+class Search:
+    """What a search has found so far; states and their parents by number."""
+
+    space: Space
+    limits: Limits
+    states: list[State] = field(default_factory=list)
+    index: dict[State, int] = field(default_factory=dict)
+    parents: list[tuple[int, int, Args]] = field(default_factory=list)
+    starts: dict[int, tuple[str | None, Args]] = field(default_factory=dict)
+    predecessors: list[list[int]] | None = None
+    cut_from: set[int] = field(default_factory=set)
+    generated: int = 0
+    cut_by: Counter[str] = field(default_factory=Counter)
+    enabled: Counter[str] = field(default_factory=Counter)
+    new: Counter[str] = field(default_factory=Counter)
+    failures: dict[str, Found] = field(default_factory=dict)
+    witnesses: dict[str, int] = field(default_factory=dict)
+    unseen: dict[str, list[Args]] = field(default_factory=dict)
+    depth: int = 0
+    complete: bool = True
+    started: float = field(default_factory=time.perf_counter)
+
+
+def search(
+    space: Space, limits: Limits, progress: Callable[[Progress], None] | None = None
+) -> Search:
+    """Search the whole space, or until a limit is met.
+
+    Raises `ValueError` where no initial state is within the scope: nothing would be checked.
+    """
+    found = Search(space, limits)
+    if space.of_kind("recoverable"):
+        found.predecessors = []
+    _begin(found)
+    _levels(found, progress)
+    return found
+
+
+def _begin(search: Search) -> None:
+    """The initial states, level 1."""
+    space = search.space
+    for name, args, outcome in space.initial():
+        search.generated += 1
+        if isinstance(outcome, Fault):
+            search.failures.setdefault(
+                outcome.name, Found(-1, None, f"initial: {outcome.what}", _fault(outcome))
+            )
+            continue
+        assert isinstance(outcome, Done)
+        outside = space.outside(outcome.state)
+        if outside is not None:
+            search.cut_by[outside] += 1
+        elif outcome.state not in search.index:
+            search.starts[len(search.states)] = (name, args)
+            _discover(search, outcome.state, (-1, -1, ()))
+    if not search.states and not search.failures:
+        raise ValueError(
+            f"{space.machine.name}: no initial state is within the scope; nothing would be checked"
+        )
+    search.depth = 1 if search.states else 0
+
+
+def _fault(outcome: Fault) -> Verdict:
+    return Verdict.UNDEFINED if outcome.name == "undefined" else Verdict.VIOLATED
+
+
+def _discover(search: Search, state: State, parent: tuple[int, int, Args]) -> int:
+    number = len(search.states)
+    search.index[state] = number
+    search.states.append(state)
+    search.parents.append(parent)
+    if search.predecessors is not None:
+        search.predecessors.append([])
+    _judge_state(search, number)
+    return number
+
+
+def _judge_state(search: Search, number: int) -> None:
+    """Invariants and reachability of a newly found state."""
+    space, state = search.space, search.states[number]
+    for j in space.invariants:
+        if j.name not in search.failures:
+            failing = space.failing(j, state)
+            if failing is not None:
+                _fail(search, j, failing, Found(number, None, "", Verdict.VIOLATED))
+    for j in space.reachables:
+        _witness(search, j, number)
+
+
+def _witness(search: Search, j: Judged, number: int) -> None:
+    """Note for which of its values the property is true in this state for the first time."""
+    space, state = search.space, search.states[number]
+    if j.name not in search.unseen:
+        search.unseen[j.name] = list(space.arguments(j.rule, state))
+    for args in tuple(search.unseen[j.name]):
+        if space.is_true(j, state, args):
+            search.unseen[j.name].remove(args)
+            search.witnesses[j.name] = number
+
+
+def _fail(search: Search, j: Judged, failing: tuple[Args, str | None], found: Found) -> None:
+    args, undefined = failing
+    state = j.of(search.states[found.at])
+    if found.edge is not None and isinstance(found.edge.outcome, Done):
+        args = (j.of(found.edge.outcome.state), *args)
+    if undefined is not None:
+        found.verdict, found.why = Verdict.UNDEFINED, f"undefined: {undefined}"
+    else:
+        found.why = failure_of(search.space, j.property, state, args)
+    search.failures[j.name] = found
+
+
+def _levels(search: Search, progress: Callable[[Progress], None] | None) -> None:
+    """Breadth first, level by level, until nothing is new or a limit is met."""
+    first, last = 0, len(search.states)
+    told = started = search.started
+    while first < last:
+        for number in range(first, last):
+            _expand(search, number)
+            now = time.perf_counter()
+            if _over(search, now - started):
+                search.complete = False
+                return
+            if progress is not None and now - told > 0.2:
+                told = now
+                waiting = len(search.states) - number
+                progress(_progress(search, waiting, now - started))
+        first, last = last, len(search.states)
+        search.depth += first < last
+
+
+def _progress(search: Search, waiting: int, seconds: float) -> Progress:
+    return Progress(len(search.states), search.generated, search.depth, waiting, seconds)
+
+
+def _over(search: Search, seconds: float) -> bool:
+    limits = search.limits
+    return (
+        (limits.states is not None and len(search.states) >= limits.states)
+        or (limits.seconds is not None and seconds >= limits.seconds)
+        or (limits.first and bool(search.failures))
+    )
+
+
+def _expand(search: Search, number: int) -> None:
+    space, state = search.space, search.states[number]
+    admitted = 0
+    events: Counter[tuple[str, Args]] = Counter()
+    for edge in space.edges(state):
+        admitted += 1
+        search.generated += 1
+        row = space.rules[edge.rule][1]
+        search.enabled[row.name] += 1
+        key = row.event, edge.args
+        events[key] += 1
+        if events[key] == 2 and not space.machine.event(row.event).choice:
+            why = f"{row.event} has two transitions here"
+            _note(search, "ambiguous", Found(number, edge, why, Verdict.VIOLATED))
+        if isinstance(edge.outcome, Fault):
+            found = Found(number, edge, edge.outcome.what, _fault(edge.outcome))
+            _note(search, edge.outcome.name, found)
+        elif edge.cut:
+            outside = space.outside(edge.outcome.state) or ""
+            search.cut_by[outside] += 1
+            search.cut_from.add(number)
+        else:
+            _follow(search, number, edge, edge.outcome)
+    if not admitted and not _may_rest(search, state):
+        why = "no transition is enabled"
+        _note(search, "deadlock", Found(number, None, why, Verdict.VIOLATED))
+
+
+def _note(search: Search, name: str, found: Found) -> None:
+    search.failures.setdefault(name, found)
+
+
+def _may_rest(search: Search, state: State) -> bool:
+    machine = search.space.machine
+    if machine.deadlock_ok:
+        return True
+    return any(search.space.failing(j, state) is None for j in search.space.of_kind("terminal"))
+
+
+def _follow(search: Search, number: int, edge: Edge, outcome: Done) -> None:
+    """A step within the scope: its step properties, and the state it leads to."""
+    space, state = search.space, search.states[number]
+    for j in space.step_properties:
+        if j.name not in search.failures:
+            failing = space.failing(j, state, outcome.state)
+            if failing is not None:
+                _fail(search, j, failing, Found(number, edge, "", Verdict.VIOLATED))
+    after = search.index.get(outcome.state)
+    if after is None:
+        name = space.rules[edge.rule][1].name
+        search.new[name] += 1
+        after = _discover(search, outcome.state, (number, edge.rule, edge.args))
+    if search.predecessors is not None:
+        search.predecessors[after].append(number)

@@ -1,0 +1,180 @@
+"""Replay on Spark: the same result as in this process, whatever the journal is like."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="needs pyspark: pip install 'lawful[spark]'")
+
+from lawful.checks import spark
+from lawful.checks.replay import ReplayError, ReplayProgram, replay
+from lawful.checks.tables import to_parquet
+from lawful.machines.unicast import declaration
+
+from .journals import PROGRAM, Row, Worker, interleaved, rows, tampered, worker, written
+from .test_replay import BOTH, LINES
+
+
+def java_is_missing() -> str:
+    try:
+        spark.check_java()
+    except ReplayError as error:
+        return str(error)
+    return ""
+
+
+pytestmark = pytest.mark.skipif(bool(java_is_missing()), reason=java_is_missing())
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Any]:
+    made = spark.session("local[2]")
+    yield made
+    made.stop()
+
+
+def same(paths: list[Path], program: ReplayProgram = PROGRAM) -> Any:
+    """The answer of both engines, which is to be one."""
+    here, there = replay(paths, program), replay(paths, program, "spark")
+    assert here.tallies == there.tallies
+    answers: list[Row] = [here.to_json(), there.to_json()]
+    for answer, engine in zip(answers, ("local", "spark"), strict=True):
+        assert answer.pop("engine") == engine
+        answer.pop("seconds")
+    assert json.dumps(answers[0]) == json.dumps(answers[1])
+    return answers[0]
+
+
+def everything_spoilt() -> list[Row]:
+    """The journals of all ways to spoil one, under instances of their own, interleaved."""
+    journals: list[list[Row]] = []
+    for case in tampered():
+        journal = rows()
+        case.spoil(journal)
+        journals.append([row | {"instance": f"{case.name}/{row['instance']}"} for row in journal])
+    return interleaved(*journals)
+
+
+def spoilt_file(tmp_path: Path) -> Path:
+    path = written(tmp_path / "j.jsonl", everything_spoilt())
+    lines = [line.encode() for line, _ in LINES]
+    junk = [b"", b" ", bytes(range(256)), b'{"instance": "\xff"}', b"\r", b'{"a": 1}\r']
+    path.write_bytes(b"\n".join([*lines, *junk, path.read_bytes()]) + b'{"v": 1, "ins')
+    return path
+
+
+def test_spoilt_journals(session: Any, tmp_path: Path) -> None:
+    found = same([spoilt_file(tmp_path)])
+    for case in tampered():
+        assert found["by_instance"][f"{case.name}/a"] == case.verdict, case.name
+    assert found["rejected"]["rows"] == len(LINES) + 5
+
+
+def test_parquet(session: Any, tmp_path: Path) -> None:
+    lines = spoilt_file(tmp_path)
+    assert to_parquet([lines], tmp_path / "table") == len(everything_spoilt()) + len(LINES) + 5
+    assert same([tmp_path / "table"]) == same([lines])
+    (part,) = (tmp_path / "table").iterdir()
+    assert same([part]) == same([lines])
+
+
+def test_lines_and_tables_together(session: Any, tmp_path: Path) -> None:
+    whole = written(tmp_path / "whole.jsonl", rows())
+    folder = tmp_path / "a b [1] %20 {x}*"
+    folder.mkdir()
+    packed = "".join(f"{json.dumps(row)}\n" for row in rows()[20:]).encode()
+    (folder / "1.jsonl.gz").write_bytes(gzip.compress(packed))
+    to_parquet([written(tmp_path / "0.jsonl", rows()[:20])], folder)
+    assert same([folder], BOTH) == same([whole], BOTH)
+
+
+def test_instances_span_batches(session: Any, tmp_path: Path) -> None:
+    path = written(tmp_path / "j.jsonl", interleaved(*(worker(f"w{i}") for i in range(40))))
+    key = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    before = session.conf.get(key)
+    session.conf.set(key, "7")
+    try:
+        assert same([path])["verdicts"]["fits"] == 40
+    finally:
+        session.conf.set(key, before)
+
+
+def test_many_partitions_are_merged_apart(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark, "MERGED_HERE", 2)
+    monkeypatch.setattr(spark, "PARTITION", 10_000)
+    same([written(tmp_path / "j.jsonl", everything_spoilt())])
+
+
+def test_machines_that_share_a_journal(session: Any, tmp_path: Path) -> None:
+    machines = (declaration.SenderEntryFixed.lawful.ir, declaration.ReceiverEntryFixed.lawful.ir)
+    program = ReplayProgram((Worker.lawful.ir, *machines))
+    found = same([written(tmp_path / "j.jsonl", rows())], program)
+    assert found["machines"][1]["instances"] == 0
+    assert found["coverage"]["transitions"]["Worker.take"] == 13
+
+
+def test_no_journal_is_no_pass(session: Any, tmp_path: Path) -> None:
+    junk = tmp_path / "junk.jsonl"
+    junk.write_bytes(bytes(range(256)) * 9)
+    torn = tmp_path / "torn.jsonl.gz"
+    torn.write_bytes(gzip.compress(junk.read_bytes() * 1000)[:-9])
+    fake = tmp_path / "fake.parquet"
+    fake.write_bytes(b"PAR1" + bytes(100))
+    other = written(tmp_path / "other.jsonl", worker("a"))
+    table = tmp_path / "table"
+    to_parquet([other], table)
+    (part,) = table.iterdir()
+    narrow = _without_column(part, tmp_path / "narrow.parquet")
+    for path, why in [
+        (tmp_path / "missing", "there is no such file"),
+        (junk, "no row of the journal is readable: not JSON, not UTF-8"),
+        (torn, "torn.jsonl.gz"),
+        (fake, "fake.parquet"),
+        (narrow, "it has no column seq"),
+        (tmp_path / "gone://x/y.jsonl", ""),
+    ]:
+        for engine in ("local", "spark"):
+            with pytest.raises(ReplayError) as caught:
+                replay([path], PROGRAM, engine)  # type: ignore[arg-type]  # one of the two
+            assert why in str(caught.value)
+            assert "\n" not in str(caught.value)
+    with pytest.raises(ReplayError, match="Spark: "):
+        replay(["gone://x/y.jsonl"], PROGRAM, "spark")
+    with pytest.raises(ReplayError, match="needs --engine spark"):
+        replay(["gone://x/y.jsonl"], PROGRAM)
+
+
+def _without_column(path: Path, target: Path) -> Path:
+    import pyarrow.parquet as pq
+
+    pq.write_table(pq.read_table(path).drop_columns(["seq"]), target)
+    return target
+
+
+def test_a_task_carries_no_source() -> None:
+    sent = pickle.dumps(spark.FoldPartition(PROGRAM))
+    assert b"journals" not in sent and len(sent) < 12_000
+
+
+def test_java_is_asked_for_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ReplayError, match="needs Java 17 or newer: install it"):
+        spark.check_java()
+    old = tmp_path / "bin" / "java"
+    old.parent.mkdir()
+    old.write_text('#!/bin/sh\necho \'openjdk version "1.8.0_402"\' >&2\n', encoding="utf-8")
+    old.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    with pytest.raises(ReplayError, match=r"found 1\.8\.0_402"):
+        spark.check_java()

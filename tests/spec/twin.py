@@ -1,0 +1,329 @@
+"""Python itself as the judge: a declaration's own methods, run as Python runs them.
+
+A twin of a machine is a plain object with the machine's fields as ordinary mutable values. Its
+methods are the declaration's functions, with only the vocabulary replaced: `require` raises,
+`needed` raises, `can` tries a copy, iterating a sort gives the scope's elements. What a step is
+stands here a second time, on purpose: nothing of the engines is used.
+"""
+
+from __future__ import annotations
+
+import collections
+import copy
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from lawful.spec import ir, words
+from lawful.spec import types as t
+from lawful.spec.bounds import breach
+from lawful.spec.members import chain_of, vars_before
+from lawful.spec.resolve import Resolved, resolve
+from lawful.spec.values import FrozenBag, FrozenMap
+
+UNDEFINED = (
+    KeyError, IndexError, ZeroDivisionError, ValueError, AttributeError, TypeError,
+    UnboundLocalError, RuntimeError,
+)  # fmt: skip
+
+
+class Stop(Exception):
+    """A guard is false."""
+
+
+class Armed:
+    """A timer: armed or not."""
+
+    def __init__(self, armed: bool) -> None:
+        self.armed = armed
+
+    def start(self, seconds: float) -> None:
+        self.armed = True
+
+    def stop(self) -> None:
+        self.armed = False
+
+
+def _require(condition: bool, why: str = "", /) -> None:
+    if not condition:
+        raise Stop
+
+
+def _refuse(why: str, /) -> None:
+    raise Stop
+
+
+def _needed(value: Any, why: str, /) -> Any:
+    if value is None:
+        raise Stop
+    return value
+
+
+def _can(method: Any, /, *args: Any) -> bool:
+    trial = copy.deepcopy(method.__self__)
+    try:
+        getattr(trial, method.__name__)(*args)
+    except Stop:
+        return False
+    except (*UNDEFINED, AssertionError):
+        return True
+    return True
+
+
+SHIMS = {
+    words.require: _require,
+    words.refuse: _refuse,
+    words.needed: _needed,
+    words.can: _can,
+}
+
+
+class _Words(types.ModuleType):
+    """`lawful` itself with the words replaced, for `import lawful as lw`."""
+
+    def __init__(self, real: types.ModuleType) -> None:
+        super().__init__(real.__name__)
+        self.__dict__.update({n: _shim(v) for n, v in vars(real).items()})
+
+
+def _shim(value: Any) -> Any:
+    try:
+        return SHIMS.get(value, value)
+    except TypeError:
+        return value
+
+
+def _globals(real: Mapping[str, Any]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, value in real.items():
+        if isinstance(value, types.ModuleType) and value.__name__ == "lawful":
+            out[name] = _Words(value)
+        elif isinstance(value, types.FunctionType) and value.__module__ == real.get("__name__"):
+            out[name] = types.FunctionType(
+                value.__code__, out, value.__name__, value.__defaults__, value.__closure__
+            )
+        else:
+            out[name] = _shim(value)
+    return out
+
+
+class Twin:
+    """The twin classes of a machine and its parts, and one step of an instance."""
+
+    def __init__(self, cls: type[Any], sizes: Mapping[str, int]) -> None:
+        self.resolved: Resolved = resolve(cls)
+        self.machine = self.resolved.machine
+        self.sizes = sizes
+        self.classes: dict[str, type[Any]] = {self.machine.name: self._twin(cls)}
+        for name, part in self.resolved.parts.items():
+            self.classes[name] = self._twin(part)
+        self.machines = {m.name: m for m in (self.machine, *self.machine.parts)}
+
+    def _twin(self, cls: type[Any]) -> type[Any]:
+        made: type[Any] = object
+        for owner in chain_of(cls):
+            made = type(owner.__name__, (made,), {})
+            originals = vars_before(owner)
+            for name, value in vars(owner).items():
+                real = originals.get(name, value)
+                if isinstance(real, types.FunctionType) and not name.startswith("__"):
+                    setattr(made, name, self._method(real, made))
+                elif not name.startswith("_") and not isinstance(real, words.Scope):
+                    setattr(made, name, real)
+        for event in resolve(cls).machine.events:
+            head = words.header(getattr(cls, event.name, None))
+            if head is None or head.kind == "event" or head.event not in (None, event.name):
+                setattr(made, event.name, _dispatch(resolve(cls).machine, event))
+        return made
+
+    def _method(self, real: types.FunctionType, made: type[Any]) -> Any:
+        head = words.header(real)
+        cells = []
+        for name, cell in zip(real.__code__.co_freevars, real.__closure__ or (), strict=True):
+            cells.append(types.CellType(made) if name == "__class__" else cell)
+        function = types.FunctionType(
+            real.__code__, _globals(real.__globals__), real.__name__, real.__defaults__,
+            tuple(cells),
+        )  # fmt: skip
+        if head is None or head.kind != "transition":
+            return function
+        return _transition(function, head)
+
+    # Values in and out.
+
+    def thawed(self, value: Any, kind: t.Type) -> Any:
+        """The mutable value of a field for an immutable one."""
+        match kind:
+            case t.Part(machine=name):
+                return self.instance(name, value)
+            case t.Timer():
+                return Armed(value)
+            case t.Set(mutable=True):
+                return set(value)
+            case t.Seq(item=item, mutable=True):
+                return [self.thawed(v, item) for v in value]
+            case t.Map(value=of, mutable=True):
+                return {k: self.thawed(v, of) for k, v in value.items()}
+            case t.Bag():
+                return collections.Counter(dict(value))
+            case _:
+                return value
+
+    def frozen(self, value: Any, kind: t.Type) -> Any:
+        """The immutable value of a field."""
+        match kind:
+            case t.Part(machine=name):
+                return self.state(name, value)
+            case t.Timer():
+                return value.armed
+            case t.Set():
+                return frozenset(value)
+            case t.Seq(item=item):
+                return tuple(self.frozen(v, item) for v in value)
+            case t.Map(value=of):
+                return FrozenMap({k: self.frozen(v, of) for k, v in value.items()})
+            case t.Bag():
+                return FrozenBag({k: n for k, n in value.items() if n})
+            case _:
+                return value
+
+    def _fields(self, machine: str) -> list[tuple[str, t.Type]]:
+        m = self.machines[machine]
+        return [(row.name, row.type) for row in (*m.variables, *m.parameters)]
+
+    def instance(self, machine: str, state: tuple[Any, ...]) -> Any:
+        """A twin in that state."""
+        made = self.classes[machine]()
+        for (name, kind), value in zip(self._fields(machine), state, strict=True):
+            setattr(made, name, self.thawed(value, kind))
+        return made
+
+    def state(self, machine: str, twin: Any) -> tuple[Any, ...]:
+        """The state of a twin."""
+        return tuple(self.frozen(getattr(twin, n), k) for n, k in self._fields(machine))
+
+    def step(self, state: tuple[Any, ...], name: str, args: tuple[Any, ...]) -> tuple[str, Any, Any]:
+        """("done", state, output), or ("refused" | "undefined" | "asserts" | "bounds", None, None)."""
+        twin = self.instance(self.machine.name, state)
+        with elements(self.sizes):
+            try:
+                output = getattr(twin, name)(*args)
+            except Stop:
+                return "refused", None, None
+            except AssertionError:
+                return "asserts", None, None
+            except _OutOfTarget:
+                return "bounds", None, None
+            except UNDEFINED:
+                return "undefined", None, None
+        after = self.state(self.machine.name, twin)
+        if self._breach(self.machine.name, after):
+            return "bounds", None, None
+        row = self.machine.transition(name).function
+        output = self.frozen(output, row.output)
+        if output is not None and breach(output, row.output):
+            return "bounds", None, None
+        return "done", after, output
+
+    def _breach(self, machine: str, state: tuple[Any, ...]) -> bool:
+        for row, value in zip(self.machines[machine].variables, state, strict=False):
+            if isinstance(row.type, t.Part):
+                if self._breach(row.type.machine, value):
+                    return True
+            elif breach(value, row.type) is not None:
+                return True
+        return False
+
+    def holds(self, name: str, state: tuple[Any, ...], *more: Any) -> bool | str:
+        """The value of a property, or "undefined"."""
+        twin = self.instance(self.machine.name, state)
+        with elements(self.sizes):
+            try:
+                return bool(getattr(twin, name)(*more))
+            except UNDEFINED:
+                return "undefined"
+
+
+class _OutOfTarget(Exception):
+    pass
+
+
+def _names(state: Any) -> list[str]:
+    return [s.name for s in state]
+
+
+def _transition(function: Callable[..., Any], head: words.Header) -> Callable[..., Any]:
+    """The method with its header: source, timer, body, target."""
+    of = head.of or "state"
+    code = function.__code__
+    params = code.co_varnames[1 : code.co_argcount]
+
+    def place(self: Any, args: tuple[Any, ...], text: str) -> Any:
+        try:
+            return eval(f"self.{text}", {}, {"self": self, **dict(zip(params, args, strict=True))})
+        except UNDEFINED as error:
+            raise Stop from error
+
+    def run(self: Any, *args: Any, **words_: Any) -> Any:
+        args = (*args, *(words_[p] for p in params[len(args) :]))
+        if head.source is not None and place(self, args, of) not in head.source:
+            raise Stop
+        if head.timer is not None:
+            timer = place(self, args, head.timer)
+            if not timer.armed:
+                raise Stop
+            timer.stop()
+        output = function(self, *args)
+        if head.target is not None and len(head.target) == 1:
+            given = {"self": self, "_value": head.target[0]}
+            try:
+                exec(f"self.{of} = _value", {}, given | dict(zip(params, args, strict=True)))
+            except UNDEFINED as error:
+                raise Stop from error
+        elif head.target is not None and place(self, args, of) not in head.target:
+            raise _OutOfTarget
+        return output
+
+    run.__name__ = function.__name__
+    return run
+
+
+def _dispatch(machine: ir.Machine, event: ir.Event) -> Callable[..., Any]:
+    """An event that several transitions serve: the one that is enabled."""
+
+    def run(self: Any, *args: Any) -> Any:
+        taken = []
+        for row in machine.serving(event.name):
+            trial = copy.deepcopy(self)
+            try:
+                taken.append((getattr(trial, row.name)(*args), trial))
+            except Stop:
+                continue
+        if len(taken) != 1:
+            raise Stop
+        self.__dict__.update(taken[0][1].__dict__)
+        return taken[0][0]
+
+    run.__name__ = event.name
+    return run
+
+
+class elements:  # noqa: N801  # used as a function
+    """Inside, iterating a sort gives as many elements as the scope says."""
+
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self.sizes = sizes
+        self.meta: Any = type(words.Sort)
+
+    def __enter__(self) -> None:
+        sizes = self.sizes
+
+        def each(cls: Any) -> Iterator[Any]:
+            return iter([cls(f"{cls.__name__}{i + 1}") for i in range(sizes[cls.__name__])])
+
+        self.kept = self.meta.__iter__, self.meta.__len__
+        self.meta.__iter__ = each
+        self.meta.__len__ = lambda cls: sizes[cls.__name__]
+
+    def __exit__(self, *_: object) -> None:
+        self.meta.__iter__, self.meta.__len__ = self.kept
