@@ -259,6 +259,8 @@ def _spark_error(error: Exception) -> str | None:
     bridge = type(error).__module__.startswith("py4j.")
     if not bridge and not isinstance(error, PySparkException):
         return None
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    causes = [line for line in lines if "Error:" in line or line.startswith("Caused by")]
-    return f"Spark: {plain((causes or lines or ['unknown'])[-1], 300)}"
+    lines = [line.strip() for line in str(error).splitlines()]
+    told = [line for line in lines if line and not line.startswith(("at ", "An error occurred"))]
+    causes = [line for line in told if line.startswith("Caused by: ")]
+    head = told[0].removeprefix(": ") if told else type(error).__name__
+    return f"Spark: {plain(head, 250)}" + "".join(f" ({plain(c, 250)})" for c in causes[-1:])

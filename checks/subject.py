@@ -203,35 +203,15 @@ class Subject:
     ) -> Case:  # fmt: skip
         args, params, given = call
         kinds = {v.name: v.type for v in self.machine.variables}
-        inside = [
-            self.inside(value, kinds[name])
+        kept = [
+            inside(self.encoding, value, kinds[name])
             for name, value in step.after.items()
             if name in kinds and not isinstance(value, Missing)
         ]
-        inside += [
-            self.logic.implies(when, self.inside(value, names[2])) for when, value in step.outputs
-        ]
+        for when, value in step.outputs:
+            kept.append(self.logic.implies(when, inside(self.encoding, value, names[2])))
         typed = {name: (args[name], kind) for name, kind in params}
-        return Case(
-            names[0], names[1], before, typed, given, step, self.logic.all(inside), names[2]
-        )
-
-    def inside(self, value: Value, kind: t.Type) -> Term:
-        """Whether a value keeps its type's bounds; what has no term, element by element."""
-        match value:
-            case Many(rows=rows, item=item):
-                wanted = t.element(kind) or item
-                return self.logic.all(
-                    self.logic.forall(r.names, r.when, self.inside(r.value, wanted)) for r in rows
-                )
-            case Made(fields=fields):
-                kinds = [of for _, of in self.encoding.variants(kind)[0][1]]
-                pairs = zip(fields, kinds, strict=True)
-                return self.logic.all(self.inside(v, k) for v, k in pairs)
-            case Missing() | Whole():
-                return self.logic.true
-            case _:
-                return self.encoding.bounds(value, kind)
+        return Case(names[0], names[1], before, typed, given, step, self.logic.all(kept), names[2])
 
     # Questions.
 
@@ -304,6 +284,25 @@ class Subject:
             if witness.model.truth(when):
                 output = witness.value(value, case.output)
         return fixed, after, output
+
+
+def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:
+    """Whether a value keeps its type's bounds; what has no term, element by element."""
+    match value:
+        case Many(rows=rows, item=item):
+            wanted = t.element(kind) or item
+            return encoding.logic.all(
+                encoding.logic.forall(r.names, r.when, inside(encoding, r.value, wanted))
+                for r in rows
+            )
+        case Made(fields=fields):
+            kinds = [of for _, of in encoding.variants(kind)[0][1]]
+            pairs = zip(fields, kinds, strict=True)
+            return encoding.logic.all(inside(encoding, v, k) for v, k in pairs)
+        case Missing() | Whole():
+            return encoding.logic.true
+        case _:
+            return encoding.bounds(value, kind)
 
 
 def known(found: Iterable[Term | NotEncodable]) -> list[Term]:

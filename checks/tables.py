@@ -51,7 +51,7 @@ def to_parquet(paths: Iterable[str | Path], folder: str | Path) -> int:
 
 def _lines(path: Path) -> Iterator[bytes]:
     with opened(path) as file:
-        yield from (line for line in file if line.strip(BLANK))
+        yield from (line.rstrip(b"\n") for line in file if line.strip(BLANK))
 
 
 def rows_of_table(path: str) -> Iterator[Row | Rejected]:

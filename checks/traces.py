@@ -117,6 +117,6 @@ def rows_of_lines(path: str) -> Iterator[Row | Rejected]:
         with opened(Path(path)) as file:
             for line in file:
                 if line.strip(BLANK):
-                    yield decoded(line)
+                    yield decoded(line.rstrip(b"\n"))
     except (OSError, EOFError) as error:
         raise ReplayError(f"{path}: {error}") from error

@@ -20,6 +20,7 @@ from lawful.spec.ir import Json
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from lawful.spec.serial import fingerprints, to_json
+from lawful.spec.show_flat import flat
 
 if TYPE_CHECKING:
     from lawful.checks.explore import CheckResult
@@ -152,7 +153,7 @@ def show(given: argparse.Namespace) -> int:
         text = "\n".join(json.dumps(each, indent=1) for each in irs)
     elif given.what == "flat":
         scoped = [lower(resolve(c).machine, targets.scope_of(c, given.scope)) for c in found]
-        text = "\n\n".join(shown.flat(each) for each in scoped)
+        text = "\n\n".join(flat(each) for each in scoped)
     else:
         text = "\n\n".join(shown.machine(resolve(cls).machine) for cls in found)
     _answer(given, text, "show", irs)

@@ -102,6 +102,9 @@ class Compiler:
         plan.alarms = tuple(self.alarm(group, made[find]) for group, find in finds)
         plan.defaults = made[defaults](None)
         plan.fresh = made[fresh]
+        checks = self.checks(m.name, ((p.name, p.type) for p in m.parameters))
+        plan.parameters = dict(zip((p.name for p in m.parameters), checks, strict=True))
+        plan.assumed = tuple(p.name for p in m.of_kind("assume"))
         plan.text, plan.watched = self.text, self.watched
         return plan
 

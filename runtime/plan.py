@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.resolve import Resolved
+from lawful.spec.serial import Fingerprints
 
 from .timers import Time
 
@@ -115,8 +116,14 @@ class Plan:
     alarms: tuple[Alarm, ...] = ()
     defaults: dict[str, Any] = field(default_factory=dict)
     fresh: Callable[[State], None] = lambda state: None
-    text: Callable[[], str] = lambda: ""
-    watched: Callable[[str], Callable[..., Any]] = lambda name: lambda: None
+    text: Callable[[], str] = str
+    watched: Callable[[str], Callable[..., Any]] = lambda name: print
+    runs: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    parameters: dict[str, Check] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
+    fingerprint: Fingerprints | None = None
+    abstract: bool = False
+    cls: Any = None
 
     @property
     def name(self) -> str:

@@ -221,11 +221,16 @@ def possible(state: State, way: str, *args: Any) -> bool:
     return not reasons(state, state._plan.ways[way], args)
 
 
-def reasons(state: State, way: Way, args: tuple[Any, ...]) -> tuple[Reason, ...]:
-    """Why the call would be refused; empty where it would not. Changes nothing."""
+def reasons(
+    state: State, way: Way, args: tuple[Any, ...], ignoring: bool = True
+) -> tuple[Reason, ...]:
+    """Why the call would be refused; empty where it would not. Changes nothing.
+
+    Without `ignoring` an event that would be ignored counts as refused.
+    """
     saved = save(state, way)
     try:
-        decide(state, way, args)
+        decide(state, way, args, ignoring)
     except _Parted as refusal:
         return refusal.reasons
     except (*NO_VALUE, Broken, Ambiguous):
@@ -235,7 +240,7 @@ def reasons(state: State, way: Way, args: tuple[Any, ...]) -> tuple[Reason, ...]
     return ()
 
 
-def decide(state: State, way: Way, args: tuple[Any, ...]) -> Any:
+def decide(state: State, way: Way, args: tuple[Any, ...], ignoring: bool = True) -> Any:
     """Take the one enabled candidate, else a matching `ignore`, else refuse with all reasons.
 
     What a candidate does before it refuses is undone; what the one that is taken does before it
@@ -270,7 +275,7 @@ def decide(state: State, way: Way, args: tuple[Any, ...]) -> Any:
         restore(taken[1])
         state._note = taken[0]
         return taken[2]()
-    if _ignored(state, way, args):
+    if ignoring and _ignored(state, way, args):
         state._note = None
         return None
     order = [candidate.name for candidate in way.candidates]

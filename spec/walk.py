@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 
 from . import ir
+from .errors import Place
 
 
 def children(node: ir.Node) -> Iterator[ir.Node]:
@@ -82,3 +83,46 @@ def inlined(do: ir.Do, functions: Iterable[ir.Function]) -> tuple[ir.Stmt, ...]:
 
     made = (replaced(stmt, change) for stmt in found.body)
     return tuple(stmt for stmt in made if isinstance(stmt, ir.Stmt))
+
+
+def own_expressions(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
+    """The expressions that a statement reads itself; those in its blocks aside."""
+    match stmt:
+        case ir.Assign(target=target, value=value):
+            return (value, *_path(target))
+        case ir.Update(target=target, args=args):
+            return (target, *args)
+        case ir.Branch(test=test) | ir.Assert(test=test):
+            return (test,)
+        case ir.Loop(over=over):
+            return (over,)
+        case ir.Do(call=call):
+            return (call,)
+        case _:
+            return tuple(node for node in children(stmt) if isinstance(node, ir.Expr))
+
+
+def _path(target: ir.Expr) -> tuple[ir.Expr, ...]:
+    """What assigning a place reads: nothing for a local, else what leads to it."""
+    return () if isinstance(target, ir.Local) else (target,)
+
+
+def free_locals(nodes: Iterable[object]) -> Iterator[tuple[str, Place]]:
+    """The locals that are read, by name and place; variables of comprehensions aside."""
+    for node in nodes:
+        if isinstance(node, ir.Local):
+            yield node.name, node.place
+        elif isinstance(node, ir.Comp):
+            yield from _free_in_comp(node)
+        elif isinstance(node, ir.Node):
+            yield from free_locals(children(node))
+
+
+def _free_in_comp(comp: ir.Comp) -> Iterator[tuple[str, Place]]:
+    bound: set[str] = set()
+    for clause in comp.clauses:
+        yield from ((n, p) for n, p in free_locals((clause.over,)) if n not in bound)
+        bound.update(clause.names)
+        yield from ((n, p) for n, p in free_locals(clause.conditions) if n not in bound)
+    inside = (comp.element,) if comp.key is None else (comp.key, comp.element)
+    yield from ((n, p) for n, p in free_locals(inside) if n not in bound)

@@ -69,9 +69,7 @@ class Faults(Machine):
         self.n = 4
 
     scope = Scope(Nat=range(0, 2), items=1)
-    expects = Expect(
-        undefined=("undefined", 1), asserts=("violated", 1), bounds=("violated", 1)
-    )
+    expects = Expect(undefined=("undefined", 1), asserts=("violated", 1), bounds=("violated", 1))
 
 
 class Stuck(Machine):

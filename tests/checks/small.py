@@ -171,8 +171,8 @@ class Collections(Machine):
     @transition()
     def index(self, node: Node) -> None:
         """Undefined where a node owns nothing that has a name."""
-        self.level[node] = Lamp.ON if self.names[self.owner[node]] in self.names.values() else (
-            Lamp.BROKEN
+        self.level[node] = (
+            Lamp.ON if self.names[self.owner[node]] in self.names.values() else (Lamp.BROKEN)
         )
 
     @transition()

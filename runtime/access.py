@@ -1,0 +1,292 @@
+"""`entry.lawful` and `Class.lawful`: everything about a machine that is no event of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from lawful.spec import ir
+from lawful.spec.outcomes import Reason, Refused
+from lawful.spec.resolve import Resolved, resolve
+from lawful.spec.serial import Fingerprints, fingerprints
+
+from . import persist, support
+from .observed import Observed, Observer
+from .plan import Alarm, Plan, Way
+
+if TYPE_CHECKING:
+    from .instance import Machine
+
+M = TypeVar("M", bound="Machine")
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """A timer's transition that ran, and what it returned."""
+
+    event: str
+    transition: str
+    output: Any
+
+
+class Access(Generic[M]):
+    """What `Machine.lawful` leads to on a class."""
+
+    def __init__(self, cls: type[M]) -> None:
+        self._cls = cls
+
+    @property
+    def resolved(self) -> Resolved:
+        """The resolved machine with its classes, scopes and expectations."""
+        return resolve(self._cls)
+
+    @property
+    def ir(self) -> ir.Machine:
+        """The typed IR; raises `DeclarationError` with everything wrong in the declaration."""
+        return self.resolved.machine
+
+    @property
+    def plan(self) -> Plan:
+        """The compiled machine; the runtime's own."""
+        return self._cls._plan_of_class()
+
+    @property
+    def fingerprint(self) -> Fingerprints:
+        """Three fingerprints: `shape`, `behaviour`, `whole`."""
+        return fingerprint_of(self.plan)
+
+    def generated(self) -> str:
+        """The generated Python, as text; it is compiled under the lines that it names."""
+        return self.plan.text()
+
+    def restore(
+        self,
+        data: Mapping[str, Any],
+        *,
+        universe: Mapping[type[Any], Any] | None = None,
+        clock: Any = None,
+    ) -> M:
+        """An instance as a snapshot has it; its timers have the time left that they had.
+
+        ValueError where the data are no snapshot of this machine, or of another shape of it.
+        """
+        plan = self.plan
+        shape = fingerprint_of(plan).shape
+        if data.get("v") != 1 or data.get("shape") != shape:
+            raise ValueError(
+                f"a snapshot of another {plan.name}: shape {data.get('shape')!r}, not {shape!r}"
+            )
+        machine = self._cls._bare(universe, clock)
+        persist.fill(machine, persist.read(data, plan), machine._s._time.now())
+        return machine
+
+    def state(self, **values: Any) -> M:
+        """An instance with these variables and parameters; the others have their defaults.
+
+        TypeError and ValueError for what is no value of the variable.
+        """
+        plan = self.plan
+        unknown = set(values) - set(plan.fields)
+        if unknown:
+            known = ", ".join(plan.fields)
+            raise TypeError(f"{plan.name} has no {', '.join(sorted(unknown))}; it has {known}")
+        fixed = {k: v for k, v in values.items() if k not in plan.variables}
+        machine = self._cls(**fixed)
+        for name in plan.variables:
+            if name in values:
+                setattr(machine._s, name, persist.checked(plan, name, values[name]))
+        machine._s._watch = None
+        return machine
+
+
+class InstanceAccess(Access[M]):
+    """What `entry.lawful` leads to on an instance."""
+
+    def __init__(self, machine: M) -> None:
+        super().__init__(type(machine))
+        self._machine = machine
+
+    def _way(self, event: str) -> Way:
+        ways = self.plan.ways
+        if event not in ways:
+            raise ValueError(f"{self.plan.name} has no event {event}; it has {', '.join(ways)}")
+        return ways[event]
+
+    def _checked(self, event: str, args: tuple[Any, ...]) -> tuple[Way, tuple[Any, ...]]:
+        way = self._way(event)
+        if len(args) != len(way.params):
+            wanted = ", ".join(f"{n}: {kind}" for n, kind in way.params)
+            raise TypeError(f"{event} takes ({wanted}), not {len(args)} arguments")
+        return way, tuple(check(arg) for check, arg in zip(way.checks, args, strict=True))
+
+    def enabled(self) -> tuple[str, ...]:
+        """The events that are possible now, in the order of the declaration.
+
+        An event without parameters is listed if one of its transitions would run (or fail, by a
+        fault of the machine). An event with parameters is listed unless each of its transitions
+        is already refused by what needs no argument: its source, its timer, and those of its
+        body's conditions that stand before everything else and read no argument. That an event
+        would be ignored does not make it possible.
+        """
+        self._open("enabled")
+        return tuple(e.name for e in self.ir.events if self._is_enabled(e))
+
+    def _is_enabled(self, event: ir.Event) -> bool:
+        state = self._machine._s
+        way = self.plan.ways[event.name]
+        if not event.params:
+            return not support.reasons(state, way, (), ignoring=False)
+        for candidate in way.candidates:
+            try:
+                self.plan.hints[candidate.name](state)
+            except support.Refusal:
+                continue
+            except support.NO_VALUE:
+                return True
+            return True
+        return False
+
+    def may(self, event: str, *args: Any) -> bool:
+        """Whether the call would not be refused: it would run, be ignored, or fail by a fault of
+        the machine. ValueError for an unknown event; TypeError and ValueError for arguments.
+        """
+        return not self.explain(event, *args)
+
+    def explain(self, event: str, *args: Any) -> tuple[Reason, ...]:
+        """Why the call would be refused, a row for each transition that serves the event; empty
+        where it would not be. Raises as `may`.
+        """
+        way, given = self._checked(event, args)
+        self._open(event)
+        return support.reasons(self._machine._s, way, given)
+
+    def at(self, state: Any) -> bool:
+        """Whether this is the control state; TypeError for what is no state of this machine."""
+        now = getattr(self._machine._s, "state", None)
+        if type(state) is not type(now):
+            raise TypeError(f"{state!r} is no control state of {self.plan.name}")
+        return bool(now is state)
+
+    def take(self, event: str, *args: Any) -> Any:
+        """Call an event or a transition by name; what it returns and raises. ValueError for an
+        unknown name."""
+        method = self._way(event).method
+        assert method is not None
+        return method(self._machine, *args)
+
+    def snapshot(self) -> dict[str, Any]:
+        """The instance as JSON data, to be given to `restore`; see `persist` for its form.
+
+        TypeError for an opaque value that is neither bytes nor str nor int.
+        """
+        kept = persist.keep(self._machine, self._machine._s._time.now())
+        shape = fingerprint_of(self.plan).shape
+        return {"v": 1, "shape": shape, **persist.snapshot(kept, self.plan)}
+
+    def observe(self, callback: Observer) -> Callable[[], None]:
+        """Call it with a `Stepped` after every event from now on, refused and ignored ones too.
+
+        Gives the function that ends it. When observers are called, the event is over: the state
+        is committed, and an observer cannot change what happened. If one raises, the others are
+        still called; then the first exception is raised to whoever called the event, in the place
+        of its output or refusal. A fault of the machine is no event: it is raised, not observed.
+        RuntimeError for a part, and before an `@initial` was called.
+        """
+        self._open("observe")
+        watch = self._machine._s._watch
+        if not isinstance(watch, Observed):
+            watch = self._machine._s._watch = Observed()
+        watch.observers.append(callback)
+        return lambda: self._forget(callback)
+
+    def _forget(self, callback: Observer) -> None:
+        watch = self._machine._s._watch
+        if isinstance(watch, Observed) and callback in watch.observers:
+            watch.observers.remove(callback)
+            if not watch.observers:
+                self._machine._s._watch = None
+
+    def next_deadline(self) -> float | None:
+        """When the next timer that fires a transition is due, in the clock's seconds; None while
+        none is armed. It may have passed, where what the timer fires is refused now."""
+        state = self._machine._s
+        return min((due for a in self.plan.alarms for due, _ in a.find(state)), default=None)
+
+    def fire_due(self, now: float) -> list[Fired]:
+        """Run the transitions of the timers that are due at `now`, the earliest deadline first.
+
+        `now` is the time for these steps, whatever the clock says. A timer fires at most once in
+        a call, so this ends; one that a step stops or puts off does not fire. Of several events
+        that one timer serves the first in the declaration that is possible is taken. A timer
+        whose transitions are all refused stays armed and is left out; observers hear nothing of
+        it. A transition with a parameter that is no key of its timer's place is not fired.
+        """
+        self._open("fire_due")
+        time = self._machine._s._time
+        time.stop_at(now)
+        try:
+            return self._fire(now)
+        finally:
+            time.go_on()
+
+    def _fire(self, now: float) -> list[Fired]:
+        state, fired = self._machine._s, list[Fired]()
+        seen: set[tuple[int, tuple[Any, ...]]] = set()
+        while True:
+            due = [
+                (at, i, args, alarm)
+                for i, alarm in enumerate(self.plan.alarms)
+                for at, args in alarm.find(state)
+                if at <= now and (i, args) not in seen
+            ]
+            if not due:
+                return fired
+            _, i, args, alarm = min(due, key=lambda row: row[:2])
+            seen.add((i, args))
+            self._fire_one(alarm, args, fired)
+
+    def _fire_one(self, alarm: Alarm, args: tuple[Any, ...], fired: list[Fired]) -> None:
+        machine, state = self._machine, self._machine._s
+        for way in alarm.ways:
+            if support.reasons(state, way, args):
+                continue
+            try:
+                output = _stepped(machine, way, args)
+            except Refused:  # An observer may have raised one of its own.
+                raise
+            fired.append(Fired(way.event, state._note or way.event, output))
+            return
+
+    def _open(self, what: str) -> None:
+        """RuntimeError for a part, and before an `@initial` was called."""
+        watch = self._machine._s._watch
+        if watch is not None and not isinstance(watch, Observed):
+            watch.call(self._machine, what, ())
+
+
+def _stepped(machine: Machine, way: Way, args: tuple[Any, ...]) -> Any:
+    """A step of one's own making, observed."""
+    watch = machine._s._watch
+    if isinstance(watch, Observed):
+        return watch.run(machine, way, args, lambda: support.choose(machine._s, way, args))
+    return support.choose(machine._s, way, args)
+
+
+def fingerprint_of(plan: Plan) -> Fingerprints:
+    """The fingerprints of a machine, computed once."""
+    if plan.fingerprint is None:
+        said = plan.resolved.scopes, plan.resolved.expects, plan.resolved.fairness
+        plan.fingerprint = fingerprints(plan.machine, said)
+    return plan.fingerprint
+
+
+class Door:
+    """`Class.lawful` and `entry.lawful`."""
+
+    @overload
+    def __get__(self, instance: None, owner: type[M]) -> Access[M]: ...
+    @overload
+    def __get__(self, instance: M, owner: type[M]) -> InstanceAccess[M]: ...
+    def __get__(self, instance: M | None, owner: type[M]) -> Access[M] | InstanceAccess[M]:
+        return Access(owner) if instance is None else InstanceAccess(instance)

@@ -1,0 +1,226 @@
+"""The journal: one JSON line for each event of each instance, to be replayed against the machine.
+
+    row := {"v": 1, "instance", "seq", "time", "machine", "fingerprint", "event", "transition",
+            "args": {name: JSON}, "outcome", "before", "after", "changed": {name: JSON},
+            "output", "why"}
+
+`seq` counts an instance's rows from 0 without gaps; `time` is in seconds of the instance's clock;
+`fingerprint` is that of the machine's behaviour. `outcome` is "done", "refused" (`why` says why)
+or "ignored". An instance's first row has the event null and the outcome "made", its parameters as
+`args` and its whole state as `changed`, so that a replay can begin at it. Values have the JSON
+form of the command line's page: opaque ones as hashes, timers by whether they are armed, parts as
+objects of their variables.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Self
+
+from lawful.spec import types as t
+from lawful.spec.ir import Json
+from lawful.spec.values import encode, rank
+
+from .observed import Stepped
+from .plan import Plan, State
+
+if TYPE_CHECKING:
+    from .instance import Machine
+
+KEYS = (
+    "v", "instance", "seq", "time", "machine", "fingerprint", "event", "transition", "args",
+    "outcome", "before", "after", "changed", "output", "why",
+)  # fmt: skip
+
+
+class JournalError(Exception):
+    """A journal that cannot be read; `path` and `line` (from 1) say where."""
+
+    def __init__(self, path: str, line: int, what: str) -> None:
+        self.path = path
+        self.line = line
+        super().__init__(f"{path}:{line}: {what}")
+
+
+class Journal:
+    """Writes rows to the end of a file.
+
+    `path` is written anew, or appended to where `append` is true. Up to `buffer` rows are held
+    back (0: none), and are written by `flush` and `close`; a row is written whole or, if the
+    process dies in it, torn at the end of the file, which `read` recognises. Errors: OSError.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, buffer: int = 64, append: bool = False
+    ) -> None:
+        self.path = Path(path)
+        self.buffer = buffer
+        self._file: IO[bytes] | None = self.path.open("ab" if append else "wb", buffering=0)
+        self._rows: list[str] = []
+        self._known: set[str] = set()
+        self._detach: list[Callable[[], None]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def attach(self, entry: Machine, instance: str) -> Callable[[], None]:
+        """Write a row for each event of `entry` from now on, and one for how it is now.
+
+        Gives the function that ends it. Errors: ValueError for a name that this journal has.
+        """
+        if instance in self._known:
+            raise ValueError(f"the journal {self.path} has an instance {instance} already")
+        writer = _Writer(entry, instance, self._write)
+        detach = entry.lawful.observe(writer.stepped)
+        self._known.add(instance)
+        self._detach.append(detach)
+        writer.made(entry)
+        return detach
+
+    def flush(self) -> None:
+        """Hand what is held back to the operating system."""
+        if self._rows and self._file is not None:
+            data = "".join(self._rows).encode()
+            self._rows.clear()
+            while data:
+                data = data[self._file.write(data) :]
+
+    def close(self) -> None:
+        """Write everything, and end what was attached. Closing twice is closing once."""
+        if self._file is None:
+            return
+        for detach in self._detach:
+            detach()
+        try:
+            self.flush()
+        finally:
+            self._file.close()
+            self._file = None
+
+    def _write(self, row: dict[str, Any]) -> None:
+        self._rows.append(json.dumps(row, separators=(",", ":")) + "\n")
+        if len(self._rows) > self.buffer:
+            self.flush()
+
+
+class _Writer:
+    """Makes the rows of one instance."""
+
+    def __init__(
+        self, entry: Machine, instance: str, write: Callable[[dict[str, Any]], None]
+    ) -> None:
+        access = entry.lawful
+        self.instance = instance
+        self.write = write
+        self.plan: Plan = access.plan
+        self.fingerprint = access.fingerprint.behaviour
+        self.params = {way.name: dict(way.params) for way in self.plan.ways.values()}
+        self.seq = 0
+
+    def row(self, time: float, **rest: Any) -> None:
+        head = {
+            "v": 1, "instance": self.instance, "seq": self.seq, "time": time,
+            "machine": self.plan.name, "fingerprint": self.fingerprint,
+        }  # fmt: skip
+        self.write(head | rest)
+        self.seq += 1
+
+    def made(self, entry: Machine) -> None:
+        """The first row: the instance as it is now."""
+        state, plan = entry._s, self.plan
+        control = getattr(getattr(state, "state", None), "name", None)
+        fixed = {p.name: plain(getattr(state, p.name), p.type) for p in plan.machine.parameters}
+        self.row(
+            state._time.now(), event=None, transition=None, args=fixed, outcome="made",
+            before=None, after=control, changed=variables(state), output=None, why=None,
+        )  # fmt: skip
+
+    def stepped(self, done: Stepped) -> None:
+        """The row of an event."""
+        kinds, plan = self.params[done.event], self.plan
+        state = done.instance._s
+        why = "; ".join(map(str, done.reasons)) if done.outcome == "refused" else None
+        self.row(
+            done.time, event=done.event, transition=done.transition,
+            args={name: plain(value, kinds[name]) for name, value in done.args.items()},
+            outcome=done.outcome, before=done.before, after=done.after,
+            changed={name: plain(getattr(state, name), plan.fields[name]) for name in done.changed},
+            output=plain(done.output, plan.machine.event(done.event).output), why=why,
+        )  # fmt: skip
+
+
+def variables(state: State) -> dict[str, Json]:
+    """The JSON form of all variables."""
+    plan = state._plan
+    return {
+        name: plain(getattr(state, name), plan.fields[name])
+        for name in plan.variables
+        if hasattr(state, name)
+    }
+
+
+def plain(value: Any, kind: t.Type) -> Json:
+    """The JSON form of a value as it is inside; a part is an object of its variables."""
+    match kind:
+        case t.Part():
+            return variables(value._s)
+        case t.Map(key=key, value=t.Part()):
+            rows = sorted(((encode(k, key), variables(v._s)) for k, v in value.items()),
+                          key=lambda row: rank(row[0]))  # fmt: skip
+            if isinstance(key, t.Enum | t.Sort):
+                return {str(k): v for k, v in rows}
+            return {"$map": [[k, v] for k, v in rows]}
+        case _ if value is None:
+            return None if not isinstance(kind, t.Timer) else False
+        case _:
+            return encode(value, kind)
+
+
+# Reading.
+
+
+def read(
+    path: str | os.PathLike[str], *, on_torn: Callable[[int, str], None] | None = None
+) -> Iterator[dict[str, Any]]:
+    """The rows of a journal, in its order.
+
+    A last line that its writer did not finish is no row: `on_torn(line, text)` is told of it, and
+    without `on_torn` it is a JournalError, as anything else is that is no row, or a row out of its
+    instance's sequence. An instance's first row may have any `seq`. Errors: OSError.
+    """
+    expected: dict[str, int] = {}
+    with open(path, "rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                text = line.decode(errors="replace")
+                if on_torn is None:
+                    raise JournalError(str(path), number, f"a torn last line: {text[:60]!r}")
+                on_torn(number, text)
+                return
+            row = _row(str(path), number, line)
+            wanted = expected.get(row["instance"], row["seq"])
+            if row["seq"] != wanted:
+                what = f"row {row['seq']} of {row['instance']}, where {wanted} is the next"
+                raise JournalError(str(path), number, what)
+            expected[row["instance"]] = wanted + 1
+            yield row
+
+
+def _row(path: str, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise JournalError(path, number, f"not JSON: {line[:60]!r}") from error
+    if not isinstance(row, Mapping) or set(row) != set(KEYS):
+        raise JournalError(path, number, f"not a row of a journal: {line[:60]!r}")
+    if row["v"] != 1:
+        raise JournalError(path, number, f"a row of version {row['v']}; this lawful reads 1")
+    if not isinstance(row["instance"], str) or type(row["seq"]) is not int:
+        raise JournalError(path, number, f"not a row of a journal: {line[:60]!r}")
+    return dict(row)

@@ -1,0 +1,163 @@
+"""Observers: what each event of an instance did, told after it is done."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+from lawful.spec.outcomes import Reason, Refused
+
+from .plan import Plan, State, Way
+from .support import UNSET, tree
+from .views import viewer
+
+if TYPE_CHECKING:
+    from .instance import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """One event of one instance.
+
+    `transition`: the one that ran, None if none did. `args`: the arguments by name. `before` and
+    `after`: names of the control state, None where there is none. `changed`: the variables whose
+    values are no longer equal to what they were, with their new values as read from outside (a
+    part is a copy of it). `reasons`: of a refusal. `time`: seconds of the instance's clock.
+    """
+
+    instance: Machine
+    event: str
+    transition: str | None
+    args: Mapping[str, Any]
+    outcome: Literal["done", "refused", "ignored"]
+    before: str | None
+    after: str | None
+    changed: Mapping[str, Any]
+    output: Any
+    reasons: tuple[Reason, ...]
+    time: float
+
+
+Observer = Callable[[Stepped], None]
+
+
+class Closed:
+    """What stands before a machine that takes no events from outside now."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+    def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> NoReturn:
+        """Raise RuntimeError, saying why."""
+        names = ", ".join(machine._s._plan.starts)
+        raise RuntimeError(f"{type(machine).__name__}.{way}: {self.why.format(names)}")
+
+
+PART = Closed("a part changes by the transitions of its whole only")
+UNSTARTED = Closed("one of {} has to be called first")
+
+
+class Observed:
+    """Runs the events of one instance and tells its observers."""
+
+    def __init__(self) -> None:
+        self.observers: list[Observer] = []
+
+    def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> Any:
+        """Run the event, tell what it did, and give or raise what it gave or raised."""
+        plan = machine._s._plan
+        run = _watched(plan, way)
+        return self.run(machine, plan.ways[way], args, lambda: run(machine, *args))
+
+    def run(
+        self, machine: Machine, way: Way, args: tuple[Any, ...], step: Callable[[], Any]
+    ) -> Any:
+        """The same for a step of one's own making. A fault of the machine is not told: it is
+        raised, and nothing has happened."""
+        state = machine._s
+        before = _Before(state, way)
+        state._note = way.candidates[0].name
+        try:
+            output = step()
+        except Refused as refusal:
+            self._tell(before.stepped(machine, args, reasons=refusal.reasons))
+            raise
+        self._tell(before.stepped(machine, args, output=output))
+        return output
+
+    def _tell(self, stepped: Stepped) -> None:
+        """Tell all observers; then raise the first exception of one, the others noted in it."""
+        first: Exception | None = None
+        for observer in tuple(self.observers):
+            try:
+                observer(stepped)
+            except Exception as error:
+                if first is None:
+                    first = error
+                else:
+                    first.add_note(f"another observer raised {error!r}")
+        if first is not None:
+            raise first
+
+
+def _watched(plan: Plan, way: str) -> Callable[..., Any]:
+    if way not in plan.runs:
+        plan.runs[way] = plan.watched(way)
+    return plan.runs[way]
+
+
+class _Before:
+    """An instance before an event: what is needed to say what has changed."""
+
+    def __init__(self, state: State, way: Way) -> None:
+        self.way = way
+        self.control = _control(state)
+        self.values = {name: getattr(state, name, UNSET) for name in way.writes}
+        families = state._plan.families if way.composite else {}
+        self.parts = {name: _inside(state, name) for name in families}
+
+    def stepped(
+        self, machine: Machine, args: tuple[Any, ...], *, output: Any = None,
+        reasons: tuple[Reason, ...] = (),
+    ) -> Stepped:  # fmt: skip
+        """What the event did; `_note` tells which transition ran."""
+        state = machine._s
+        note = None if reasons else state._note
+        outcome: Literal["done", "refused", "ignored"] = "done" if note else "ignored"
+        return Stepped(
+            machine, self.way.event, note,
+            dict(zip((n for n, _ in self.way.params), args, strict=True)),
+            "refused" if reasons else outcome, self.control, _control(state),
+            self.changed(state) if note else {}, output, reasons, state._time.now(),
+        )  # fmt: skip
+
+    def changed(self, state: State) -> dict[str, Any]:
+        """The variables whose values differ now, in the order of the declaration."""
+        plan, out = state._plan, dict[str, Any]()
+        for name in plan.variables:
+            if name in self.parts:
+                if _inside(state, name) != self.parts[name]:
+                    out[name] = copy.deepcopy(getattr(state, name))
+            elif name in self.values:
+                new, old = getattr(state, name, UNSET), self.values[name]
+                if new is not old and new != old:
+                    view = viewer(plan.fields[name])
+                    out[name] = new if view is None else view(new)
+        return out
+
+
+def _control(state: State) -> str | None:
+    return getattr(getattr(state, "state", None), "name", None)
+
+
+def _inside(state: State, name: str) -> list[tuple[int, list[Any]]]:
+    """What is in the parts that a variable holds."""
+    held = getattr(state, name, None)
+    parts = () if held is None else held.values() if state._plan.families[name] else (held,)
+    return [
+        (id(each), [getattr(each, n, UNSET) for n in each._plan.variables])
+        for part in parts
+        for each in tree(part._s)
+    ]

@@ -1,0 +1,287 @@
+"""Instances as data: copies, pickles, and snapshots that outlive the process.
+
+    snapshot := {"v": 1, "machine", "shape", "parameters": {name: JSON}, "variables": {name: JSON}}
+
+Values have the JSON form of everything else, with two additions: a timer is the seconds that are
+left (less than 0 if it is overdue), or null; an opaque value has its own encoding in the place of
+a hash, `bytes:` and base64, or `str:` or `int:` and its text. A part is an object of its own
+`machine`, `parameters` and `variables`; a map of parts is a list of [key, part].
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lawful.spec import types as t
+from lawful.spec.bounds import breach
+from lawful.spec.values import FrozenBag, FrozenMap, Token, decode, encode
+
+from .arguments import taken
+from .plan import Plan, State
+from .timers import Time
+from .views import native
+
+if TYPE_CHECKING:
+    from .instance import Machine
+
+LEFT = t.Union((t.FLOAT, t.NOTHING))  # What a timer is in a snapshot.
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The values of an instance; timers as seconds left, parts as what is kept of them."""
+
+    cls: type[Machine]
+    parameters: dict[str, Any]
+    variables: dict[str, Any]
+
+
+def keep(machine: Machine, now: float) -> Kept:
+    """What there is to keep of an instance."""
+    state = machine._s
+    plan = state._plan
+    parameters = {p.name: getattr(state, p.name) for p in plan.machine.parameters}
+    variables = {
+        name: _kept(getattr(state, name), plan.fields[name], now)
+        for name in plan.variables
+        if hasattr(state, name)
+    }
+    return Kept(type(machine), parameters, variables)
+
+
+def _kept(value: Any, kind: t.Type, now: float) -> Any:
+    match kind:
+        case t.Timer():
+            return None if value is None else value - now
+        case t.Part():
+            return keep(value, now)
+        case t.Map(value=t.Timer() | t.Part() as of):
+            return {k: _kept(v, of, now) for k, v in value.items()}
+        case _:
+            return value
+
+
+def fill(machine: Machine, kept: Kept, now: float) -> None:
+    """Give a new instance the values of another."""
+    state = machine._s
+    for name, value in (*kept.parameters.items(), *kept.variables.items()):
+        setattr(state, name, _filled(state, value, state._plan.fields[name], now))
+
+
+def _filled(state: State, value: Any, kind: t.Type, now: float) -> Any:
+    match kind:
+        case t.Timer():
+            return None if value is None else value + now
+        case t.Part():
+            part = value.cls._as_part(state, None)
+            fill(part, value, now)
+            return part
+        case t.Map(value=t.Timer() | t.Part() as of):
+            return {k: _filled(state, v, of, now) for k, v in value.items()}
+        case _:
+            return value
+
+
+# Snapshots.
+
+
+def snapshot(kept: Kept, plan: Plan) -> dict[str, Any]:
+    """The JSON form of what is kept. TypeError for an opaque value that has no encoding."""
+    part = {
+        "machine": plan.name,
+        "parameters": {k: _written(v, plan.fields[k]) for k, v in kept.parameters.items()},
+        "variables": {k: _written(v, plan.fields[k]) for k, v in kept.variables.items()},
+    }
+    return part
+
+
+def _written(value: Any, kind: t.Type) -> Any:
+    match kind:
+        case t.Part():
+            return snapshot(value, value.cls.lawful.plan)
+        case t.Map(key=key, value=t.Part() as of):
+            rows = [[encode(_closed(k, key), key), _written(v, of)] for k, v in value.items()]
+            return sorted(rows, key=repr)
+        case _:
+            return encode(_closed(value, kind), _plain(kind))
+
+
+def _plain(kind: t.Type) -> t.Type:
+    """The type with timers as what is left of them."""
+    match kind:
+        case t.Timer():
+            return LEFT
+        case t.Map(key=key, value=t.Timer()):
+            return t.Map(key, LEFT, kind.mutable, kind.total)
+        case _:
+            return kind
+
+
+def read(data: Any, plan: Plan) -> Kept:
+    """What a snapshot keeps; ValueError, with what is wrong, for anything else."""
+    if not isinstance(data, Mapping) or data.get("machine") != plan.name:
+        found = data.get("machine") if isinstance(data, Mapping) else data
+        raise ValueError(f"not a snapshot of {plan.name}: {found!r}")
+    held = set(plan.fields) - set(plan.variables)
+    return Kept(
+        plan.cls,
+        _rows(data.get("parameters"), plan, held),
+        _rows(data.get("variables"), plan, set(plan.variables)),
+    )
+
+
+def _rows(data: Any, plan: Plan, wanted: set[str]) -> dict[str, Any]:
+    if not isinstance(data, Mapping) or set(data) != wanted:
+        found = sorted(data) if isinstance(data, Mapping) else data
+        raise ValueError(f"a snapshot of {plan.name} has {sorted(wanted)}, not {found}")
+    return {k: _read(data[k], plan.fields[k], plan, k) for k in plan.fields if k in wanted}
+
+
+def _read(data: Any, kind: t.Type, plan: Plan, what: str) -> Any:
+    world, parts = plan.resolved.world, plan.resolved.parts
+    match kind:
+        case t.Part():
+            known = {cls.__name__: cls for cls in _family(parts[kind.machine])}
+            named = data.get("machine") if isinstance(data, Mapping) else None
+            if named not in known:
+                raise ValueError(f"{what} is a {kind}, not {named!r}")
+            cls: Any = known[named]
+            return read(data, cls.lawful.plan)
+        case t.Map(key=key, value=t.Part() as of):
+            if not isinstance(data, list):
+                raise ValueError(f"{what} is a list of [key, {of}]")
+            rows = [(decode(row[0], key, world), row[1]) for row in data]
+            return {_open(k, key): _read(v, of, plan, what) for k, v in rows}
+        case _:
+            value = native(_open(decode(data, _plain(kind), world), kind), kind)
+            found = None if _plain(kind) is not kind else breach(value, kind)
+            if found is not None:
+                raise ValueError(f"{what}: {found}")
+            return value
+
+
+def _family(cls: type[Any]) -> list[type[Any]]:
+    return [cls, *(each for sub in cls.__subclasses__() for each in _family(sub))]
+
+
+def checked(plan: Plan, name: str, value: Any) -> Any:
+    """A variable's value from outside, as it is kept inside; TypeError or ValueError if it is
+    none."""
+    kind = plan.fields[name]
+    match kind:
+        case t.Timer() | t.Map(value=t.Timer()) | t.Part() | t.Map(value=t.Part()):
+            raise TypeError(f"{name} is a {kind}: it starts as declared")
+        case t.Set() | t.Seq() | t.Map() | t.Bag():
+            value = native(value, kind)
+        case _:
+            pass
+    taken(value, kind, plan.resolved.world, name)
+    found = breach(value, kind)
+    if found is not None:
+        raise ValueError(f"{name}: {found}")
+    return value
+
+
+# Opaque values.
+
+
+def _closed(value: Any, kind: t.Type) -> Any:
+    """The value with each opaque value in it as a token that holds its encoding."""
+    return _opaques(value, kind, lambda held, name: Token(name, _encoding(held)))
+
+
+def _open(value: Any, kind: t.Type) -> Any:
+    """The value with each token in it as the opaque value that it holds."""
+    return _opaques(value, kind, lambda token, name: _opened(token))
+
+
+def _encoding(value: Any) -> str:
+    match value:
+        case bytes():
+            return "bytes:" + base64.b64encode(value).decode()
+        case str():
+            return "str:" + value
+        case bool():
+            pass
+        case int():
+            return f"int:{value}"
+        case _:
+            pass
+    raise TypeError(f"no encoding for the opaque value {value!r}: bytes, str and int have one")
+
+
+def _opened(token: Any) -> Any:
+    kind, _, text = str(token.id).partition(":")
+    match kind:
+        case "bytes":
+            return base64.b64decode(text, validate=True)
+        case "str":
+            return text
+        case "int":
+            return int(text)
+        case _:
+            raise ValueError(f"not the encoding of an opaque value: {token.id!r}")
+
+
+Change = Callable[[Any, str], Any]
+
+
+def _has_opaque(kind: t.Type) -> bool:
+    match kind:
+        case t.Opaque():
+            return True
+        case t.Record(fields=fields):
+            return any(_has_opaque(of) for _, of in fields)
+        case t.Union(options=kinds) | t.Tuple(items=kinds):
+            return any(map(_has_opaque, kinds))
+        case t.Seq(item=item) | t.Set(item=item) | t.Bag(item=item):
+            return _has_opaque(item)
+        case t.Map(key=key, value=value):
+            return _has_opaque(key) or _has_opaque(value)
+        case _:
+            return False
+
+
+def _opaques(value: Any, kind: t.Type, change: Change) -> Any:
+    """The value with `change` made to each opaque value in it."""
+    if not _has_opaque(kind):
+        return value
+    match kind:
+        case t.Opaque(name=name):
+            return change(value, name)
+        case t.Record(fields=fields):
+            return type(value)(*(_opaques(getattr(value, f), of, change) for f, of in fields))
+        case t.Union(options=options):
+            return _in_union(value, options, change)
+        case t.Tuple(items=items):
+            return tuple(_opaques(v, of, change) for v, of in zip(value, items, strict=True))
+        case t.Seq(item=item):
+            return type(value)(_opaques(v, item, change) for v in value)
+        case t.Set(item=item):
+            return frozenset(_opaques(v, item, change) for v in value)
+        case t.Bag(item=item):
+            return FrozenBag({_opaques(k, item, change): n for k, n in value.items()})
+        case t.Map(key=key, value=of):
+            return FrozenMap(
+                {_opaques(k, key, change): _opaques(v, of, change) for k, v in value.items()}
+            )
+        case _:
+            return value
+
+
+def _in_union(value: Any, options: tuple[t.Type, ...], change: Change) -> Any:
+    if value is None:
+        return None
+    for option in options:
+        if isinstance(option, t.Record) and option.name == type(value).__name__:
+            return _opaques(value, option, change)
+    rest = [o for o in options if not isinstance(o, t.Record | t.Nothing)]
+    return _opaques(value, rest[0], change) if rest else value
+
+
+def clock_time(clock: Any) -> Time:
+    """The time of a new instance on this clock."""
+    return Time(clock)

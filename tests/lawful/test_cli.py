@@ -1,0 +1,210 @@
+"""The command line: exit codes, JSON, and what it says where it can do nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawful.cli import main
+
+SENDER = "lawful.machines.unicast.declaration:SenderEntryFixed"
+SENDER_AS_SEED = "lawful.machines.unicast.as_seed:SenderEntryAsSeed"
+
+WRONG = '''
+from lawful import Machine, Nat, State, transition
+
+class Door(State):
+    OPEN = "open"
+    SHUT = "shut"
+
+class Wrong(Machine):
+    state: Door = Door.OPEN
+    n: Nat = 0
+
+    @transition(source=Door.OPEN)
+    def shut(self) -> None:
+        self.n = self.m
+
+    @transition(source=Door.SHUT)
+    def open(self) -> None:
+        while self.n:
+            self.n -= 1
+'''
+SURPRISE = """
+from lawful import Machine, Nat, Scope, invariant, require, transition
+
+class Surprise(Machine):
+    n: Nat = 0
+
+    @transition()
+    def up(self) -> None:
+        require(self.n < 3, "enough")
+        self.n += 1
+
+    @invariant
+    def below_two(self) -> bool:
+        return self.n < 2
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 5))
+"""
+MET = SURPRISE.replace("deadlock_ok", 'expects = Expect(below_two=("violated", 2))\n    deadlock_ok')
+MET = MET.replace("Machine, Nat", "Expect, Machine, Nat")
+
+
+def run(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    code = main(args)
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def answer(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, Any]:
+    code, out, _ = run(*args, "--json", "-", capsys=capsys)
+    return code, json.loads(out)
+
+
+def declared(tmp_path: Path, text: str) -> str:
+    path = tmp_path / f"declared_{abs(hash(text))}.py"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_expected_verdicts_met_is_0(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run("check", SENDER_AS_SEED, capsys=capsys)
+    assert (code, err) == (0, "")
+    assert "no_silent_loss             step_property  violated after 3 events  as expected" in out
+
+
+def test_json_alone_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = answer("check", SENDER, capsys=capsys)
+    assert code == 0
+    assert (found["version"], found["command"]) == (1, "check")
+    [machine] = found["machines"]
+    assert machine["machine"] == "SenderEntryFixed"
+    assert (machine["distinct"], machine["generated"], machine["depth"]) == (745, 52_870, 14)
+    assert machine["verdict"] == "holds-within-scope"
+    assert machine["scope"] == {"Nat": "0..3", "Payload": "2"}
+
+
+def test_a_surprise_is_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run("check", declared(tmp_path, SURPRISE), capsys=capsys)
+    assert code == 1
+    assert "below_two is violated: n < 2 is false (n = 2)" in out
+
+
+def test_an_expected_violation_with_its_length_is_0(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("check", declared(tmp_path, MET), capsys=capsys)[0] == 0
+    other = MET.replace('("violated", 2)', '("violated", 1)')
+    code, out, _ = run("check", declared(tmp_path, other), capsys=capsys)
+    assert code == 1
+    assert "violated after 2 events  EXPECTED violated after 1" in out
+
+
+def test_an_expected_violation_not_found_is_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = MET.replace("self.n < 3", "self.n < 1")
+    assert run("check", declared(tmp_path, text), capsys=capsys)[0] == 1
+
+
+def test_out_of_budget_is_3(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run("check", SENDER, "--max-states", "10", capsys=capsys)
+    assert code == 3
+    assert "stopped   before everything was explored" in out
+
+
+def test_a_refused_declaration_is_4_and_says_everything(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = declared(tmp_path, WRONG)
+    code, out, err = run("check", path, capsys=capsys)
+    assert (code, out) == (4, "")
+    assert f"{path}:18: L102" in err
+    assert "while self.n:" in err
+    code, _, err = run("check", declared(tmp_path, WRONG.split("    @transition(source=Door.SHUT")[0]), capsys=capsys)
+    assert code == 4
+    assert "L205" in err
+    assert "m of a Wrong" in err
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["check", "no.such.module"], "there is no module no.such.module"),
+        (["check", "nowhere.py"], "there is no file nowhere.py"),
+        (["check", "lawful.machines.unicast.declaration:Nobody"], "has no machine Nobody"),
+        (["check", SENDER, "--scope", "huge"], "has no scope huge"),
+        (["check", SENDER, "--scope", "Nat=many"], "expected N, A..B or A,B,C"),
+        (["check", SENDER, "--only", "nothing"], "has no property nothing"),
+        (["check", SENDER, "--json", "no/such/folder/x.json", "--max-states", "1"], "cannot write"),
+    ],
+)
+def test_usage_is_5(args: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(*args, capsys=capsys)
+    assert (code, out) == (5, "")
+    assert said in err
+
+
+def test_unknown_options_are_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["check", SENDER, "--sideways"])
+    assert stopped.value.code == 5
+    assert "--sideways" in capsys.readouterr().err
+
+
+def test_a_missing_bound_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run("check", SENDER, "--scope", "Naat=4", capsys=capsys)
+    assert code == 4
+    assert "Naat in the scope of SenderEntryFixed" in err
+
+
+def test_a_smaller_scope_is_weaker(capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = answer("check", SENDER, "--scope", "Nat=0..2", capsys=capsys)
+    assert code == 3  # A reachable state of the larger scope is not seen.
+    assert found["machines"][0]["distinct"] == 145
+
+
+def test_prove_says_what_is_proved_and_for_what(capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = answer("prove", SENDER, capsys=capsys)
+    assert code == 0
+    [machine] = found["machines"]
+    assert {p["verdict"] for p in machine["properties"]} == {"proved"}
+    assert all("all integers" in p["covers"] for p in machine["properties"])
+    names = {p["name"] for p in machine["properties"]}
+    assert {"bounds", "window_is_what_is_unacked", "no_silent_loss"} <= names
+
+
+def test_a_counterexample_to_induction_is_no_violation(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run("prove", SENDER_AS_SEED, capsys=capsys)
+    assert code == 0  # What is expected to be violated need not be provable.
+    assert "remove: no_silent_loss: counterexample to induction" in out
+    assert "violated after" not in out
+
+
+def test_show_prints_declaration_ir_and_flat(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run("show", SENDER, capsys=capsys)
+    assert code == 0
+    assert "class SenderEntryFixed(Machine):" in out
+    code, out, _ = run("show", SENDER, "--what", "ir", capsys=capsys)
+    assert code == 0
+    assert json.loads(out)["machine"]
+    code, out, _ = run("show", SENDER, "--what", "flat", capsys=capsys)
+    assert code == 0
+    assert "transition ack(m: Ack(seqno=Nat[0..3], conn=Nat[0..3]))" in out
+
+
+def test_draw_writes_where_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run("draw", SENDER, "--format", "dot", "--out", str(tmp_path), capsys=capsys)
+    assert code == 0
+    path = Path(out.strip())
+    assert path.parent == tmp_path
+    assert path.read_text(encoding="utf-8").startswith("digraph")
+
+
+def test_quiet_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("check", SENDER_AS_SEED, "--quiet", capsys=capsys) == (0, "", "")
