@@ -274,7 +274,7 @@ class Logic:
 
     def remainder(self, a: Term, b: Term) -> Term:
         """`a % b` as in Python: it has the sign of b."""
-        return self._by_sign(b, inner(a) % inner(b), -((-inner(a)) % (-inner(b))))
+        return Term(inner(a) % inner(b))
 
     def _by_sign(self, b: Term, positive: Any, negative: Any) -> Term:
         chosen = self.choose(self.less(self.number(0), b), Term(positive), Term(negative))

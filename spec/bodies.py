@@ -19,7 +19,7 @@ def block(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
     """The statements of a block, in order; what a test told holds for the rest of it."""
     out: list[ir.Stmt] = []
     for node in nodes:
-        b.hoisted, b.read_state = [], False
+        b.hoisted, b.evaluated = [], False
         made = STATEMENTS[type(node)](b, node)
         hoisted, b.hoisted = b.hoisted or [], []
         out += [*hoisted, *made]
@@ -37,9 +37,9 @@ def ends(body: Sequence[ir.Stmt]) -> bool:
 
 
 def _inner(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
-    kept = b.hoisted, b.read_state
+    kept = b.hoisted, b.evaluated
     made = block(b, nodes)
-    b.hoisted, b.read_state = kept
+    b.hoisted, b.evaluated = kept
     return made
 
 
@@ -167,9 +167,9 @@ def place_of(b: Body, node: tree.Expression) -> ir.Expr | None:
     """An assignable place; a problem and None where it is not."""
     with b.knowing({}):
         b.facts = {}  # A place is assigned at its declared type, whatever is known of it.
-        kept = b.read_state
+        kept = b.evaluated
         found = exprs.expr(b, node)
-        b.read_state = kept
+        b.evaluated = kept
     if isinstance(found.type, t.Unknown):
         return None
     ok = True
@@ -212,9 +212,9 @@ def _augment(b: Body, node: tree.Augment) -> list[ir.Stmt]:
         place = place_of(b, node.target)
     if place is None:
         return []
-    kept = b.read_state
+    kept = b.evaluated
     value = exprs.expr(b, node.value, place.type if isinstance(place.type, t.Seq) else None)
-    b.read_state = kept
+    b.evaluated = kept
     result = exprs.binary(b, node.place, node.op, (place, value))
     b.forget(place)
     return [ir.Assign(node.place, place, result)]

@@ -59,7 +59,7 @@ def _hoisted(
 ) -> ir.Expr:
     """A step inside an expression becomes a statement before it, where that is the same."""
     type, make = changing
-    if b.hoisted is None or b.read_state:
+    if b.hoisted is None or b.evaluated:
         b.problem(
             "L102", node.place, "a change of the state inside an expression",
             "a statement of its own", "assign the result to a local first",
@@ -159,7 +159,7 @@ def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Exp
             else "correct the name",
         )  # fmt: skip
         return b.wrong(node.place)
-    b.read_state = True
+    b.evaluated = True
     if shape is b.scene.own and signature.kind == "helper":
         b.scene.helper(name)  # Resolved on first use; a circle is a problem of its own.
     args = arguments(b, node, signature.params)

@@ -11,6 +11,7 @@ from . import ir, tree
 from . import types as t
 from .declare import Names
 from .errors import Place, Problems
+from .walk import everything
 
 Mode = Literal["transition", "initial", "property", "helper", "default"]
 
@@ -56,18 +57,27 @@ MISSING = object()
 
 @dataclass
 class Body:
-    """The state of resolving one body; `hoisted` takes the steps that an expression contains."""
+    """The state of resolving one body; `hoisted` takes the steps that an expression contains.
+
+    `owned` are the locals that hold a container of their own, `aliases` those that name a place;
+    of these the `dead` name one that was replaced since. `assigned` is what the body assigns
+    anywhere: such a name is never one of the module. `evaluated` tells that something that a step
+    could change, or that could refuse, was evaluated before in the same statement.
+    """
 
     scene: Scene
     names: Names
     owner: str
     mode: Mode
     output: t.Type
-    locals: dict[str, t.Type] = field(default_factory=dict)
-    aliases: dict[str, ir.Expr] = field(default_factory=dict)
-    facts: dict[ir.Expr, t.Type] = field(default_factory=dict)
+    locals: dict[str, t.Type] = field(default_factory=dict[str, t.Type])
+    owned: set[str] = field(default_factory=set[str])
+    aliases: dict[str, ir.Expr] = field(default_factory=dict[str, ir.Expr])
+    dead: set[str] = field(default_factory=set[str])
+    assigned: frozenset[str] = frozenset()
+    facts: dict[ir.Expr, t.Type] = field(default_factory=dict[ir.Expr, t.Type])
     hoisted: list[ir.Stmt] | None = None
-    read_state: bool = False
+    evaluated: bool = False
     fresh: int = 0
     changes: bool = False
 
@@ -87,7 +97,8 @@ class Body:
         """The Python object that a chain of names stands for, `MISSING` if it is not static."""
         match node:
             case tree.Name(name=name):
-                if name in self.locals or name == "self" or name not in self.names:
+                local = name in self.locals or name in self.aliases or name in self.assigned
+                if local or name == "self" or name not in self.names:
                     return MISSING
                 return self.names[name]
             case tree.Attribute(of=of, name=name):
@@ -125,33 +136,52 @@ class Body:
     @contextmanager
     def binding(self, names: Mapping[str, t.Type]) -> Iterator[None]:
         """Inside, these names are locals."""
-        kept = dict(self.locals)
-        self.locals.update(names)
+        kept = dict(self.locals), dict(self.aliases), self.assigned
+        self.bind(names)
+        self.assigned -= names.keys()
         try:
             yield
         finally:
-            self.locals = kept
+            self.locals, self.aliases, self.assigned = kept
+
+    def bind(self, names: Mapping[str, t.Type]) -> None:
+        """From here on these names are locals, whatever they were before."""
+        self.locals.update(names)
+        for name in names:
+            self.aliases.pop(name, None)
+            self.owned.discard(name)
 
     def forget(self, target: ir.Expr) -> None:
-        """After `target` changed: what was known of it and below it is known no more."""
+        """After `target` changed: what was known of it is known no more.
+
+        Two keys may be one, so that nothing is known of the other items of its container either.
+        """
+        while isinstance(target, ir.Item | ir.Narrow):
+            target = target.of
         self.facts = {e: f for e, f in self.facts.items() if not mentions(e, target)}
 
     def forget_state(self) -> None:
         """After a step or a helper changed the state: only facts about locals remain."""
         self.facts = {e: f for e, f in self.facts.items() if isinstance(e, ir.Local)}
+        self.dead |= {n for n, path in self.aliases.items() if isinstance(root(path), ir.Self)}
+
+    def replaced(self, target: ir.Expr) -> None:
+        """After another value was put at `target`: names of what was there name nothing."""
+        self.forget(target)
+        self._bury(target, lambda path: mentions(path, target))
+
+    def updated(self, target: ir.Expr) -> None:
+        """After the container at `target` changed where it stands: names of its items are lost."""
+        self.forget(target)
+        self._bury(target, lambda path: path != target and mentions(path, target))
+
+    def _bury(self, target: ir.Expr, gone: Callable[[ir.Expr], bool]) -> None:
+        self.dead |= {name for name, path in self.aliases.items() if gone(path)}
 
 
 def mentions(expr: ir.Expr, target: ir.Expr) -> bool:
     """Whether a path reads the target or something below it."""
-    if expr == target:
-        return True
-    match expr:
-        case ir.Field(of=of) | ir.Narrow(of=of):
-            return mentions(of, target)
-        case ir.Item(of=of, key=key):
-            return mentions(of, target) or mentions(key, target)
-        case _:
-            return False
+    return target in tuple(everything((expr,)))
 
 
 def root(expr: ir.Expr) -> ir.Expr:

@@ -22,9 +22,9 @@ def effect(b: Body, node: tree.Apply) -> Effect | None:
         return _base(b, node, function.name)
     if not _rooted(b, function.of):
         return None
-    kept = len(b.scene.problems.found), b.read_state
+    kept = len(b.scene.problems.found), b.evaluated
     of = exprs.expr(b, function.of)
-    b.read_state = kept[1]
+    b.evaluated = kept[1]
     shape = b.shape(of.type)
     if shape is not None:
         return _of_machine(b, node, of, shape)

@@ -122,7 +122,7 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
     shape = b.shape(of.type)
     if shape is not None:
         if node.name in shape.fields:
-            b.read_state = True
+            b.evaluated = True
             return narrowed(b, ir.Field(node.place, shape.fields[node.name], of, node.name))
         value = b.scene.constant(node.name) if shape is b.scene.own else MISSING
         if value is not MISSING and node.name not in shape.methods:

@@ -247,8 +247,8 @@ def _read_stale(body: Iterable[ir.Stmt], stale: set[str]) -> Place | None:
         if isinstance(stmt, ir.Branch):
             then, other = set(stale), set(stale)
             culprit = _read_stale(stmt.then, then) or _read_stale(stmt.other, other)
-            stale |= then | other
-            stale -= (set(stale) - then) & (set(stale) - other)
+            stale.clear()
+            stale.update(then | other)
         elif isinstance(stmt, ir.Loop):
             culprit = _read_stale_in_rounds(stmt, stale)
         else:

@@ -75,6 +75,13 @@ class Probe(asyncio.DatagramProtocol):
         for message in decode(data).messages:
             self.inbox.put_nowait(message)
 
+    async def until_said(self, message: Message) -> set[Message]:
+        """All that the endpoint says until it says this, which is included."""
+        said = {await self.inbox.get()}
+        while message not in said:
+            said.add(await self.inbox.get())
+        return said
+
     def raw(self, datagram: bytes) -> None:
         assert self.transport is not None
         assert self.target is not None

@@ -1,0 +1,282 @@
+"""The main job, end to end, on one system: run, check, prove, draw, replay. `make tour`.
+
+Everything in the final table is a result of this run; the exit code is 0 only if all of it is as
+it should be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lawful.checks import prove_report, report
+from lawful.checks.explore import CheckResult, explore
+from lawful.checks.fold import ReplayProgram
+from lawful.checks.prove import prove
+from lawful.checks.replay import Engine, ReplayResult, replay
+from lawful.checks.replay_report import html
+from lawful.checks.traces import ReplayError
+from lawful.checks.verdict import PropertyResult
+from lawful.diagrams.render import render
+from lawful.machines.unicast import as_seed, declaration, system
+from lawful.machines.unicast.relay import Faults
+from lawful.machines.unicast.run import ExchangeReport, exchange
+from lawful.progress import progress
+from lawful.runtime.instance import Machine
+from lawful.spec.lower import lower
+from lawful.spec.resolve import resolve
+
+OUT = Path("out/tour")
+MESSAGES = 1_000
+FAULTS = Faults(loss=0.10, duplicate=0.05, reorder=0.10)
+SEED = 2013
+PATIENCE = 120.0  # Seconds; the exchange takes a few.
+ENTRIES: tuple[type[Machine], ...] = (
+    declaration.SenderEntryFixed,
+    declaration.ReceiverEntryFixed,
+)
+AS_WRITTEN: tuple[type[Machine], ...] = (
+    as_seed.SenderEntryAsSeed,
+    as_seed.ReceiverEntryAsSeed,
+)
+
+
+@dataclass
+class Findings:
+    """What the run established: rows of (what, result, whether it is as it should be)."""
+
+    rows: list[tuple[str, str, bool]] = field(default_factory=list)
+    paths: list[tuple[str, Path]] = field(default_factory=list)
+
+    def add(self, what: str, result: str, good: bool) -> None:
+        """Note one result."""
+        self.rows.append((what, result, good))
+
+    @property
+    def good(self) -> bool:
+        """Whether everything is as it should be."""
+        return all(good for _, _, good in self.rows)
+
+
+def main() -> int:
+    """Take the tour; the return value is the exit code."""
+    began = time.perf_counter()
+    OUT.mkdir(parents=True, exist_ok=True)
+    found = Findings()
+    journal = _run(found)
+    _check(found)
+    _prove(found)
+    _draw(found)
+    _replay(found, journal)
+    _say("What was established")
+    rows = [(what, result, "" if good else "NOT AS IT SHOULD BE") for what, result, good in found.rows]
+    print("\n".join(report.table(rows)))
+    print()
+    print("\n".join(report.table([(what, str(path)) for what, path in found.paths])))
+    print(f"\n{time.perf_counter() - began:.0f} seconds")
+    return 0 if found.good else 1
+
+
+def _say(title: str) -> None:
+    print(f"\n{title}\n{'-' * len(title)}", flush=True)
+
+
+# The service.
+
+
+def _run(found: Findings) -> Path:
+    _say("Run: reliable unicast over UDP, through a network that fails")
+    journal = OUT / "journal.jsonl"
+    with progress("delivered", quiet=False) as tell:
+        done = asyncio.run(_exchange(journal, lambda n, of: tell(f"{n:,} of {of:,}")))
+    for name, way in done.directions.items():
+        print(
+            f"  {name}  {way.delivered:,} of {way.sent:,} delivered, "
+            f"{way.duplicates} twice, {way.out_of_order} out of order"
+        )
+    network = _network(done)
+    print(f"  the network: {network}")
+    print(f"  {done.seconds:.1f} s, {done.journal_rows:,} rows in the journal")
+    found.add(
+        f"service, {MESSAGES:,} messages each way",
+        "exactly once, in order" if done.exactly_once_in_order else "LOST, TWICE OR OUT OF ORDER",
+        done.exactly_once_in_order,
+    )
+    found.add("the network meanwhile", network, True)
+    found.paths.append(("journal", journal))
+    return journal
+
+
+async def _exchange(journal: Path, tell: Callable[[int, int], None]) -> ExchangeReport:
+    async with asyncio.timeout(PATIENCE):
+        return await exchange(MESSAGES, FAULTS, SEED, journal, tell)
+
+
+def _network(done: ExchangeReport) -> str:
+    total = done.relay.total
+    return (
+        f"{total.received:,} datagrams, {total.lost:,} lost, "
+        f"{total.duplicated:,} doubled, {total.reordered:,} reordered"
+    )
+
+
+# Exploration.
+
+
+def _check(found: Findings) -> None:
+    _say("Check: the design as written, and as it has to be")
+    for cls in (*AS_WRITTEN, *ENTRIES, system.LinkAsSeed, system.LinkFixed):
+        result = _explored(cls)
+        bounds = ", ".join(f"{k}={v}" for k, v in result.scope.items())
+        print(
+            f"  {result.machine:<20} {result.distinct:>7,} states {result.seconds:6.1f} s  "
+            f"{_failed(result) or result.verdict.value}"
+        )
+        found.add(f"check {result.machine}", _outcome(result, bounds), result.as_expected)
+        if cls is system.LinkAsSeed:
+            worst = [_property(result, "no_loss"), _property(result, "no_duplicate")]
+    for p in worst:
+        print()
+        print("\n".join(f"  {line}" for line in report.counterexample(p)))
+
+
+def _explored(cls: type[Machine]) -> CheckResult:
+    resolved = resolve(cls)
+    flat = lower(resolved.machine, resolved.scopes["scope"])
+    with progress(f"checking {cls.__name__}", quiet=False) as tell:
+        return explore(
+            flat, resolved.world, resolved.expects,
+            progress=lambda p: tell(f"{p.distinct:,} states, depth {p.depth}"),
+        )  # fmt: skip
+
+
+def _failed(result: CheckResult) -> str:
+    bad = [p for p in result.properties if p.trace is not None and not p.verdict.good]
+    return ", ".join(f"{p.name} {p.verdict.value}" for p in bad)
+
+
+def _outcome(result: CheckResult, bounds: str) -> str:
+    failed = _failed(result)
+    said = f"{failed} (as expected)" if failed else f"{result.verdict.value}"
+    return f"{said}; {result.distinct:,} states; {bounds}"
+
+
+def _property(result: CheckResult, name: str) -> PropertyResult:
+    return next(p for p in result.properties if p.name == name)
+
+
+# Proofs.
+
+
+def _prove(found: Findings) -> None:
+    _say("Prove: both entries, by induction, for all integers")
+    for cls in ENTRIES:
+        resolved = resolve(cls)
+        with progress(f"proving {cls.__name__}", quiet=False) as tell:
+            result = prove(resolved.machine, sizes={}, progress=tell)
+        print(prove_report.text(result, resolved.expects))
+        print()
+        verdicts = sorted({p.verdict.value for p in result.properties})
+        covers = sorted({p.covers for p in result.properties})
+        said = f"{len(result.properties)} properties {', '.join(verdicts)}; {'; '.join(covers)}"
+        good = prove_report.exit_code(result, resolved.expects) == 0
+        found.add(f"prove {result.machine}", said, good)
+
+
+# Pictures.
+
+
+def _draw(found: Findings) -> None:
+    _say("Draw: control states, guards, outputs")
+    for cls in ENTRIES:
+        for form in ("svg", "png"):
+            drawn = render(resolve(cls).machine, OUT / f"{cls.__name__}.{form}", form)
+            print(f"  {drawn.path}{f'  ({drawn.note})' if drawn.note else ''}")
+            found.paths.append(("picture", drawn.path))
+
+
+# Replay.
+
+
+def _replay(found: Findings, journal: Path) -> None:
+    _say("Replay: the journal against the machines, on Spark")
+    program = ReplayProgram(tuple(resolve(cls).machine for cls in ENTRIES))
+    engine = _engine()
+    table = _as_parquet(journal) if engine == "spark" else journal
+    clean = _replayed([journal], program, engine)
+    found.add(f"replay of the journal ({engine})", _verdicts(clean), clean.exit_code == 0)
+    if table != journal:
+        again = _replayed([table], program, engine)
+        found.add("replay of the same as Parquet", _verdicts(again), again.exit_code == 0)
+        found.paths.append(("journal as Parquet", table))
+    tampered = _tampered(journal)
+    caught = _replayed([tampered], program, engine)
+    found.add("replay of a tampered journal", _verdicts(caught), caught.exit_code == 2)
+    empty = OUT / "empty.jsonl"
+    empty.write_text("", encoding="utf-8")
+    found.add("replay of an empty journal", *_refused(empty, program, engine))
+    for name, result in (("replay", clean), ("tampered", caught)):
+        page = OUT / f"{name}.html"
+        page.write_text(html(result), encoding="utf-8")
+        found.paths.append((f"report ({name})", page))
+
+
+def _engine() -> Engine:
+    from lawful.checks.spark import java_missing
+
+    missing = java_missing()
+    if missing is None:
+        return "spark"
+    print(f"  {missing}; replaying without Spark")
+    return "local"
+
+
+def _as_parquet(journal: Path) -> Path:
+    from lawful.checks.spark import to_parquet
+
+    table = OUT / "journal.parquet"
+    to_parquet(journal, table)
+    return table
+
+
+def _replayed(paths: list[Path], program: ReplayProgram, engine: Engine) -> ReplayResult:
+    with progress("replaying", quiet=False):
+        result = replay(paths, program, engine)
+    print(f"  {paths[0].name}: {_verdicts(result)}, {result.seconds:.1f} s")
+    return result
+
+
+def _verdicts(result: ReplayResult) -> str:
+    counts = ", ".join(f"{n} {name}" for name, n in result.verdicts.items() if n)
+    return f"{result.total.events:,} events of {result.total.instances} instances: {counts}"
+
+
+def _tampered(journal: Path) -> Path:
+    """The journal with one acknowledgement in the middle made to say one message more."""
+    lines = journal.read_text(encoding="utf-8").splitlines(keepends=True)
+    acks = [i for i, line in enumerate(lines) if '"event":"ack"' in line and '"done"' in line]
+    at = acks[len(acks) // 2]
+    row = json.loads(lines[at])
+    row["args"]["m"]["seqno"] += 1
+    lines[at] = json.dumps(row, separators=(",", ":")) + "\n"
+    out = OUT / "tampered.jsonl"
+    out.write_text("".join(lines), encoding="utf-8")
+    return out
+
+
+def _refused(path: Path, program: ReplayProgram, engine: Engine) -> tuple[str, bool]:
+    try:
+        result = replay([path], program, engine)
+    except ReplayError as error:
+        print(f"  {path.name}: {error}")
+        return f"an error: {error}", True
+    return _verdicts(result), False
+
+
+if __name__ == "__main__":
+    sys.exit(main())
