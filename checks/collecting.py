@@ -127,7 +127,7 @@ def _counter_of(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
             logic.number(1), logic.number(0),
         )
         for r in many.rows
-    ]  # fmt: skip
+    ]
     return logic.by_cases(key, logic.add(logic.number(0), *counts))
 
 

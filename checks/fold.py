@@ -156,7 +156,7 @@ class Fold:
         return InstanceVerdict(
             self.instance, machine, verdict, finding, self.rows, self.events,
             dict(self.transitions) if judged else {}, dict(self.states) if judged else {},
-        )  # fmt: skip
+        )
 
     def _ended(self) -> tuple[str, Finding | None]:
         if self.found is not None:
@@ -202,7 +202,7 @@ class Fold:
     def _finding(
         self, index: int, kind: str, clause: str, row: Row | None,
         details: Mapping[str, Json] | None = None,
-    ) -> Finding:  # fmt: skip
+    ) -> Finding:
         stepper = self.stepper
         more: dict[str, Json] = dict(details or {})
         if row is not None:
@@ -213,7 +213,7 @@ class Fold:
         return Finding(
             kind, index, clause, event, stepper.control(self.state), stepper.shown(self.state),
             stepper.legal(self.state), more,
-        )  # fmt: skip
+        )
 
 
 def said(row: Row) -> dict[str, Json]:

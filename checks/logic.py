@@ -274,7 +274,7 @@ class Logic:
 
     def remainder(self, a: Term, b: Term) -> Term:
         """`a % b` as in Python: it has the sign of b."""
-        return Term(inner(a) % inner(b))
+        return self._by_sign(b, inner(a) % inner(b), -((-inner(a)) % (-inner(b))))
 
     def _by_sign(self, b: Term, positive: Any, negative: Any) -> Term:
         chosen = self.choose(self.less(self.number(0), b), Term(positive), Term(negative))
@@ -320,7 +320,7 @@ class Logic:
         if z3.is_quantifier(term) and term.is_lambda():
             return self.rebuild(Term(z3.substitute_vars(term.body(), key)))
         if z3.is_store(term):
-            below = self.read(Term(term.arg(0)), key)
+            below = self.read(Term(term.arg(0)), Term(term.arg(1)))
             return self.choose(self.equal(key, Term(term.arg(1))), Term(term.arg(2)), below)
         if z3.is_const_array(term):
             return Term(term.arg(0))

@@ -16,6 +16,8 @@ from lawful.spec import ir, ops
 from lawful.spec import types as t
 from lawful.spec.values import FrozenBag, FrozenMap, World
 
+from .boxes import Box
+
 Env = dict[str, Any]
 SELF = ""  # The key of the machine itself in an environment: no local has this name.
 
@@ -31,10 +33,6 @@ class Guard(Exception):
         self.test = test
         self.why = why
         self.env = env
-
-
-class Box(list[Any]):
-    """A machine's state while a step changes it."""
 
 
 PARTIAL = (KeyError, IndexError, ZeroDivisionError, ValueError)

@@ -10,8 +10,8 @@ from lawful.spec import types as t
 from lawful.spec.bounds import breach
 from lawful.spec.values import chosen
 
+from .boxes import State
 from .meaning import iterate
-from .reference import State
 
 INT = "int"
 

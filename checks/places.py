@@ -98,7 +98,7 @@ class Places(Evaluator):
     def named(
         self, params: Sequence[tuple[str, t.Type]], given: Sequence[tuple[Value, t.Type]],
         node: ir.Node,
-    ) -> dict[str, Value]:  # fmt: skip
+    ) -> dict[str, Value]:
         return {
             name: self.fit(value, source, kind, node)
             for (name, kind), (value, source) in zip(params, given, strict=True)

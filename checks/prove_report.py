@@ -28,7 +28,8 @@ def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
         own = [o for o in result.obligations if o.property == p.name]
         done = f"{sum(o.verdict in PROVED for o in own)}/{len(own)}"
         spent = f"{sum(o.seconds for o in own):.2f}"
-        rows.append((p.name, p.verdict.value, done, spent, p.covers if covers else _odd(p, expects)))
+        last = p.covers if covers else _odd(p, expects)
+        rows.append((p.name, p.verdict.value, done, spent, last))
     lines += ["", *(INDENT + line for line in table(rows))]
     for o in result.obligations:
         if o.verdict not in PROVED:

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import bounds, ir
-from lawful.spec import types as t
 from lawful.spec import explain as words
+from lawful.spec import types as t
 from lawful.spec.explain import conjuncts, named, refusal, shown, text
 from lawful.spec.ir import Json
 from lawful.spec.outcomes import Reason
 from lawful.spec.show import expr as expr_text
 from lawful.spec.show import path
-from lawful.spec.values import FrozenBag, FrozenMap, World, encode
+from lawful.spec.values import World, encode
 
-from .meaning import PARTIAL, SELF, Box, Env, Guard, Meaning, NoValue, fields_of, iterate
-
-State = tuple[Any, ...]
+from .boxes import Box, State, freeze, private, thaw
+from .meaning import PARTIAL, SELF, Env, Guard, Meaning, NoValue, iterate
+from .updates import UPDATE, put
 
 
 class Broken(Exception):
@@ -260,22 +260,11 @@ class Reference(Meaning):
                 self.eval(of, env)[self.layout[of.type.machine][name]] = value
             case ir.Item(of=of, key=key):
                 held = self.eval(of, env)
-                self.store(of, _put(held, self.eval(key, env), value), env)
+                self.store(of, put(held, self.eval(key, env), value), env)
             case ir.Narrow(of=of):
                 self.store(of, value, env)
             case _:
                 raise AssertionError(f"not a place: {expr_text(target)}")
-
-
-def _put(held: Any, key: Any, value: Any) -> Any:
-    if isinstance(held, FrozenBag):
-        return FrozenBag({**{k: n for k, n in held.items() if k != key}, **({key: value} if value else {})})
-    if isinstance(held, FrozenMap):
-        return FrozenMap({**held, key: value})
-    if not -len(held) <= key < len(held):
-        raise NoValue(f"there is no item {key}")
-    at = key % len(held)
-    return (*held[:at], value, *held[at + 1 :])
 
 
 def _named(params: tuple[tuple[str, t.Type], ...], args: list[Any]) -> dict[str, Any]:
@@ -285,46 +274,6 @@ def _named(params: tuple[tuple[str, t.Type], ...], args: list[Any]) -> dict[str,
 def _not_in(row: ir.Transition, state: str) -> str:
     assert row.control is not None and row.source is not None
     return words.source(path(row.control), state, row.source)
-
-
-def freeze(box: Box) -> State:
-    """A box and the boxes in it as a value."""
-    return PartState([v if v.__class__ not in HOLDERS else _frozen(v) for v in box])
-
-
-def _frozen(value: Any) -> Any:
-    if value.__class__ is Box:
-        return freeze(value)
-    if value.__class__ is FrozenMap and value and next(iter(value.values())).__class__ is Box:
-        return FrozenMap({k: freeze(v) for k, v in value.items()})
-    return value
-
-
-def thaw(state: State) -> Box:
-    """A private copy of a state that a step may change; parts are told by their class."""
-    return Box([v if v.__class__ not in HOLDERS else _thawed(v) for v in state])
-
-
-def _thawed(value: Any) -> Any:
-    if value.__class__ is PartState:
-        return thaw(value)
-    if value.__class__ is FrozenMap and value and next(iter(value.values())).__class__ is PartState:
-        return FrozenMap({k: thaw(v) for k, v in value.items()})
-    return value
-
-
-def private(box: Any) -> Box:
-    """A copy of a machine, frozen or not, whose changes nobody else sees."""
-    return thaw(freeze(box)) if box.__class__ is Box else thaw(box)
-
-
-class PartState(tuple[Any, ...]):
-    """A part's state inside a state: a tuple that can be told from a tuple value."""
-
-    __slots__ = ()
-
-
-HOLDERS = frozenset({Box, PartState, FrozenMap})  # Only these can have a machine inside.
 
 
 def _lazy(m: Reference, guard: Guard, transition: str) -> Callable[[], Reason]:
@@ -435,63 +384,6 @@ def _update(m: Reference, s: ir.Update, env: Env) -> None:
     _into(m, s.into, given, env)
 
 
-def _remove(held: frozenset[Any], item: Any) -> tuple[Any, Any]:
-    if item not in held:
-        raise KeyError(item)
-    return held - {item}, None
-
-
-def _without(held: Mapping[Any, Any], key: Any) -> FrozenMap[Any, Any]:
-    return FrozenMap({k: v for k, v in held.items() if k != key})
-
-
-def _map_pop(held: FrozenMap[Any, Any], key: Any, *default: Any) -> tuple[Any, Any]:
-    given = held.get(key, *default) if default else held[key]
-    return _without(held, key), given
-
-
-def _map_delete(held: FrozenMap[Any, Any], key: Any) -> tuple[Any, Any]:
-    return _map_pop(held, key)[0], None
-
-
-def _pop(held: tuple[Any, ...], *index: int) -> tuple[Any, Any]:
-    left = list(held)
-    given = left.pop(*index)
-    return tuple(left), given
-
-
-def _insert(held: tuple[Any, ...], index: int, item: Any) -> tuple[Any, Any]:
-    made = list(held)
-    made.insert(index, item)
-    return tuple(made), None
-
-
-def _seq_remove(held: tuple[Any, ...], item: Any) -> tuple[Any, Any]:
-    at = held.index(item)
-    return (*held[:at], *held[at + 1 :]), None
-
-
-UPDATE: dict[tuple[str, str], Callable[..., tuple[Any, Any]]] = {
-    ("Set", "add"): lambda held, x: (held | {x}, None),
-    ("Set", "discard"): lambda held, x: (held - {x}, None),
-    ("Set", "remove"): _remove,
-    ("Set", "update"): lambda held, other: (held | other, None),
-    ("Set", "clear"): lambda held: (frozenset(), None),
-    ("Seq", "append"): lambda held, x: ((*held, x), None),
-    ("Seq", "extend"): lambda held, other: ((*held, *other), None),
-    ("Seq", "insert"): _insert,
-    ("Seq", "pop"): _pop,
-    ("Seq", "remove"): _seq_remove,
-    ("Seq", "clear"): lambda held: ((), None),
-    ("Map", "pop"): _map_pop,
-    ("Map", "update"): lambda held, other: (FrozenMap({**held, **other}), None),
-    ("Map", "delete"): _map_delete,
-    ("Map", "clear"): lambda held: (FrozenMap(), None),
-    ("Bag", "clear"): lambda held: (FrozenBag(), None),
-    ("Timer", "start"): lambda held, seconds: (True, None),
-    ("Timer", "stop"): lambda held: (False, None),
-}
-
 RUN: dict[type[ir.Stmt], Callable[[Reference, Any, Env], None]] = {
     ir.Assign: _assign,
     ir.Update: _update,
@@ -508,5 +400,3 @@ RUN: dict[type[ir.Stmt], Callable[[Reference, Any, Env], None]] = {
     ir.Base: _base,
     ir.Do: _do,
 }
-
-__all__ = ["Done", "Fault", "Outcome", "Reference", "Refusal", "State", "fields_of"]

@@ -178,7 +178,7 @@ def _rejected(found: Shown) -> Json:
 def replay(
     paths: Iterable[str | Path], program: ReplayProgram, engine: Engine = "local",
     master: str | None = None,
-) -> ReplayResult:  # fmt: skip
+) -> ReplayResult:
     """Replay the journals; ReplayError where they are unreadable or hold no row to replay.
 
     `master` is Spark's: by default, all cores of this computer.

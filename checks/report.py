@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 from lawful.spec.explain import text
@@ -11,6 +12,7 @@ from .explore import CheckResult
 from .verdict import PropertyResult, Trace, TraceStep, Verdict
 
 INDENT = "  "
+WIDTH = 96
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -75,7 +77,8 @@ def _expected(p: PropertyResult) -> str:
 
 def counterexample(p: PropertyResult) -> list[str]:
     """A counterexample: events, their arguments, and only what each changed."""
-    lines = [f"{p.name} is {p.verdict.value}: {p.why}"]
+    said = f"{p.name} is {p.verdict.value}: {p.why}"
+    lines = textwrap.wrap(said, WIDTH, subsequent_indent=INDENT, break_on_hyphens=False)
     if p.trace is not None:
         lines += [INDENT + line for line in trace_text(p.trace)]
     return lines + [f"{INDENT}{note}" for note in p.notes]

@@ -10,7 +10,8 @@ from lawful.spec.ir import Json, PropertyKind
 from lawful.spec.values import encode
 from lawful.spec.words import Expected
 
-from .reference import Done, State
+from .boxes import State
+from .reference import Done
 from .search import Search
 from .space import Args, Edge, Judged, Space, changed
 from .verdict import PropertyResult, Trace, TraceStep, Verdict
@@ -20,7 +21,7 @@ BUILT_IN = ("deadlock", "bounds", "asserts", "undefined", "ambiguous")
 JUDGED: tuple[PropertyKind, ...] = ("invariant", "step_property", "reachable", "recoverable")
 UNSUPPORTED: tuple[PropertyKind, ...] = (
     "eventually", "eventually_always", "infinitely_often", "leads_to",
-)  # fmt: skip
+)
 
 
 def judge(search: Search, expects: Mapping[str, Expected]) -> list[PropertyResult]:

@@ -5,7 +5,8 @@
      "before", "after", "changed": {name: JSON}, "output", "why"}
 
 `seq` counts from 0 without a gap within an instance; the first row, `made`, has no event, the
-parameters as `args` and the whole initial state as `changed`. A row that cannot be told to belong
+parameters as `args` and the whole initial state as `changed`; it may also tell a `universe`, the
+elements of the sorts that the machine iterates. A row that cannot be told to belong
 to an instance is rejected, with the reason; a row that belongs to one but says nothing that can
 be replayed has a flaw, which puts its instance into quarantine. Nothing is dropped.
 """
@@ -24,7 +25,7 @@ VERSION = 1
 LARGEST = 2**63  # What no column of whole numbers holds is no sequence number.
 OUTCOMES = ("made", "done", "refused", "ignored")
 # The columns of a journal kept as a table; those in `RAW` hold JSON text.
-RAW = ("args", "changed", "output", "before", "after", "time")
+RAW = ("args", "changed", "output", "before", "after", "time", "universe")
 TEXTS = ("instance", "machine", "fingerprint", "event", "transition", "outcome", "why")
 
 
@@ -51,6 +52,7 @@ class Row:
     after: Json | Absent = ABSENT
     changed: Mapping[str, Json] | Absent = ABSENT
     output: Json | Absent = ABSENT
+    universe: Mapping[str, Json] = field(default_factory=dict[str, Json])
     flaw: str = ""
 
 
@@ -89,7 +91,7 @@ def row_of(data: dict[str, Any], text: str) -> Row | Rejected:
         instance, seq, data["machine"], data["fingerprint"], data["event"], data["transition"],
         data["args"], data["outcome"], data["before"], data["after"], data["changed"],
         data["output"],
-    )  # fmt: skip
+    )
 
 
 def _flaw(data: Mapping[str, Any]) -> str:
@@ -101,6 +103,8 @@ def _flaw(data: Mapping[str, Any]) -> str:
             return f"a row without {name}"
         if not isinstance(data[name], kinds):
             return f"{name} is of another form"
+    if not isinstance(data.get("universe"), dict | None):
+        return "universe is of another form"
     if data["outcome"] not in OUTCOMES:
         return "an unknown outcome"
     if (data["event"] is None) != (data["outcome"] == "made"):

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .reference import Done, Fault, State
+from .boxes import State
+from .reference import Done, Fault
 from .space import Args, Edge, Judged, Space
 from .verdict import Verdict
 from .why import failure_of
@@ -152,7 +153,7 @@ def _fail(search: Search, j: Judged, failing: tuple[Args, str | None], found: Fo
     if undefined is not None:
         found.verdict, found.why = Verdict.UNDEFINED, f"undefined: {undefined}"
     else:
-        found.why = failure_of(search.space, j.property, state, args)
+        found.why = failure_of(search.space.reference, j.property, state, args)
     search.failures[j.name] = found
 
 

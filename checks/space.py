@@ -13,8 +13,9 @@ from lawful.spec.flat import Flat, Plan, Rule
 from lawful.spec.ir import Json
 from lawful.spec.values import World, chosen, decode, encode
 
+from .boxes import State
 from .meaning import SELF, NoValue, fields_of, iterate
-from .reference import Done, Fault, Outcome, Reference, Refusal, State
+from .reference import Done, Fault, Outcome, Reference, Refusal
 
 Args = tuple[Any, ...]
 

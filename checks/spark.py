@@ -160,6 +160,8 @@ def _table(spark: SparkSession, path: str) -> DataFrame:
     types = {f.name: f.dataType.simpleString().replace("bigint", "int") for f in read.schema.fields}
     check_columns(path, types)
     columns: list[Column] = [F.col(name) for name in NEEDED]
+    if "universe" in types:
+        columns.append(F.col("universe"))
     if "corrupt" in types:
         columns.append(F.hex("corrupt").alias("corrupt"))
     whole = F.to_json(F.struct(*columns), {"ignoreNullFields": "false"})

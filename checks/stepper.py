@@ -10,9 +10,10 @@ from lawful.spec import types as t
 from lawful.spec.ir import Json
 from lawful.spec.values import World, decode, encode, rank
 
+from .boxes import State
 from .compare import at, changes, pair, same, sentence
 from .meaning import SELF, Guard, NoValue
-from .reference import Done, Fault, Outcome, Reference, Refusal, State
+from .reference import Done, Fault, Outcome, Reference, Refusal
 from .rows import Absent, Row
 
 CONTROL = "state"  # The variable that is the control state, where it is an enum.
@@ -102,7 +103,7 @@ class Stepper:
         return tuple(
             name for name in self.events
             if any(self._may_serve(row, state) for row in self.machine.serving(name))
-        )  # fmt: skip
+        )
 
     def _may_serve(self, row: ir.Transition, state: State) -> bool:
         if not row.function.params:

@@ -162,7 +162,7 @@ class Subject:
         return self._case(
             (START if function is None else function.name, START, t.NOTHING), None,
             (args, function.params if function else (), given), step,
-        )  # fmt: skip
+        )
 
     def steps(self) -> dict[str, Case | NotEncodable]:
         """Every transition, from the arbitrary state, for arbitrary arguments."""
@@ -182,7 +182,7 @@ class Subject:
         return self._case(
             (row.name, row.event, row.function.output), self.state,
             (args, row.function.params, given), step,
-        )  # fmt: skip
+        )
 
     def _arguments(
         self, params: Sequence[tuple[str, t.Type]]
@@ -200,7 +200,7 @@ class Subject:
         self, names: tuple[str, str, t.Type], before: Mapping[str, Value] | None,
         call: tuple[Mapping[str, Value], Sequence[tuple[str, t.Type]], tuple[Term, ...]],
         step: Symbolic,
-    ) -> Case:  # fmt: skip
+    ) -> Case:
         args, params, given = call
         kinds = {v.name: v.type for v in self.machine.variables}
         kept = [
@@ -236,7 +236,7 @@ class Subject:
         if name in BUILT_IN:
             stops = {
                 "asserts": step.asserts, "undefined": step.undefined, "ambiguous": step.ambiguous,
-            }  # fmt: skip
+            }
             return Question(self.possible(case), (logic.negate(stops[name]),))
         p = next(p for p in self.machine.properties if p.name == name)
         if p.kind == "invariant":

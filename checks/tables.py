@@ -14,7 +14,9 @@ from .rows import RAW, TEXTS, Rejected, Row, columns_of, plain, row_of_columns
 from .traces import BLANK, ReplayError, opened, sources
 
 BATCH = 20_000
-NEEDED = ("v", "instance", "seq", *TEXTS[1:-1], *(name for name in RAW if name != "time"))
+SPARE = ("time", "why", "universe", "corrupt")  # Columns that a table may lack.
+NEEDED = ("v", "seq", *(name for name in (*TEXTS, *RAW) if name not in SPARE))
+READ = (*NEEDED, "universe", "corrupt")
 
 
 def _arrow() -> Any:
@@ -67,7 +69,7 @@ def rows_of_table(path: str) -> Iterator[Row | Rejected]:
 
 
 def _wanted(names: Iterable[str]) -> list[str]:
-    return [name for name in names if name in (*NEEDED, "corrupt")]
+    return [name for name in names if name in READ]
 
 
 def check_columns(path: str, types: dict[str, str]) -> None:

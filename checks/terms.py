@@ -93,7 +93,7 @@ class Execution(Statements):
     def _body(
         self, function: ir.Function, args: Mapping[str, Value], own: Place | Whole | Term | None,
         machine: ir.Machine | None = None,
-    ) -> list[Returned]:  # fmt: skip
+    ) -> list[Returned]:
         """Execute a body; the ways out of it, the state merged over them."""
         with self._framed(machine or self.frame.machine, own) as frame:
             for name, kind in function.params:
@@ -135,7 +135,7 @@ class Execution(Statements):
     def _transition(
         self, row: ir.Transition, args: Mapping[str, Value], own: Place | Whole | Term | None,
         machine: ir.Machine | None = None,
-    ) -> list[Returned]:  # fmt: skip
+    ) -> list[Returned]:
         machine = machine or self.frame.machine
         logic = self.logic
         with self._framed(machine, own) as frame:
@@ -282,7 +282,7 @@ class Execution(Statements):
     def _ignored(
         self, ignores: Sequence[ir.Ignore], given: Sequence[tuple[Value, t.Type]], own: Place,
         machine: ir.Machine,
-    ) -> Term:  # fmt: skip
+    ) -> Term:
         found: list[Term] = []
         for row in ignores:
             where = self.logic.true

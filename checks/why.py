@@ -8,12 +8,13 @@ from lawful.spec import ir
 from lawful.spec.explain import conjuncts, failure, shown, text
 from lawful.spec.values import encode
 
+from .boxes import State
 from .meaning import SELF, Env, NoValue
-from .reference import Refusal, State
+from .reference import Reference, Refusal
 from .space import Space
 
 
-def failure_of(space: Space, p: ir.Property, state: State, args: tuple[Any, ...]) -> str:
+def failure_of(m: Reference, p: ir.Property, state: State, args: tuple[Any, ...]) -> str:
     """The false clause of a property in a state, with the values read in it."""
     env: Env = dict(zip((name for name, _ in p.function.params), args, strict=False))
     env[SELF] = state
@@ -21,20 +22,19 @@ def failure_of(space: Space, p: ir.Property, state: State, args: tuple[Any, ...]
     plain = all(isinstance(stmt, ir.Assign) for stmt in before)
     if not plain or not isinstance(last, ir.Return) or last.value is None:
         return f"{p.name} is false"
-    space.reference.block(tuple(before), env)
-    return clause(space, last.value, env)
+    m.block(tuple(before), env)
+    return clause(m, last.value, env)
 
 
-def clause(space: Space, test: ir.Expr, env: Env) -> str:
+def clause(m: Reference, test: ir.Expr, env: Env) -> str:
     """The first false conjunct, going into a quantifier that is false for one element."""
-    m = space.reference
     false = next((c for c in conjuncts(test) if not m.eval(c, env)), test)
     if isinstance(false, ir.Comp) and false.kind == "all":
         for inner in m.clauses(false.clauses, env):
             if not m.eval(false.element, inner):
                 bound = [name for each in false.clauses for name in each.names]
                 at = ", ".join(f"{name} = {_plain(inner[name])}" for name in bound)
-                return f"{clause(space, false.element, inner)} for {at}"
+                return f"{clause(m, false.element, inner)} for {at}"
     values = [text(encode(m.eval(e, env), e.type)) for e in shown(false)]
     return failure(false, values)
 

@@ -14,10 +14,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from lawful import commands
-from lawful.commands import OutOfReach
 from lawful.spec.errors import DeclarationError
-from lawful.targets import TargetError
+
+from . import commands
+from .commands import OutOfReach
+from .targets import TargetError
 
 USAGE, REFUSED, FAULT = 5, 4, 70
 
@@ -78,7 +79,7 @@ def _check(commands_: Sub) -> None:
     parser.add_argument(
         "--scope", action="append", default=[], metavar="KEY=VALUE|NAME",
         help="a bound (Node=4, Nat=0..7, beans=100) or a named scope",
-    )  # fmt: skip
+    )
     parser.add_argument("--engine", choices=("auto", "reference"), default="auto")
     parser.add_argument("--first", action="store_true", help="stop at the first violation")
     parser.add_argument("--max-states", type=_positive, metavar="N")
@@ -119,7 +120,7 @@ def _show(commands_: Sub) -> None:
     parser.add_argument(
         "--what", choices=("declaration", "ir", "flat"), default="declaration",
         help="the machine as text, its IR as JSON, or the machine with its scope",
-    )  # fmt: skip
+    )
     parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
 
 

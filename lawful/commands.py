@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lawful import targets
 from lawful.checks.verdict import PropertyResult, Verdict
-from lawful.progress import progress
 from lawful.runtime.instance import Machine
 from lawful.spec import show as shown
 from lawful.spec.ir import Json
@@ -21,6 +19,9 @@ from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from lawful.spec.serial import fingerprints, to_json
 from lawful.spec.show_flat import flat
+
+from . import targets
+from .progress import progress
 
 if TYPE_CHECKING:
     from lawful.checks.explore import CheckResult
@@ -54,7 +55,7 @@ def _checked(cls: type[Machine], given: argparse.Namespace) -> tuple[str, Json, 
                 progress=lambda p: tell(
                     f"{p.distinct:,} states, depth {p.depth}, {p.frontier:,} waiting"
                 ),
-            )  # fmt: skip
+            )
         except ValueError as error:
             raise OutOfReach(str(error)) from error
     result = _only(result, given.only)

@@ -19,17 +19,16 @@ from lawful.checks.explore import CheckResult, explore
 from lawful.checks.fold import ReplayProgram
 from lawful.checks.prove import prove
 from lawful.checks.replay import Engine, ReplayResult, replay
-from lawful.checks.replay_report import html
 from lawful.checks.traces import ReplayError
-from lawful.checks.verdict import PropertyResult
 from lawful.diagrams.render import render
 from lawful.machines.unicast import as_seed, declaration, system
 from lawful.machines.unicast.relay import Faults
 from lawful.machines.unicast.run import ExchangeReport, exchange
-from lawful.progress import progress
 from lawful.runtime.instance import Machine
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
+
+from .progress import progress
 
 OUT = Path("out/tour")
 MESSAGES = 1_000
@@ -74,7 +73,8 @@ def main() -> int:
     _draw(found)
     _replay(found, journal)
     _say("What was established")
-    rows = [(what, result, "" if good else "NOT AS IT SHOULD BE") for what, result, good in found.rows]
+    wrong = {True: "", False: "NOT AS IT SHOULD BE"}
+    rows = [(what, result, wrong[good]) for what, result, good in found.rows]
     print("\n".join(report.table(rows)))
     print()
     print("\n".join(report.table([(what, str(path)) for what, path in found.paths])))
@@ -118,10 +118,10 @@ async def _exchange(journal: Path, tell: Callable[[int, int], None]) -> Exchange
 
 
 def _network(done: ExchangeReport) -> str:
-    total = done.relay.total
+    n = done.relay
     return (
-        f"{total.received:,} datagrams, {total.lost:,} lost, "
-        f"{total.duplicated:,} doubled, {total.reordered:,} reordered"
+        f"{n.received:,} datagrams, {n.dropped:,} lost, "
+        f"{n.duplicated:,} doubled, {n.reordered:,} out of order"
     )
 
 
@@ -130,17 +130,15 @@ def _network(done: ExchangeReport) -> str:
 
 def _check(found: Findings) -> None:
     _say("Check: the design as written, and as it has to be")
-    for cls in (*AS_WRITTEN, *ENTRIES, system.LinkAsSeed, system.LinkFixed):
-        result = _explored(cls)
-        bounds = ", ".join(f"{k}={v}" for k, v in result.scope.items())
-        print(
-            f"  {result.machine:<20} {result.distinct:>7,} states {result.seconds:6.1f} s  "
-            f"{_failed(result) or result.verdict.value}"
-        )
-        found.add(f"check {result.machine}", _outcome(result, bounds), result.as_expected)
-        if cls is system.LinkAsSeed:
-            worst = [_property(result, "no_loss"), _property(result, "no_duplicate")]
-    for p in worst:
+    results = [
+        _explored(cls)
+        for cls in (*AS_WRITTEN, *ENTRIES, system.LinkAsSeed, system.LinkFixed)
+    ]
+    for result in results:
+        found.add(f"check {result.machine}", _outcome(result), result.as_expected)
+    as_written = next(r for r in results if r.machine == system.LinkAsSeed.__name__)
+    for name in ("no_loss", "no_duplicate"):
+        p = next(p for p in as_written.properties if p.name == name)
         print()
         print("\n".join(f"  {line}" for line in report.counterexample(p)))
 
@@ -149,25 +147,19 @@ def _explored(cls: type[Machine]) -> CheckResult:
     resolved = resolve(cls)
     flat = lower(resolved.machine, resolved.scopes["scope"])
     with progress(f"checking {cls.__name__}", quiet=False) as tell:
-        return explore(
+        result = explore(
             flat, resolved.world, resolved.expects,
             progress=lambda p: tell(f"{p.distinct:,} states, depth {p.depth}"),
-        )  # fmt: skip
+        )
+    print(f"  {cls.__name__:<20} {result.seconds:5.1f} s  {_outcome(result)}", flush=True)
+    return result
 
 
-def _failed(result: CheckResult) -> str:
-    bad = [p for p in result.properties if p.trace is not None and not p.verdict.good]
-    return ", ".join(f"{p.name} {p.verdict.value}" for p in bad)
-
-
-def _outcome(result: CheckResult, bounds: str) -> str:
-    failed = _failed(result)
-    said = f"{failed} (as expected)" if failed else f"{result.verdict.value}"
-    return f"{said}; {result.distinct:,} states; {bounds}"
-
-
-def _property(result: CheckResult, name: str) -> PropertyResult:
-    return next(p for p in result.properties if p.name == name)
+def _outcome(result: CheckResult) -> str:
+    bad = [p.name for p in result.properties if not p.verdict.good]
+    said = f"{', '.join(bad)} violated" if bad else result.verdict.value
+    expected = " (as expected)" if bad and result.as_expected else ""
+    return f"{said}{expected}; {result.distinct:,} states, depth {result.depth}"
 
 
 # Proofs.
@@ -220,6 +212,8 @@ def _replay(found: Findings, journal: Path) -> None:
     empty = OUT / "empty.jsonl"
     empty.write_text("", encoding="utf-8")
     found.add("replay of an empty journal", *_refused(empty, program, engine))
+    from lawful.checks.replay_report import html
+
     for name, result in (("replay", clean), ("tampered", caught)):
         page = OUT / f"{name}.html"
         page.write_text(html(result), encoding="utf-8")
@@ -227,20 +221,21 @@ def _replay(found: Findings, journal: Path) -> None:
 
 
 def _engine() -> Engine:
-    from lawful.checks.spark import java_missing
+    from lawful.checks.spark import check_java
 
-    missing = java_missing()
-    if missing is None:
-        return "spark"
-    print(f"  {missing}; replaying without Spark")
-    return "local"
+    try:
+        check_java()
+    except ReplayError as error:
+        print(f"  {error}; replaying without Spark")
+        return "local"
+    return "spark"
 
 
 def _as_parquet(journal: Path) -> Path:
-    from lawful.checks.spark import to_parquet
+    from lawful.checks.tables import to_parquet
 
     table = OUT / "journal.parquet"
-    to_parquet(journal, table)
+    to_parquet([journal], table)
     return table
 
 

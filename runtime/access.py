@@ -11,9 +11,12 @@ from lawful.spec.outcomes import Reason, Refused
 from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.serial import Fingerprints, fingerprints
 
-from . import persist, support
+from . import choice, persist
+from .guards import Refusal
+from .make import bare, plan_of
 from .observed import Observed, Observer
 from .plan import Alarm, Plan, Way
+from .whole import choose
 
 if TYPE_CHECKING:
     from .instance import Machine
@@ -49,7 +52,7 @@ class Access(Generic[M]):
     @property
     def plan(self) -> Plan:
         """The compiled machine; the runtime's own."""
-        return self._cls._plan_of_class()
+        return plan_of(self._cls)
 
     @property
     def fingerprint(self) -> Fingerprints:
@@ -77,8 +80,8 @@ class Access(Generic[M]):
             raise ValueError(
                 f"a snapshot of another {plan.name}: shape {data.get('shape')!r}, not {shape!r}"
             )
-        machine = self._cls._bare(universe, clock)
-        persist.fill(machine, persist.read(data, plan), machine._s._time.now())
+        machine = bare(self._cls, universe, clock)
+        persist.fill(machine, persist.read(data, plan), machine.__state__.__time__.now())
         return machine
 
     def state(self, **values: Any) -> M:
@@ -95,8 +98,8 @@ class Access(Generic[M]):
         machine = self._cls(**fixed)
         for name in plan.variables:
             if name in values:
-                setattr(machine._s, name, persist.checked(plan, name, values[name]))
-        machine._s._watch = None
+                setattr(machine.__state__, name, persist.checked(plan, name, values[name]))
+        machine.__state__.__watch__ = None
         return machine
 
 
@@ -133,16 +136,16 @@ class InstanceAccess(Access[M]):
         return tuple(e.name for e in self.ir.events if self._is_enabled(e))
 
     def _is_enabled(self, event: ir.Event) -> bool:
-        state = self._machine._s
+        state = self._machine.__state__
         way = self.plan.ways[event.name]
         if not event.params:
-            return not support.reasons(state, way, (), ignoring=False)
+            return not choice.reasons(state, way, (), ignoring=False)
         for candidate in way.candidates:
             try:
                 self.plan.hints[candidate.name](state)
-            except support.Refusal:
+            except Refusal:
                 continue
-            except support.NO_VALUE:
+            except choice.NO_VALUE:
                 return True
             return True
         return False
@@ -159,11 +162,11 @@ class InstanceAccess(Access[M]):
         """
         way, given = self._checked(event, args)
         self._open(event)
-        return support.reasons(self._machine._s, way, given)
+        return choice.reasons(self._machine.__state__, way, given)
 
     def at(self, state: Any) -> bool:
         """Whether this is the control state; TypeError for what is no state of this machine."""
-        now = getattr(self._machine._s, "state", None)
+        now = getattr(self._machine.__state__, "state", None)
         if type(state) is not type(now):
             raise TypeError(f"{state!r} is no control state of {self.plan.name}")
         return bool(now is state)
@@ -180,7 +183,7 @@ class InstanceAccess(Access[M]):
 
         TypeError for an opaque value that is neither bytes nor str nor int.
         """
-        kept = persist.keep(self._machine, self._machine._s._time.now())
+        kept = persist.keep(self._machine, self._machine.__state__.__time__.now())
         shape = fingerprint_of(self.plan).shape
         return {"v": 1, "shape": shape, **persist.snapshot(kept, self.plan)}
 
@@ -194,23 +197,23 @@ class InstanceAccess(Access[M]):
         RuntimeError for a part, and before an `@initial` was called.
         """
         self._open("observe")
-        watch = self._machine._s._watch
+        watch = self._machine.__state__.__watch__
         if not isinstance(watch, Observed):
-            watch = self._machine._s._watch = Observed()
+            watch = self._machine.__state__.__watch__ = Observed()
         watch.observers.append(callback)
         return lambda: self._forget(callback)
 
     def _forget(self, callback: Observer) -> None:
-        watch = self._machine._s._watch
+        watch = self._machine.__state__.__watch__
         if isinstance(watch, Observed) and callback in watch.observers:
             watch.observers.remove(callback)
             if not watch.observers:
-                self._machine._s._watch = None
+                self._machine.__state__.__watch__ = None
 
     def next_deadline(self) -> float | None:
         """When the next timer that fires a transition is due, in the clock's seconds; None while
         none is armed. It may have passed, where what the timer fires is refused now."""
-        state = self._machine._s
+        state = self._machine.__state__
         return min((due for a in self.plan.alarms for due, _ in a.find(state)), default=None)
 
     def fire_due(self, now: float) -> list[Fired]:
@@ -223,7 +226,7 @@ class InstanceAccess(Access[M]):
         it. A transition with a parameter that is no key of its timer's place is not fired.
         """
         self._open("fire_due")
-        time = self._machine._s._time
+        time = self._machine.__state__.__time__
         time.stop_at(now)
         try:
             return self._fire(now)
@@ -231,7 +234,7 @@ class InstanceAccess(Access[M]):
             time.go_on()
 
     def _fire(self, now: float) -> list[Fired]:
-        state, fired = self._machine._s, list[Fired]()
+        state, fired = self._machine.__state__, list[Fired]()
         seen: set[tuple[int, tuple[Any, ...]]] = set()
         while True:
             due = [
@@ -247,30 +250,30 @@ class InstanceAccess(Access[M]):
             self._fire_one(alarm, args, fired)
 
     def _fire_one(self, alarm: Alarm, args: tuple[Any, ...], fired: list[Fired]) -> None:
-        machine, state = self._machine, self._machine._s
+        machine, state = self._machine, self._machine.__state__
         for way in alarm.ways:
-            if support.reasons(state, way, args):
+            if choice.reasons(state, way, args):
                 continue
             try:
                 output = _stepped(machine, way, args)
             except Refused:  # An observer may have raised one of its own.
                 raise
-            fired.append(Fired(way.event, state._note or way.event, output))
+            fired.append(Fired(way.event, state.__note__ or way.event, output))
             return
 
     def _open(self, what: str) -> None:
         """RuntimeError for a part, and before an `@initial` was called."""
-        watch = self._machine._s._watch
+        watch = self._machine.__state__.__watch__
         if watch is not None and not isinstance(watch, Observed):
             watch.call(self._machine, what, ())
 
 
 def _stepped(machine: Machine, way: Way, args: tuple[Any, ...]) -> Any:
     """A step of one's own making, observed."""
-    watch = machine._s._watch
+    watch = machine.__state__.__watch__
     if isinstance(watch, Observed):
-        return watch.run(machine, way, args, lambda: support.choose(machine._s, way, args))
-    return support.choose(machine._s, way, args)
+        return watch.run(machine, way, args, lambda: choose(machine.__state__, way, args))
+    return choose(machine.__state__, way, args)
 
 
 def fingerprint_of(plan: Plan) -> Fingerprints:

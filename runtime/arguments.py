@@ -15,8 +15,8 @@ from lawful.spec import types as t
 from lawful.spec.bounds import bounded, breach
 from lawful.spec.values import FrozenBag, FrozenMap, World
 
-from .emit import Names, attribute, call, name
-from .step import any_of, compare, outside
+from .build import any_of, attribute, call, compare, name, outside
+from .emit import Names
 
 Check = Callable[[Any], Any]
 MOST_TESTS = 12  # More than these are left to the function that also explains.

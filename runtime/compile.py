@@ -15,11 +15,13 @@ from lawful.spec.resolve import Resolved
 from lawful.spec.walk import everything, statements
 
 from . import arguments
+from .build import assign, located, name
 from .effects import Eraser, Reach, Writes
-from .emit import Names, located, name
+from .emit import Names
+from .header import Header
 from .method import MOST_RETURNS, Method
 from .plan import Alarm, Candidate, Ignoring, Plan, State, Way
-from .step import Body, Header, assign
+from .step import Body
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Compiler:
         self.called = _Called(self.names)
         self.made: list[Made] = []
         self.defined = 0
-        self.plan = self._plan()
+        self.plan = self.empty_plan()
 
     def run(self) -> Plan:
         """Everything that an instance needs."""
@@ -108,7 +110,7 @@ class Compiler:
         plan.text, plan.watched = self.text, self.watched
         return plan
 
-    def _plan(self) -> Plan:
+    def empty_plan(self) -> Plan:
         m = self.machine
         held = tuple(v.name for v in m.variables if not v.ghost)
         fixed = tuple(p.name for p in m.parameters)
@@ -126,7 +128,7 @@ class Compiler:
         slots: dict[str, Any] = {"__slots__": (*held, *fixed), "__module__": m.module}
         state = type(f"{m.name}State", (State,), slots)
         plan = Plan(self.resolved, state, fields, held, families)
-        state._plan = plan
+        state.__plan__ = plan
         return plan
 
     # Functions.

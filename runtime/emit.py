@@ -7,38 +7,24 @@ Values are Python's own: sets, dicts, lists and Counters inside a machine, froze
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
-from lawful.spec.errors import Place
 from lawful.spec.values import FrozenMap, World
 from lawful.spec.walk import everything
 
-from . import support
+from . import choice, helpers
+from .build import attribute, call, located, name, target, without_places
 
-Node = TypeVar("Node", bound=ast.AST)
 PYTHON = {
     t.Int: int, t.Bool: bool, t.Tuple: tuple, t.Seq: tuple, t.Set: frozenset, t.Map: FrozenMap,
 }  # fmt: skip
 SET_ALGEBRA = frozenset({"union", "intersection", "difference", "symmetric_difference"})
-
-
-def located(node: Node, place: Place) -> Node:
-    """The node, it and all in it that has no place yet standing at `place`."""
-    if "lineno" in node._attributes:
-        if hasattr(node, "lineno"):
-            return node
-        node.lineno, node.col_offset = place.line, place.column  # type: ignore[attr-defined]  # it has these
-        node.end_lineno, node.end_col_offset = place.end_line, place.end_column  # type: ignore[attr-defined]  # and these
-    for child in ast.iter_child_nodes(node):
-        located(child, place)
-    return node
 
 
 @dataclass
@@ -72,19 +58,7 @@ class Names:
 
 
 def _same(known: Any, value: Any) -> bool:
-    return known is value or isinstance(value, tuple) and bool(known == value)
-
-
-def name(id: str) -> ast.Name:
-    return ast.Name(id, ast.Load())
-
-
-def attribute(of: ast.expr, attr: str) -> ast.Attribute:
-    return ast.Attribute(of, attr, ast.Load())
-
-
-def call(function: str | ast.expr, *args: ast.expr) -> ast.Call:
-    return ast.Call(name(function) if isinstance(function, str) else function, list(args), [])
+    return known is value or (isinstance(value, tuple) and bool(known == value))
 
 
 @functools.cache
@@ -112,16 +86,6 @@ BUILTINS: dict[str, Any] = {
         Counter, range, reversed, enumerate, zip,
     )
 }  # fmt: skip
-
-
-def without_places(node: ast.expr) -> ast.expr:
-    """A copy whose nodes have no places; they get those of where it is used."""
-    made = copy.deepcopy(node)
-    for each in ast.walk(made):
-        for attr in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
-            if hasattr(each, attr):
-                delattr(each, attr)
-    return made
 
 
 class Expressions:
@@ -176,7 +140,7 @@ class Expressions:
 
     def state_of(self, e: ir.Expr) -> ast.expr:
         """The state of a machine: ours is at hand, a part's is in the part."""
-        return self.expr(e) if isinstance(e, ir.Self) else attribute(self.expr(e), "_s")
+        return self.expr(e) if isinstance(e, ir.Self) else attribute(self.expr(e), "__state__")
 
     def field(self, e: ir.Field) -> ast.expr:
         match e.of.type:
@@ -239,7 +203,7 @@ class Expressions:
     def new(self, e: ir.New) -> ast.expr:
         kind = e.type
         assert isinstance(kind, t.Part)
-        made = call(self.use(support.new), name(self.me), ast.Constant(kind.machine))
+        made = call(self.use(helpers.new), name(self.me), ast.Constant(kind.machine))
         made.keywords = [ast.keyword(key, self.expr(value)) for key, value in e.args]
         return made
 
@@ -313,17 +277,17 @@ class Expressions:
         why: ast.expr = self.expr(e.why)
         if not isinstance(e.why, ir.Const):
             why = ast.Lambda(nothing, why)
-        return call(self.use(support.needed), self.expr(e.of), why)
+        return call(self.use(helpers.needed), self.expr(e.of), why)
 
     def can(self, e: ir.Can) -> ast.expr:
         args = [self.state_of(e.part), ast.Constant(e.name), *self.exprs(e.args)]
-        return call(self.use(support.possible), *args)
+        return call(self.use(choice.possible), *args)
 
     def helper(self, e: ir.Call) -> ast.expr:
         if e.of is None or isinstance(e.of, ir.Self):
             return call(self.functions[e.function], name(self.me), *self.exprs(e.args))
         args = [self.state_of(e.of), ast.Constant(e.function), *self.exprs(e.args)]
-        return call(self.use(support.ask), *args)
+        return call(self.use(helpers.ask), *args)
 
     def domain(self, e: ir.Domain) -> ast.expr:
         item = t.element(e.type)
@@ -333,7 +297,7 @@ class Expressions:
             case t.Bool():
                 return ast.Tuple([ast.Constant(False), ast.Constant(True)], ast.Load())
             case _:
-                return call(self.use(support.universe), name(self.me), ast.Constant(str(item)))
+                return call(self.use(helpers.universe), name(self.me), ast.Constant(str(item)))
 
     def formatted(self, e: ir.Format) -> ast.expr:
         parts: list[ast.expr] = []
@@ -343,12 +307,6 @@ class Expressions:
             else:
                 parts.append(ast.FormattedValue(self.expr(part), -1, None))
         return ast.JoinedStr(parts)
-
-
-def target(names: tuple[str, ...]) -> ast.expr:
-    """What a loop binds."""
-    stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in names]
-    return stores[0] if len(stores) == 1 else ast.Tuple(stores, ast.Store())
 
 
 def copier(kind: t.Type) -> type[Any]:
@@ -374,7 +332,7 @@ def _frozen(e: ir.Expr) -> bool:
 
 def _fresh(e: ir.Expr) -> bool:
     """Whether evaluating it makes a container that nothing else holds."""
-    return isinstance(e, ir.Comp | ir.New) or isinstance(e, ir.Op) and e.op != "get"
+    return isinstance(e, ir.Comp | ir.New) or (isinstance(e, ir.Op) and e.op != "get")
 
 
 def _all_count(e: ir.Comp) -> bool:

@@ -133,18 +133,18 @@ class _Writer:
 
     def made(self, entry: Machine) -> None:
         """The first row: the instance as it is now."""
-        state, plan = entry._s, self.plan
+        state, plan = entry.__state__, self.plan
         control = getattr(getattr(state, "state", None), "name", None)
         fixed = {p.name: plain(getattr(state, p.name), p.type) for p in plan.machine.parameters}
         self.row(
-            state._time.now(), event=None, transition=None, args=fixed, outcome="made",
+            state.__time__.now(), event=None, transition=None, args=fixed, outcome="made",
             before=None, after=control, changed=variables(state), output=None, why=None,
         )  # fmt: skip
 
     def stepped(self, done: Stepped) -> None:
         """The row of an event."""
         kinds, plan = self.params[done.event], self.plan
-        state = done.instance._s
+        state = done.instance.__state__
         why = "; ".join(map(str, done.reasons)) if done.outcome == "refused" else None
         self.row(
             done.time, event=done.event, transition=done.transition,
@@ -157,7 +157,7 @@ class _Writer:
 
 def variables(state: State) -> dict[str, Json]:
     """The JSON form of all variables."""
-    plan = state._plan
+    plan = state.__plan__
     return {
         name: plain(getattr(state, name), plan.fields[name])
         for name in plan.variables
@@ -169,9 +169,9 @@ def plain(value: Any, kind: t.Type) -> Json:
     """The JSON form of a value as it is inside; a part is an object of its variables."""
     match kind:
         case t.Part():
-            return variables(value._s)
+            return variables(value.__state__)
         case t.Map(key=key, value=t.Part()):
-            rows = sorted(((encode(k, key), variables(v._s)) for k, v in value.items()),
+            rows = sorted(((encode(k, key), variables(v.__state__)) for k, v in value.items()),
                           key=lambda row: rank(row[0]))  # fmt: skip
             if isinstance(key, t.Enum | t.Sort):
                 return {str(k): v for k, v in rows}

@@ -1,8 +1,8 @@
 """The function that an event is when it is called on an instance.
 
     def ack(self, message):
-        state = self._s
-        if state._watch is not None: ...         observers, and what is no machine of its own
+        state = self.__state__
+        if state.__watch__ is not None: ...         observers, and what is no machine of its own
         if <message is no Ack>: ...              arguments, before anything
         old_highest_acked = state.highest_acked  what the step may write
         try:
@@ -25,11 +25,13 @@ from lawful.spec.bounds import bounded
 from lawful.spec.errors import Place
 from lawful.spec.walk import statements, written
 
-from . import support
+from . import choice, whole
 from .arguments import suspicious
-from .emit import Names, attribute, call, name
+from .build import assign, attribute, call, compare, if_, name, outside
+from .emit import Names
+from .header import Header
 from .plan import Way
-from .step import Body, Header, assign, compare, if_, outside
+from .step import Body
 
 MOST_RETURNS = 2  # What follows a step is written where its body ends; not more often than this.
 Inline = tuple[ir.Transition, tuple[ir.Stmt, ...]]
@@ -60,24 +62,24 @@ class Method:
 
     def body(self, inline: Inline | None, watched: bool) -> list[ast.stmt]:
         """The statements; without `inline` the candidates are tried one by one."""
-        out: list[ast.stmt] = [assign(name(self.state), attribute(name("self"), "_s"))]
+        out: list[ast.stmt] = [assign(name(self.state), attribute(name("self"), "__state__"))]
         if not watched:
             out.append(self.watch())
         out += self.arguments()
         if inline is None:
             args = [name(self.state), name(self.way_name), self.given()]
-            return [*out, ast.Return(call(self.use(support.choose), *args))]
+            return [*out, ast.Return(call(self.use(whole.choose), *args))]
         saved = [(self.names.local(f"old_{v}"), v) for v in self.way.writes]
         out += [assign(name(old), self.held(v)) for old, v in saved]
         undo: list[ast.stmt] = [assign(self.held(v), name(old)) for old, v in saved]
         args = [name(self.error), name(self.state), name(self.way_name), self.given()]
-        undo.append(ast.Return(call(self.use(support.failed), *args)))
+        undo.append(ast.Return(call(self.use(whole.failed), *args)))
         caught = ast.ExceptHandler(name("BaseException"), self.error, undo)
         return [*out, ast.Try(self.step(*inline), [caught], [], [])]
 
     def watch(self) -> ast.stmt:
         """Observers see the call first."""
-        watch = self.held("_watch")
+        watch = self.held("__watch__")
         seen = call(
             attribute(watch, "call"), name("self"), ast.Constant(self.way.name), self.given()
         )
@@ -116,13 +118,13 @@ class Method:
             test = self.breached(variable, kind)
             if test is not None:
                 judge = call(
-                    self.use(support.judge_variable), name(self.state), ast.Constant(variable),
-                    name(self.names.put("UNSET", support.UNSET)),
+                    self.use(whole.judge_variable), name(self.state), ast.Constant(variable),
+                    name(self.names.put("UNSET", choice.UNSET)),
                 )  # fmt: skip
                 yield if_(test, ast.Expr(judge))
         if any(isinstance(kind, t.Map | t.Set | t.Seq | t.Bag) for kind in kinds.values()):
-            judge = call(self.use(support.judge_odd), name(self.state), name(self.way_name))
-            yield if_(self.held("_odd"), ast.Expr(judge))
+            judge = call(self.use(whole.judge_odd), name(self.state), name(self.way_name))
+            yield if_(self.held("__odd__"), ast.Expr(judge))
 
     def breached(self, variable: str, kind: t.Type) -> ast.expr | None:
         """The test that a variable may be out of its bounds."""
@@ -146,7 +148,7 @@ class Method:
         if value is None or not bounded(self.way.output):
             return
         kind = name(self.names.number("type", self.way.output))
-        judge = ast.Expr(call(self.use(support.judge_output), value, kind))
+        judge = ast.Expr(call(self.use(whole.judge_output), value, kind))
         test = None
         if isinstance(self.way.output, t.Int) and isinstance(value, ast.Name):
             test = outside(lambda: name(value.id), self.way.output)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from lawful.spec.outcomes import Reason, Refused
 
+from .choice import UNSET, tree
 from .plan import Plan, State, Way
-from .support import UNSET, tree
 from .views import viewer
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Closed:
 
     def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> NoReturn:
         """Raise RuntimeError, saying why."""
-        names = ", ".join(machine._s._plan.starts)
+        names = ", ".join(machine.__state__.__plan__.starts)
         raise RuntimeError(f"{type(machine).__name__}.{way}: {self.why.format(names)}")
 
 
@@ -67,7 +67,7 @@ class Observed:
 
     def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> Any:
         """Run the event, tell what it did, and give or raise what it gave or raised."""
-        plan = machine._s._plan
+        plan = machine.__state__.__plan__
         run = _watched(plan, way)
         return self.run(machine, plan.ways[way], args, lambda: run(machine, *args))
 
@@ -76,9 +76,9 @@ class Observed:
     ) -> Any:
         """The same for a step of one's own making. A fault of the machine is not told: it is
         raised, and nothing has happened."""
-        state = machine._s
+        state = machine.__state__
         before = _Before(state, way)
-        state._note = way.candidates[0].name
+        state.__note__ = way.candidates[0].name
         try:
             output = step()
         except Refused as refusal:
@@ -115,7 +115,7 @@ class _Before:
         self.way = way
         self.control = _control(state)
         self.values = {name: getattr(state, name, UNSET) for name in way.writes}
-        families = state._plan.families if way.composite else {}
+        families = state.__plan__.families if way.composite else {}
         self.parts = {name: _inside(state, name) for name in families}
 
     def stepped(
@@ -123,19 +123,19 @@ class _Before:
         reasons: tuple[Reason, ...] = (),
     ) -> Stepped:  # fmt: skip
         """What the event did; `_note` tells which transition ran."""
-        state = machine._s
-        note = None if reasons else state._note
+        state = machine.__state__
+        note = None if reasons else state.__note__
         outcome: Literal["done", "refused", "ignored"] = "done" if note else "ignored"
         return Stepped(
             machine, self.way.event, note,
             dict(zip((n for n, _ in self.way.params), args, strict=True)),
             "refused" if reasons else outcome, self.control, _control(state),
-            self.changed(state) if note else {}, output, reasons, state._time.now(),
+            self.changed(state) if note else {}, output, reasons, state.__time__.now(),
         )  # fmt: skip
 
     def changed(self, state: State) -> dict[str, Any]:
         """The variables whose values differ now, in the order of the declaration."""
-        plan, out = state._plan, dict[str, Any]()
+        plan, out = state.__plan__, dict[str, Any]()
         for name in plan.variables:
             if name in self.parts:
                 if _inside(state, name) != self.parts[name]:
@@ -155,9 +155,9 @@ def _control(state: State) -> str | None:
 def _inside(state: State, name: str) -> list[tuple[int, list[Any]]]:
     """What is in the parts that a variable holds."""
     held = getattr(state, name, None)
-    parts = () if held is None else held.values() if state._plan.families[name] else (held,)
+    parts = () if held is None else held.values() if state.__plan__.families[name] else (held,)
     return [
-        (id(each), [getattr(each, n, UNSET) for n in each._plan.variables])
+        (id(each), [getattr(each, n, UNSET) for n in each.__plan__.variables])
         for part in parts
-        for each in tree(part._s)
+        for each in tree(part.__state__)
     ]

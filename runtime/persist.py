@@ -21,7 +21,6 @@ from lawful.spec.values import FrozenBag, FrozenMap, Token, decode, encode
 
 from .arguments import taken
 from .plan import Plan, State
-from .timers import Time
 from .views import native
 
 if TYPE_CHECKING:
@@ -41,8 +40,8 @@ class Kept:
 
 def keep(machine: Machine, now: float) -> Kept:
     """What there is to keep of an instance."""
-    state = machine._s
-    plan = state._plan
+    state = machine.__state__
+    plan = state.__plan__
     parameters = {p.name: getattr(state, p.name) for p in plan.machine.parameters}
     variables = {
         name: _kept(getattr(state, name), plan.fields[name], now)
@@ -66,9 +65,9 @@ def _kept(value: Any, kind: t.Type, now: float) -> Any:
 
 def fill(machine: Machine, kept: Kept, now: float) -> None:
     """Give a new instance the values of another."""
-    state = machine._s
+    state = machine.__state__
     for name, value in (*kept.parameters.items(), *kept.variables.items()):
-        setattr(state, name, _filled(state, value, state._plan.fields[name], now))
+        setattr(state, name, _filled(state, value, state.__plan__.fields[name], now))
 
 
 def _filled(state: State, value: Any, kind: t.Type, now: float) -> Any:
@@ -76,7 +75,7 @@ def _filled(state: State, value: Any, kind: t.Type, now: float) -> Any:
         case t.Timer():
             return None if value is None else value + now
         case t.Part():
-            part = value.cls._as_part(state, None)
+            part = state.__plan__.part_of(value.cls, state, None)
             fill(part, value, now)
             return part
         case t.Map(value=t.Timer() | t.Part() as of):
@@ -281,7 +280,3 @@ def _in_union(value: Any, options: tuple[t.Type, ...], change: Change) -> Any:
     rest = [o for o in options if not isinstance(o, t.Record | t.Nothing)]
     return _opaques(value, rest[0], change) if rest else value
 
-
-def clock_time(clock: Any) -> Time:
-    """The time of a new instance on this clock."""
-    return Time(clock)

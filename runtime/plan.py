@@ -37,17 +37,18 @@ class Watch(Protocol):
 class State:
     """The state of one instance; a subclass for each machine has a slot for each variable.
 
-    `_watch`: None, or what an event goes through. `_odd`: something out of its bounds was written
-    in this step. `_note`: the name of the transition that ran last; None where it was ignored.
+    No variable of a declaration begins with an underscore, so these names are free. `__watch__`:
+    None, or what an event goes through. `__odd__`: something out of its bounds was written in
+    this step. `__note__`: the name of the transition that ran last; None where it was ignored.
     """
 
-    __slots__ = ("_note", "_odd", "_time", "_universe", "_watch")
-    _plan: ClassVar[Plan]
-    _watch: Watch | None
-    _time: Time
-    _universe: Mapping[str, tuple[Any, ...]]
-    _odd: bool
-    _note: str | None
+    __slots__ = ("__note__", "__odd__", "__time__", "__universe__", "__watch__")
+    __plan__: ClassVar[Plan]
+    __watch__: Watch | None
+    __time__: Time
+    __universe__: Mapping[str, tuple[Any, ...]]
+    __odd__: bool
+    __note__: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,9 @@ class Plan:
     assumed: tuple[str, ...] = ()
     fingerprint: Fingerprints | None = None
     abstract: bool = False
+    judged: bool = False
     cls: Any = None
+    part_of: Callable[..., Any] = print
 
     @property
     def name(self) -> str:

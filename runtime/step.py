@@ -2,7 +2,7 @@
 
 A container is copied before a function first changes it where it stands; who runs a step keeps
 the old one, and undoing a step is putting names back. What is written into a container is looked
-at as it is written: `_odd` says that something was out of its bounds, and only then the whole
+at as it is written: `__odd__` says that something was out of its bounds, and only then the whole
 container is judged at the end of the step.
 """
 
@@ -15,51 +15,25 @@ from lawful.spec import explain, ir
 from lawful.spec import types as t
 from lawful.spec.bounds import bounded
 from lawful.spec.errors import Place
-from lawful.spec.walk import everything
 
-from . import support
+from . import choice, guards, helpers
+from .build import (
+    assign,
+    attribute,
+    call,
+    if_,
+    located,
+    name,
+    negated,
+    outside,
+    target,
+    target_of,
+)
 from .effects import in_place, variable_of
-from .emit import Expressions, Names, attribute, call, copier, located, name, target
+from .emit import Expressions, Names, copier
 
 # What a function does where it ends, with its output if it has one.
 Finish = Callable[[ast.expr | None, Place], list[ast.stmt]]
-
-
-def assign(to: ast.expr, value: ast.expr) -> ast.Assign:
-    """`to = value`; `to` as it is read."""
-    if isinstance(to, ast.Name | ast.Attribute | ast.Subscript | ast.Tuple):
-        to.ctx = ast.Store()
-    return ast.Assign([to], value)
-
-
-def if_(test: ast.expr, *then: ast.stmt) -> ast.If:
-    return ast.If(test, list(then), [])
-
-
-def compare(left: ast.expr, op: ast.cmpop, right: ast.expr) -> ast.Compare:
-    return ast.Compare(left, [op], [right])
-
-
-def negated(test: ast.expr) -> ast.expr:
-    return ast.UnaryOp(ast.Not(), test)
-
-
-def all_of(tests: Sequence[ast.expr]) -> ast.expr:
-    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), list(tests))
-
-
-def any_of(tests: Sequence[ast.expr]) -> ast.expr:
-    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), list(tests))
-
-
-def outside(value: Callable[[], ast.expr], kind: t.Int) -> ast.expr | None:
-    """The test that an integer is out of its bounds; None where it has none."""
-    tests: list[ast.expr] = []
-    if kind.low is not None:
-        tests.append(compare(value(), ast.Lt(), ast.Constant(kind.low)))
-    if kind.high is not None:
-        tests.append(compare(value(), ast.Gt(), ast.Constant(kind.high)))
-    return any_of(tests) if tests else None
 
 
 class Body(Expressions):
@@ -92,7 +66,7 @@ class Body(Expressions):
     def own_copy(self, variable: str, deep: bool) -> ast.stmt:
         """A private copy of a variable's container, in the variable's place."""
         of = attribute(name(self.me), variable)
-        copied = call(self.use(support.private_deep if deep else support.private), of)
+        copied = call(self.use(helpers.private_deep if deep else helpers.private), of)
         return assign(attribute(name(self.me), variable), copied)
 
     def block(self, body: Iterable[ir.Stmt]) -> list[ast.stmt]:
@@ -104,10 +78,10 @@ class Body(Expressions):
 
     # Guards.
 
-    def refusal(self, site: support.Site, why: ir.Expr | None, *values: ast.expr) -> ast.Raise:
+    def refusal(self, site: guards.Site, why: ir.Expr | None, *values: ast.expr) -> ast.Raise:
         text = ast.Constant("") if why is None else self.expr(why)
         return ast.Raise(
-            call(self.use(support.Refusal), name(self.names.number("site", site)), text, *values), None
+            call(self.use(guards.Refusal), name(self.names.number("site", site)), text, *values), None
         )
 
     def require(self, stmt: ir.Require) -> list[ast.stmt]:
@@ -116,7 +90,7 @@ class Body(Expressions):
                 if_(
                     negated(self.expr(test)),
                     self.refusal(
-                        support.false(test), stmt.why, *self.exprs(explain.shown(test))
+                        guards.false(test), stmt.why, *self.exprs(explain.shown(test))
                     ),
                 ),
                 test.place,
@@ -125,14 +99,14 @@ class Body(Expressions):
         ]  # fmt: skip
 
     def refuse(self, stmt: ir.Refuse) -> list[ast.stmt]:
-        return [self.refusal(support.said(""), stmt.why)]
+        return [self.refusal(guards.said(""), stmt.why)]
 
     def claim(self, stmt: ir.Assert) -> list[ast.stmt]:
         out: list[ast.stmt] = []
         for test in explain.conjuncts(stmt.test):
-            site = name(self.names.number("claim", support.unasserted(test)))
+            site = name(self.names.number("claim", guards.unasserted(test)))
             values = self.exprs(explain.shown(test))
-            broken = call(self.use(support.Broken), ast.Constant("asserts"), site, *values)
+            broken = call(self.use(guards.Broken), ast.Constant("asserts"), site, *values)
             out.append(located(if_(negated(self.expr(test)), ast.Raise(broken, None)), test.place))
         return out
 
@@ -151,7 +125,7 @@ class Body(Expressions):
 
     def odd(self, suspicious: ast.expr) -> ast.stmt:
         """Note that a write was out of bounds."""
-        return if_(suspicious, assign(attribute(name(self.me), "_odd"), ast.Constant(True)))
+        return if_(suspicious, assign(attribute(name(self.me), "__odd__"), ast.Constant(True)))
 
     def screened(self, e: ir.Expr, kind: t.Type, out: list[ast.stmt]) -> ast.expr:
         """The value for a place in a container; `out` takes the look at its bounds."""
@@ -174,7 +148,7 @@ class Body(Expressions):
         test = outside(lambda: name(value.id), kind) if isinstance(kind, t.Int) else None
         if test is not None:
             return test
-        return call(self.use(support.stray), value, name(self.names.number("type", kind)))
+        return call(self.use(helpers.stray), value, name(self.names.number("type", kind)))
 
     def is_sure(self, e: ir.Expr, kind: t.Type) -> bool:
         """Whether the value is known to be within the bounds of this type."""
@@ -225,7 +199,7 @@ class Body(Expressions):
                 if isinstance(of.type, t.Bag):
                     value = self.expr(stmt.value)
                     at = self.screened(key, of.type.item, out)
-                    changed = call(self.use(support.put), self.owned(of, out), at, value)
+                    changed = call(self.use(helpers.put), self.owned(of, out), at, value)
                     return [*out, self.odd(changed)]
                 value = self.screened(stmt.value, container or t.Unknown(), out)
                 if isinstance(of, ir.Item):
@@ -249,7 +223,7 @@ class Body(Expressions):
         if isinstance(value, ir.Op) and not value.args:
             return []
         kind = name(self.names.number("type", place.type))
-        return [self.odd(call(self.use(support.stray), self.expr(place), kind))]
+        return [self.odd(call(self.use(helpers.stray), self.expr(place), kind))]
 
     def update(self, stmt: ir.Update) -> list[ast.stmt]:
         place, kind = stmt.target, stmt.target.type
@@ -281,7 +255,7 @@ class Body(Expressions):
         return [*out, assign(slot, deadline)]
 
     def now(self) -> ast.expr:
-        return call(attribute(attribute(name(self.me), "_time"), "now"))
+        return call(attribute(attribute(name(self.me), "__time__"), "now"))
 
     def into(self, place: ir.Expr | None, value: ast.expr) -> ast.stmt:
         """The value of a step or an update, where it goes."""
@@ -307,7 +281,7 @@ class Body(Expressions):
 
     def step(self, stmt: ir.Step) -> list[ast.stmt]:
         args = [self.state_of(stmt.part), ast.Constant(stmt.name), *self.exprs(stmt.args)]
-        return [self.into(stmt.into, call(self.use(support.step), *args))]
+        return [self.into(stmt.into, call(self.use(choice.step), *args))]
 
     def base(self, stmt: ir.Base) -> list[ast.stmt]:
         key = self.functions[f"super {stmt.name}"]
@@ -315,11 +289,6 @@ class Body(Expressions):
 
     def do(self, stmt: ir.Do) -> list[ast.stmt]:
         return [self.into(stmt.into, self.expr(stmt.call))]
-
-
-def target_of(names: tuple[str, ...]) -> ast.expr:
-    """What an unpacking assigns; a tuple of one, too, is a tuple."""
-    return ast.Tuple([ast.Name(each, ast.Store()) for each in names], ast.Store())
 
 
 def _taken(stmt: ir.Update) -> tuple[t.Type, ...]:
@@ -342,9 +311,9 @@ def _within(mine: t.Type, theirs: t.Type) -> bool:
     """Whether whatever keeps the bounds of one type keeps those of the other."""
     match mine, theirs:
         case t.Int(), t.Int():
-            low = theirs.low is None or mine.low is not None and mine.low >= theirs.low
+            low = theirs.low is None or (mine.low is not None and mine.low >= theirs.low)
             return low and (
-                theirs.high is None or mine.high is not None and mine.high <= theirs.high
+                theirs.high is None or (mine.high is not None and mine.high <= theirs.high)
             )
         case t.Set(), t.Set():
             return _within(mine.item, theirs.item)
@@ -370,107 +339,3 @@ STATEMENTS: dict[type[ir.Stmt], Callable[..., list[ast.stmt]]] = {
     ir.Base: Body.base,
     ir.Do: Body.do,
 }
-
-
-def _reads(place: ir.Expr, names: frozenset[str]) -> bool:
-    return any(isinstance(each, ir.Local) and each.name in names for each in everything((place,)))
-
-
-class Header:
-    """Emits what a transition's header says: its guards before the body, its target after it."""
-
-    def __init__(self, body: Body, transition: ir.Transition) -> None:
-        self.body = body
-        self.transition = transition
-
-    def guards(self) -> list[ast.stmt]:
-        """Source, then timer, which is disarmed."""
-        out = self.looks(frozenset())
-        if self.transition.timer is not None:
-            out += self._write(self.transition.timer, ast.Constant(None))
-        return [located(s, self.transition.place) for s in out]
-
-    def looks(self, unknown: frozenset[str]) -> list[ast.stmt]:
-        """The guards that do not read these arguments; they change nothing."""
-        tr, out = self.transition, list[ast.stmt]()
-        if tr.control is not None and not _reads(tr.control, unknown):
-            out += self._present(tr.control)
-            if tr.source is not None:
-                out += self._source(tr.control, tr.source)
-        if tr.timer is not None and not _reads(tr.timer, unknown):
-            out += self._present(tr.timer)
-            out += self._timer(tr.timer)
-        return [located(s, tr.place) for s in out]
-
-    def _present(self, place: ir.Expr) -> list[ast.stmt]:
-        """A key that a header's place names and that is missing refuses."""
-        match place:
-            case ir.Item(of=of, key=key):
-                b = self.body
-                test: ast.expr = compare(b.expr(key), ast.NotIn(), b.expr(of))
-                if isinstance(of.type, t.Seq | t.Tuple):
-                    length = call(b.use(len), b.expr(of))
-                    test = compare(b.expr(key), ast.GtE(), length)
-                refusal = b.refusal(support.missing(of, key), None, b.expr(key))
-                return [*self._present(of), if_(test, refusal)]
-            case ir.Field(of=of) | ir.Narrow(of=of):
-                return self._present(of)
-            case _:
-                return []
-
-    def _states(self, control: ir.Expr, states: Sequence[str]) -> list[ast.expr]:
-        b = self.body
-        consts = [ir.Const(control.place, control.type, state) for state in states]
-        return [b.expr(const) for const in consts]
-
-    def _source(self, control: ir.Expr, source: tuple[str, ...]) -> list[ast.stmt]:
-        b = self.body
-        at = b.names.local("at")
-        tests = [compare(name(at), ast.IsNot(), s) for s in self._states(control, source)]
-        refusal = b.refusal(support.elsewhere(control, source), None, name(at))
-        return [assign(name(at), b.expr(control)), if_(all_of(tests), refusal)]
-
-    def _timer(self, timer: ir.Expr) -> list[ast.stmt]:
-        b = self.body
-        due, now, none = b.names.local("due"), b.names.local("now"), ast.Constant(None)
-        site = support.not_yet(timer)
-        left = ast.BinOp(name(due), ast.Sub(), name(now))
-        return [
-            assign(name(due), b.expr(timer)),
-            if_(compare(name(due), ast.Is(), none), b.refusal(site, None, none)),
-            assign(name(now), b.now()),
-            if_(compare(name(due), ast.Gt(), name(now)), b.refusal(site, None, left)),
-        ]
-
-    def _write(self, place: ir.Expr, value: ast.expr) -> list[ast.stmt]:
-        out: list[ast.stmt] = []
-        variable = variable_of(place)
-        if isinstance(place, ir.Item) and variable is not None:
-            if variable not in self.body.copied:
-                out.append(self.body.own_copy(variable, False))
-            of = self.body.owned(place.of, out)
-            slot: ast.expr = ast.Subscript(of, self.body.expr(place.key), ast.Load())
-        else:
-            slot = self.body.expr(place)
-        return [*out, assign(slot, value)]
-
-    def ending(self, value: ast.expr | None, out: list[ast.stmt]) -> ast.expr | None:
-        """The output, evaluated before what follows; `out` takes the control state's change."""
-        if value is not None and not isinstance(value, ast.Name | ast.Constant):
-            if self.transition.target is not None:
-                value = self.body.held(value, out)
-        out += self._arrival()
-        return value
-
-    def _arrival(self) -> list[ast.stmt]:
-        tr = self.transition
-        if tr.target is None or tr.control is None:
-            return []
-        states = self._states(tr.control, tr.target)
-        if len(states) == 1:
-            return self._write(tr.control, states[0])
-        b = self.body
-        tests = [compare(b.expr(tr.control), ast.IsNot(), state) for state in states]
-        allowed = ast.Tuple([ast.Constant(s) for s in tr.target], ast.Load())
-        missed = call(b.use(support.off_target), b.expr(tr.control), allowed)
-        return [if_(all_of(tests), ast.Raise(missed, None))]

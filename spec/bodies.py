@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,9 +9,13 @@ from . import exprs, ir, tree, words
 from . import types as t
 from .cases import match_statement
 from .context import Body, root, unpacked
-from .effects import effect, may_change
+from .effects import Effect, effect, may_change
+from .order import changed_while_iterated, order_matters
 from .errors import Place
-from .order import order_matters
+from .facts import facts_if
+from .operators import binary
+from .places import name_place, place_of
+from .sharing import changeable, fresh, own_container
 
 
 def block(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
@@ -37,15 +40,16 @@ def ends(body: Sequence[ir.Stmt]) -> bool:
 
 
 def _inner(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
-    kept = b.hoisted, b.evaluated
+    kept = b.hoisted, b.evaluated, dict(b.aliases)
     made = block(b, nodes)
-    b.hoisted, b.evaluated = kept
+    # A local that names a place does so in its own block alone.
+    b.hoisted, b.evaluated, b.aliases = kept
     return made
 
 
 def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
     target = node.target
-    if isinstance(target, tree.Display) and target.kind == "tuple":
+    if isinstance(target, tree.Display) and target.kind in ("tuple", "list"):
         return _unpack(b, node, target)
     if isinstance(target, tree.Name):
         return _local(b, node, target)
@@ -57,86 +61,83 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
         if changing is not None:
             return _into(b, node, changing, place)
     value = exprs.expr(b, node.value, place.type)
-    _alias(b, value, node.place)
-    b.forget(place)
+    own_container(b, value, node.value.place)
+    b.replaced(place)
+    if isinstance(place.type, t.Union) and t.fits(value.type, place.type):
+        b.facts[place] = value.type
     return [ir.Assign(node.place, place, value)]
 
 
-def _into(
-    b: Body, node: tree.Set, changing: tuple[t.Type, Callable[[ir.Expr | None], ir.Stmt]],
-    place: ir.Expr,
-) -> list[ir.Stmt]:  # fmt: skip
+def _into(b: Body, node: tree.Set, changing: Effect, place: ir.Expr) -> list[ir.Stmt]:
     """`self.x = self.part.step()`: through a local, for the step may change the place's path."""
     kind, make = changing
     if not t.fits(kind, place.type):
-        b.problem("L203", node.place, str(kind), str(place.type), f"give a {place.type}")
+        exprs.misfit(b, node.value.place, kind, place.type)
     local = b.temporary(kind, node.place)
     b.forget_state()
+    b.replaced(place)
     return [make(local), ir.Assign(node.place, place, local)]
 
 
-def _alias(b: Body, value: ir.Expr, place: Place) -> None:
-    if not t.immutable(value.type) and isinstance(value, ir.Field | ir.Item | ir.Local | ir.Narrow):
-        b.problem(
-            "L211", place, f"a {value.type} that stands elsewhere too", "a container of its own",
-            "write set(...), list(...), dict(...) or .copy() round it",
-        )  # fmt: skip
-
-
 def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
-    wanted = b.locals.get(target.name)
+    name = target.name
+    wanted = b.locals.get(name)
     if node.annotation is not None:
         wanted = b.scene.annotation(node.annotation, node.place, b.names)
-    if target.name in b.aliases:
+    if name in b.aliases or name == "self":
+        what = "self" if name == "self" else f"{name}, which names a place in the state"
         b.problem(
-            "L206", node.place, target.name, "a local that is assigned once",
-            "a local that names a place in the state keeps naming it: use another name",
-        )  # fmt: skip
+            "L206", node.place, what, "a local that is assigned once", "use another name for this"
+        )
         return []
     if isinstance(node.value, tree.Apply):
         changing = effect(b, node.value)
         if changing is not None:
             kind, make = changing
-            b.locals[target.name] = wanted or _widened(kind)
-            b.forget_state()
-            return [make(ir.Local(target.place, b.locals[target.name], target.name))]
+            if wanted is not None and not t.fits(kind, wanted):
+                exprs.misfit(b, node.value.place, kind, wanted)
+            b.bind({name: wanted or widened(kind)})
+            _after(b, make)
+            return [make(ir.Local(target.place, b.locals[name], name))]
     value = exprs.expr(b, node.value, wanted)
     if not t.immutable(value.type) and isinstance(root(value), ir.Self):
-        if isinstance(value, ir.Field | ir.Item):
-            return _name_place(b, target, value)
-    kind = wanted or _widened(value.type)
-    b.locals[target.name] = kind
+        if isinstance(value, ir.Field | ir.Item) and wanted is None:
+            return name_place(b, target, value)
+    return [_assign_local(b, node, target, (value, wanted))]
+
+
+def _assign_local(
+    b: Body, node: tree.Set, target: tree.Name, given: tuple[ir.Expr, t.Type | None]
+) -> ir.Stmt:
+    value, wanted = given
+    if isinstance(value.type, t.Iter) and not (isinstance(value, ir.Op) and value.op == "range"):
+        b.problem(
+            "L203", node.value.place, f"a view or iterator kept in {target.name}",
+            "a collection", "iterate it where it is made, or keep tuple(...) or frozenset(...)",
+        )  # fmt: skip
+    own_container(b, value, node.value.place)
+    kind = wanted or widened(value.type)
+    b.bind({target.name: kind})
+    if not t.immutable(kind):
+        b.owned.add(target.name)
     local = ir.Local(target.place, kind, target.name)
-    b.forget(local)
+    b.replaced(local)
     if isinstance(kind, t.Union) and value.type != kind:
         b.facts[local] = value.type
-    return [ir.Assign(node.place, local, value)]
+    return ir.Assign(node.place, local, value)
 
 
-def _name_place(b: Body, target: tree.Name, value: ir.Expr) -> list[ir.Stmt]:
-    """A local that names a mutable place: every use of it is a use of the place."""
-    out: list[ir.Stmt] = []
-
-    def pinned(path: ir.Expr) -> ir.Expr:
-        match path:
-            case ir.Field(of=of):
-                return dataclasses.replace(path, of=pinned(of))
-            case ir.Item(of=of, key=key):
-                if not isinstance(key, ir.Const):
-                    local = b.temporary(key.type, key.place)
-                    out.append(ir.Assign(key.place, local, key))
-                    key = local
-                return dataclasses.replace(path, of=pinned(of), key=key)
-            case _:
-                return path
-
-    b.aliases[target.name] = pinned(value)
-    return out
-
-
-def _widened(kind: t.Type) -> t.Type:
+def widened(kind: t.Type) -> t.Type:
     """Values in the middle of a body are plain integers."""
-    return t.INT if isinstance(kind, t.Int) else kind
+    match kind:
+        case t.Int():
+            return t.INT
+        case t.Tuple(items=items):
+            return t.Tuple(tuple(map(widened, items)))
+        case t.Union(options=options):
+            return t.union(tuple(map(widened, options)))
+        case _:
+            return kind
 
 
 def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
@@ -145,78 +146,67 @@ def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
     if len(items) != len(target.items):
         if not isinstance(value.type, t.Unknown):
             b.problem(
-                "L203", node.place, str(value.type), f"a tuple of {len(target.items)}",
+                "L203", node.value.place, str(value.type), f"a tuple of {len(target.items)}",
                 "assign a tuple with as many items as there are names",
             )  # fmt: skip
+        b.bind({each.name: t.Unknown() for each in target.items if isinstance(each, tree.Name)})
         return []
     temporaries = [b.temporary(kind, node.place) for kind in items]
     out: list[ir.Stmt] = [ir.Unpack(node.place, tuple(x.name for x in temporaries), value)]
     for each, local in zip(target.items, temporaries, strict=True):
         if isinstance(each, tree.Name):
-            kind = b.locals.setdefault(each.name, _widened(local.type))
-            place: ir.Expr | None = ir.Local(each.place, kind, each.name)
+            place: ir.Expr | None = _unpacked_local(b, each, local)
         else:
             place = place_of(b, each)
-        if place is not None:
-            b.forget(place)
-            out.append(ir.Assign(node.place, place, local))
+        if place is None:
+            continue
+        if not t.fits(local.type, place.type):
+            exprs.misfit(b, node.value.place, local.type, place.type)
+        if not t.immutable(local.type):
+            b.problem(
+                "L211", node.value.place, f"a {local.type} unpacked", "immutable values",
+                "assign containers one by one",
+            )  # fmt: skip
+        b.replaced(place)
+        out.append(ir.Assign(node.place, place, local))
     return out
 
 
-def place_of(b: Body, node: tree.Expression) -> ir.Expr | None:
-    """An assignable place; a problem and None where it is not."""
-    with b.knowing({}):
-        b.facts = {}  # A place is assigned at its declared type, whatever is known of it.
-        kept = b.evaluated
-        found = exprs.expr(b, node)
-        b.evaluated = kept
-    if isinstance(found.type, t.Unknown):
+def _unpacked_local(b: Body, each: tree.Name, local: ir.Local) -> ir.Expr | None:
+    if each.name in b.aliases:
+        b.problem(
+            "L206", each.place, f"{each.name}, which names a place in the state",
+            "a local that is assigned once", "use another name for this",
+        )  # fmt: skip
         return None
-    ok = True
-    match found:
-        case ir.Field(of=of, name=name):
-            shape = b.shape(of.type)
-            if shape is None or shape is not b.scene.own or name in shape.fixed:
-                what = "a parameter" if shape is not None and name in shape.fixed else str(of.type)
-                ok = _unassignable(b, found.place, f"{name} of {what}")
-            elif isinstance(found.type, t.Part | t.Timer):
-                ok = _unassignable(b, found.place, f"a {found.type}")
-        case ir.Item(of=of):
-            if not isinstance(of.type, t.Map | t.Seq | t.Bag):
-                ok = _unassignable(b, found.place, f"an item of a {of.type}")
-            elif not getattr(of.type, "mutable", True):
-                ok = _unassignable(b, found.place, f"an item of a {of.type}")
-        case _:
-            ok = _unassignable(b, node.place, "this expression")
-    if ok and isinstance(root(found), ir.Self):
-        may_change(b, node.place)
-    return found if ok else None
-
-
-def _unassignable(b: Body, place: Place, found: str) -> bool:
-    b.problem(
-        "L206", place, found, "a variable of this machine, or an item of its map or list",
-        "change a part by its transitions, a record by replace(...)",
-    )  # fmt: skip
-    return False
+    kind = b.locals.get(each.name) or widened(local.type)
+    b.bind({each.name: kind})
+    return ir.Local(each.place, kind, each.name)
 
 
 def _augment(b: Body, node: tree.Augment) -> list[ir.Stmt]:
     if isinstance(node.target, tree.Name) and node.target.name not in b.aliases:
-        if node.target.name not in b.locals:
+        name = node.target.name
+        if name not in b.locals:
             exprs.expr(b, node.target)
             return []
-        kind = b.locals[node.target.name]
-        place: ir.Expr | None = ir.Local(node.target.place, kind, node.target.name)
+        place: ir.Expr | None = ir.Local(node.target.place, b.locals[name], name)
+        if not t.immutable(b.locals[name]) and not changeable(b, place, node.place):
+            return []
     else:
         place = place_of(b, node.target)
+        b.evaluated = True  # Python reads the place first.
     if place is None:
         return []
-    kept = b.evaluated
     value = exprs.expr(b, node.value, place.type if isinstance(place.type, t.Seq) else None)
-    b.evaluated = kept
-    result = exprs.binary(b, node.place, node.op, (place, value))
-    b.forget(place)
+    read = exprs.narrowed(b, place)
+    result = binary(b, node.place, node.op, (read, value))
+    if not t.fits(result.type, place.type):
+        exprs.misfit(b, node.place, result.type, place.type)
+    if t.immutable(place.type):
+        b.replaced(place)
+    else:
+        b.updated(place)
     return [ir.Assign(node.place, place, result)]
 
 
@@ -231,12 +221,18 @@ def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
                     "L206", node.place, "a key removed from a total map",
                     "a map that keeps every key", "assign the value that means absent",
                 )  # fmt: skip
-            may_change(b, node.place)
-            b.forget(of)
+            if isinstance(root(of), ir.Self):
+                may_change(b, node.place)
+            elif not changeable(b, of, node.place):
+                return []
+            b.updated(of)
             return [ir.Update(node.place, of, "delete", (key,), None)]
         case _:
             if not isinstance(found.type, t.Unknown):
-                _unassignable(b, node.place, "del of this")
+                b.problem(
+                    "L206", node.place, "del of what is no item of a map", "del self.m[k] of a dict",
+                    "q.pop(i) for a list, s.discard(x) for a set, c[x] = 0 for a Counter",
+                )  # fmt: skip
             return []
 
 
@@ -252,7 +248,7 @@ def _evaluate(b: Body, node: tree.Evaluate) -> list[ir.Stmt]:
     if static is words.require:
         return _require(b, call)
     if static is words.refuse:
-        return [ir.Refuse(node.place, _why(b, call, 0))] if _guards_here(b, call) else []
+        return [ir.Refuse(node.place, _why(b, call, 0))] if _guards_here(b, call.place) else []
     changing = effect(b, call)
     if changing is None:
         found = exprs.expr(b, call)
@@ -262,20 +258,27 @@ def _evaluate(b: Body, node: tree.Evaluate) -> list[ir.Stmt]:
                 "remove it, or assign its value",
             )  # fmt: skip
         return []
-    made = changing[1](None)
+    return [_after(b, changing[1])]
+
+
+def _after(b: Body, make: Callable[[ir.Expr | None], ir.Stmt]) -> ir.Stmt:
+    """The statement of a call that changes something; what was known before is forgotten."""
+    made = make(None)
     if isinstance(made, ir.Update):
-        b.forget(made.target)
+        b.updated(made.target)
     else:
         b.forget_state()
-    return [made]
+    return made
 
 
-def _guards_here(b: Body, call: tree.Apply) -> bool:
+def _guards_here(b: Body, place: Place, what: str = "a guard") -> bool:
     if b.mode in ("transition", "initial", "helper"):
+        b.changes = True  # Who calls this helper does more than read.
         return True
     b.problem(
-        "L208", call.place, f"a guard in a {b.mode}", "guards in transitions", "return a bool"
-    )
+        "L208", place, f"{what} in a {b.mode}", "an expression that only reads",
+        "return a bool instead",
+    )  # fmt: skip
     return False
 
 
@@ -287,20 +290,20 @@ def _require(b: Body, call: tree.Apply) -> list[ir.Stmt]:
     if not 1 <= len(call.args) <= 2 or call.keywords:
         b.problem("L204", call.place, "these arguments", "require(condition, why)", "give both")
         return []
-    if not _guards_here(b, call):
+    if not _guards_here(b, call.place):
         return []
     test = exprs.truth(b, call.args[0])
     why = _why(b, call, 1) if len(call.args) == 2 else None
-    b.facts.update(exprs.facts_if(test, True))
+    b.facts.update(facts_if(test, True))
     return [ir.Require(call.place, test, why)]
 
 
 def _choose(b: Body, node: tree.Choose) -> list[ir.Stmt]:
     test = exprs.truth(b, node.test)
     before = dict(b.facts)
-    b.facts.update(exprs.facts_if(test, True))
+    b.facts.update(facts_if(test, True))
     then = _inner(b, node.then)
-    after_then, b.facts = b.facts, {**before, **exprs.facts_if(test, False)}
+    after_then, b.facts = b.facts, {**before, **facts_if(test, False)}
     other = _inner(b, node.other)
     if ends(then):
         pass
@@ -320,7 +323,7 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
             "one name, or as many as the tuple has items", "unpack tuples only",
         )  # fmt: skip
         bound = dict.fromkeys(node.names, t.Unknown())
-    b.locals.update(bound)
+    b.bind(bound)
     b.facts = {}  # What a round changes is not known when the next one begins.
     body = _inner(b, node.body)
     b.facts = {}
@@ -329,34 +332,42 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
         culprit = order_matters(loop, b.scene.functions())
         if culprit is not None:
             exprs.unordered(b, culprit, "a loop over an unordered collection that shows its order")
+    changing = changed_while_iterated(loop, b.scene.functions())
+    if changing is not None:
+        b.problem(
+            "L218", changing, "a change of the collection that the loop goes through",
+            "a loop that leaves its collection alone",
+            "iterate a copy: sorted(...) of a set or map, tuple(...) of a list",
+        )  # fmt: skip
     return [loop]
 
 
 def _give(b: Body, node: tree.Give) -> list[ir.Stmt]:
     if node.value is None:
+        if not t.fits(t.NOTHING, b.output):
+            exprs.misfit(b, node.place, t.NOTHING, b.output)
         return [ir.Return(node.place, None)]
-    if isinstance(b.output, t.Nothing) and not isinstance(node.value, tree.Literal):
-        b.problem(
-            "L203", node.place, "a value returned", "no output",
-            "annotate what is returned: -> Nat",
-        )  # fmt: skip
-        return []
     if isinstance(node.value, tree.Apply):
         changing = effect(b, node.value)
         if changing is not None:
             kind, make = changing
             if not t.fits(kind, b.output):
-                b.problem("L203", node.place, str(kind), str(b.output), f"give a {b.output}")
+                exprs.misfit(b, node.value.place, kind, b.output)
             if isinstance(kind, t.Nothing):
                 return [make(None), ir.Return(node.place, None)]
             local = b.temporary(kind, node.place)
             return [make(local), ir.Return(node.place, local)]
-    return [ir.Return(node.place, exprs.expr(b, node.value, b.output))]
+    value = exprs.expr(b, node.value, b.output)
+    own = isinstance(root(value), ir.Local) and getattr(root(value), "name", "") in b.owned
+    if not fresh(value) and not own:
+        own_container(b, value, node.value.place)
+    return [ir.Return(node.place, value)]
 
 
 def _claim(b: Body, node: tree.Claim) -> list[ir.Stmt]:
+    _guards_here(b, node.place, "an assert")
     test = exprs.truth(b, node.test)
-    b.facts.update(exprs.facts_if(test, True))
+    b.facts.update(facts_if(test, True))
     return [ir.Assert(node.place, test)]
 
 

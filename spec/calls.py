@@ -12,9 +12,11 @@ from typing import Any
 from . import exprs, ir, tree, words
 from . import types as t
 from .constants import constant
+from .comps import comprehension
 from .context import MISSING, Body
 from .declare import Declaration
 from .effects import effect
+from .facts import facts_if
 from .methods import METHODS, arguments
 from .errors import Place
 
@@ -188,7 +190,7 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
         argument = node.args[0]
         if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
             return dataclasses.replace(
-                exprs.comprehension(b, argument, kind, None), place=node.place
+                comprehension(b, argument, kind, None), place=node.place
             )
         of, item = exprs.iterable(b, argument)
         if not t.fits(item, type):
@@ -211,7 +213,7 @@ def _collected(kind: str, op: str) -> Caller:
         if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
             inner: ir.CompKind = "set" if kind in ("set", "frozenset") else "tuple"
             inside = t.Set(wanted, True) if wanted is not None else None
-            of = exprs.comprehension(b, argument, inner, inside, any_order=kind == "sorted")
+            of = comprehension(b, argument, inner, inside, any_order=kind == "sorted")
             item = t.element(of.type) or t.Unknown()
         elif isinstance(argument, tree.Display) and wanted is not None:
             of = exprs.expr(b, argument, _as_set_or_list(argument.kind, wanted))
@@ -336,7 +338,7 @@ def _implies(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if not _only(b, node, 2):
         return b.wrong(node.place)
     first = exprs.truth(b, node.args[0])
-    with b.knowing(exprs.facts_if(first, True)), b.without_hoisting():
+    with b.knowing(facts_if(first, True)), b.without_hoisting():
         second = exprs.truth(b, node.args[1])
     negated = ir.Op(node.args[0].place, t.BOOL, "not", (first,))
     return ir.Or(node.place, t.BOOL, (negated, second))

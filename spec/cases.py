@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from . import exprs, ir, tree
 from . import types as t
 from .context import MISSING, Body
+from .facts import facts_if
 
 Block = Callable[[Body, Sequence[tree.Statement]], tuple[ir.Stmt, ...]]
 
@@ -21,8 +22,8 @@ def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
     for case in node.cases:
         tests = [_pattern(b, pattern, exprs.narrowed(b, subject)) for pattern in case.patterns]
         test = tests[0] if len(tests) == 1 else ir.Or(case.place, t.BOOL, tuple(tests))
-        otherwise = {**b.facts, **exprs.facts_if(test, False)}
-        b.facts.update(exprs.facts_if(test, True))
+        otherwise = {**b.facts, **facts_if(test, False)}
+        b.facts.update(facts_if(test, True))
         if case.guard is not None:
             guard = exprs.truth(b, case.guard)
             otherwise = dict(b.facts)

@@ -18,11 +18,12 @@ Mode = Literal["transition", "initial", "property", "helper", "default"]
 
 @dataclass(frozen=True)
 class Signature:
-    """What a caller of a method must know."""
+    """What a caller of a method must know; a helper that `acts` changes or guards something."""
 
     kind: Literal["transition", "event", "initial", "property", "helper"]
     params: tuple[tuple[str, t.Type], ...]
     output: t.Type
+    acts: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,11 +49,12 @@ class Scene:
     module_function: Callable[[Any, Place], tuple[str, ir.Function] | None]
     base: Callable[[str, str], tuple[str, Signature] | None]
     annotation: Callable[[object, Place, Names], t.Type]
-    call: Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
+    expressions: Mapping[type[tree.Tree], Resolver]
     functions: Callable[[], tuple[ir.Function, ...]]
 
 
 MISSING = object()
+Resolver = Callable[["Body", Any, "t.Type | None"], ir.Expr]
 
 
 @dataclass

@@ -9,6 +9,7 @@ from . import types as t
 from .context import MISSING, Body, Shape, root
 from .errors import Place
 from .methods import arguments
+from .sharing import changeable, own_container
 
 Effect = tuple[t.Type, Callable[[ir.Expr | None], ir.Stmt]]
 
@@ -54,8 +55,8 @@ def may_change(b: Body, place: Place) -> bool:
         b.changes = True
         return True
     b.problem(
-        "L208", place, f"a change in a {b.mode}", "an expression that only reads",
-        "change the state in transitions and their helpers",
+        "L208", place, f"a change or a guard in a {b.mode}", "an expression that only reads",
+        "change the state in transitions and the helpers that they call",
     )  # fmt: skip
     return False
 
@@ -95,10 +96,18 @@ def _of_machine(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect 
 def _helper(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect | None:
     assert isinstance(node.function, tree.Attribute)
     name = node.function.name
+    signature = shape.methods[name]
     if shape is not b.scene.own:
-        return None  # Helpers of parts are read only: a part changes by its transitions.
-    function, changes = b.scene.helper(name)
-    if not changes:
+        if signature.acts:
+            b.problem(
+                "L204", node.place, f"{name}, a helper that changes {shape.name}",
+                "a transition of the part, or a helper that only reads",
+                f"give {shape.name} a transition that does this, and call it",
+            )  # fmt: skip
+            return t.Unknown(), lambda into: ir.Return(node.place, None)
+        return None
+    function, acts = b.scene.helper(name)
+    if not acts:
         return None
     may_change(b, node.place)
     args = arguments(b, node, function.params)
@@ -112,14 +121,19 @@ def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
     if isinstance(root(of), ir.Self):
         may_change(b, place)
     kind = of.type
+    refused = t.NOTHING, lambda into: ir.Update(place, of, op, (), into)
+    if _mutable(kind) and not changeable(b, of, place):
+        return refused
     if not _mutable(kind):
         b.problem(
             "L206", place, f"{op} of a {kind}", "a mutable container",
             "make a new value: a | {x}, or replace(...)",
         )  # fmt: skip
-        return t.NOTHING, lambda into: ir.Update(place, of, op, (), into)
+        return refused
     result, params = _signature(b, node, kind, op)
     args = arguments(b, node, params)
+    for arg in args:
+        own_container(b, arg, arg.place)
     return result, lambda into: ir.Update(place, of, op, args, into)
 
 
@@ -159,8 +173,8 @@ def _signature(b: Body, node: tree.Apply, kind: t.Type, op: str) -> tuple[t.Type
                 _total_map(b, node)
             two = (("key", key), ("default", value))
             return value, two if len(node.args) == 2 else two[:1]
-        case t.Map(), "update":
-            return t.NOTHING, (("other", kind),)
+        case t.Map(key=key, value=value), "update":
+            return t.NOTHING, (("other", t.Map(key, value, mutable=False)),)
         case t.Map(total=True), "clear":
             _total_map(b, node)
             return t.NOTHING, none

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -37,17 +38,40 @@ class Problem:
     def render(self) -> str:
         """The problem as text: place, the line with a caret under it, found, expected, rewrite."""
         lines = [f"{self.place.file}:{self.place.line}: {self.number} {RULES[self.number]}"]
-        source = linecache.getline(self.place.file, self.place.line).rstrip("\n")
+        source = linecache.getline(self.place.file, self.place.line).rstrip("\r\n")
         if source.strip():
-            first = self.place.column
-            last = self.place.end_column if self.place.end_line == self.place.line else len(source)
-            lines.append(f"    {source.strip()}")
-            indent = len(source) - len(source.lstrip())
-            lines.append("    " + " " * (first - indent) + "^" * max(1, last - first))
+            lines += _marked(source, self.place)
         lines.append(f"  found:    {self.found}")
         lines.append(f"  expected: {self.expected}")
         lines.append(f"  rewrite:  {self.rewrite}")
         return "\n".join(lines)
+
+
+WIDEST = 96  # Of a longer line, the stretch around the caret is shown.
+
+
+def _marked(source: str, place: Place) -> list[str]:
+    """A line of source and the carets under the stretch of it that a place is."""
+    raw = source.encode()
+    end = place.end_column if place.end_line == place.line else len(source.rstrip().encode())
+    # Columns of `ast` count bytes of UTF-8; a screen shows characters, some of double width.
+    before = raw[: place.column].decode(errors="replace").expandtabs(4)
+    marked = raw[place.column : max(end, place.column + 1)].decode(errors="replace").expandtabs(4)
+    after = raw[max(end, place.column + 1) :].decode(errors="replace").expandtabs(4)
+    indent = len(before) - len(before.lstrip())
+    before, after = before[indent:], after.rstrip()
+    if len(before) + len(marked) + len(after) > WIDEST:
+        before = before if len(before) <= WIDEST // 3 else "..." + before[-WIDEST // 3 :]
+        marked = marked if len(marked) <= WIDEST // 2 else marked[: WIDEST // 2] + "..."
+        left = max(0, WIDEST - len(before) - len(marked))
+        after = after if len(after) <= left else after[:left] + "..."
+    carets = " " * _width(before) + "^" * max(1, _width(marked))
+    return [f"    {before}{marked}{after}", f"    {carets}"]
+
+
+def _width(text: str) -> int:
+    """How many columns a text takes on a screen."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 # One row a number; the hundreds say which stage refuses.
@@ -61,6 +85,8 @@ RULES: dict[str, str] = {
     "L106": "this class-level statement is outside the language",
     "L107": "a machine inherits from one other machine",
     "L108": "this name is reserved",
+    "L109": "this name is declared twice",
+    "L190": "this part of the language is not supported yet",
     # 2xx: names and types, judged at the first instance, check or lint.
     "L201": "this name is unknown",
     "L202": "this type is outside the language",
@@ -79,6 +105,8 @@ RULES: dict[str, str] = {
     "L215": "an annotation is missing",
     "L216": "an ignored event's output does not admit None",
     "L217": "the declaration names what does not exist",
+    "L218": "a collection is changed while a loop goes through it",
+    "L219": "one name means two things",
     # 3xx: scopes, judged by check.
     "L301": "the scope gives no bound",
     "L302": "the scope names what does not exist",
@@ -91,10 +119,13 @@ class DeclarationError(Exception):
     """A declaration is refused; `problems` lists every `Problem` found, in source order."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(
-            sorted(set(problems), key=lambda p: (p.place.file, p.place.line, p.place.column))
-        )
+        self.problems = tuple(sorted(set(problems), key=_in_source_order))
         super().__init__("\n\n".join(problem.render() for problem in self.problems))
+
+
+def _in_source_order(problem: Problem) -> tuple[str | int, ...]:
+    place = problem.place
+    return place.file, place.line, place.column, problem.number, problem.found, problem.expected
 
 
 class Problems:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from . import exprs, ir, tree
 from . import types as t
 from .context import Body
+from .operators import SETS
 
 
 
@@ -41,7 +42,7 @@ def _set(op: str) -> Method:
         other = _one(b, node, of.type)
         if other is None:
             return b.wrong(node.place)
-        result = of.type if op in exprs.SETS.values() else t.BOOL
+        result = of.type if op in SETS.values() else t.BOOL
         return ir.Op(node.place, result, op, (of, other))
 
     return resolve

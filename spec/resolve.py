@@ -9,7 +9,7 @@ import types as python_types
 from dataclasses import dataclass
 from typing import Any
 
-from . import annotations, bodies, calls, exprs, ir, parse, source, tree
+from . import annotations, bodies, calls, comps, exprs, ir, operators, parse, source, tree
 from . import types as t
 from .context import MISSING, Body, Mode, Scene, Shape, Signature
 from .declare import Declaration, Declared, Names
@@ -26,6 +26,7 @@ BOOLEAN = frozenset(
     }
 )  # fmt: skip
 KINDS = BOOLEAN | {"leads_to"}
+EXPRESSIONS = {**exprs.ROWS, **operators.ROWS, **comps.ROWS, tree.Apply: calls.call}
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class _Resolver:
         self.shapes[self.name] = own
         self.scene = Scene(
             own, self.shapes, self.problems, self._constant, self._helper, self._module_function,
-            self._base, self._annotation, calls.call, self._made_functions,
+            self._base, self._annotation, EXPRESSIONS, self._made_functions,
         )  # fmt: skip
         machine = self._machine()
         judge(machine, self.members, self.problems)

@@ -278,9 +278,70 @@ def fits(value: Type, place: Type) -> bool:
         case Set(item=mine), Set(item=theirs):
             return value.mutable == place.mutable and fits(mine, theirs)
         case Map(), Map():
-            same = value.mutable or not place.mutable
+            same = (value.mutable or not place.mutable) and value.total >= place.total
             return same and fits(value.key, place.key) and fits(value.value, place.value)
         case Bag(item=mine), Bag(item=theirs):
             return fits(mine, theirs)
         case _:
             return value == place
+
+
+def has_unknown(type: Type) -> bool:
+    """Whether the type of something inside, as of an empty collection's elements, is not known."""
+    match type:
+        case Unknown():
+            return True
+        case Seq(item=item) | Set(item=item) | Bag(item=item):
+            return has_unknown(item)
+        case Map(key=key, value=value):
+            return has_unknown(key) or has_unknown(value)
+        case Tuple(items=items) | Union(options=items):
+            return any(has_unknown(item) for item in items)
+        case _:
+            return False
+
+
+def finite(type: Type) -> bool:
+    """Whether a type has finitely many values without a bound given by a scope on integers."""
+    match type:
+        case Bool() | Enum() | Sort() | Opaque() | Nothing():
+            return True
+        case Int(low=low, high=high):
+            return low is not None and high is not None
+        case Record(fields=fields):
+            return all(finite(kind) for _, kind in fields)
+        case Tuple(items=items) | Union(options=items):
+            return all(finite(item) for item in items)
+        case Set(item=item):
+            return finite(item)
+        case Map(key=key, value=value):
+            return finite(key) and finite(value)
+        case Seq(item=item, most=most) | Bag(item=item, most=most):
+            return most is not None and finite(item)
+        case _:
+            return False
+
+
+def orderable(type: Type) -> bool:
+    """Whether values of this type have an order: integers, ordered sorts, tuples of them."""
+    match type:
+        case Int() | Sort(ordered=True) | Unknown():
+            return True
+        case Tuple(items=items):
+            return all(map(orderable, items))
+        case _:
+            return False
+
+
+def alike(left: Type, right: Type) -> bool:
+    """Whether some value could be of both types, so that comparing them means something."""
+    match left, right:
+        case Set(item=mine), Set(item=theirs):
+            return alike(mine, theirs)
+        case (Seq(), Seq()) | (Map(), Map()) | (Bag(), Bag()) | (Tuple(), Tuple()):
+            return fits(left, right) or fits(right, left)
+        case (Iter() | Timer() | Part(), _) | (_, Iter() | Timer() | Part()):
+            return False
+        case _:
+            pairs = ((a, b) for a in options(left) for b in options(right))
+            return any(fits(a, b) or fits(b, a) for a, b in pairs)

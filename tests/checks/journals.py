@@ -146,7 +146,7 @@ class Recorder:
                 self._write(
                     event, "done", args=args, transition=row.name, changed=changed,
                     output=outcome.output, before=before,
-                )  # fmt: skip
+                )
                 return "done"
         named = {name: args[name] for name in args}
         ignored = self.stepper.reference.ignored(self.stepper.machine, self.state, event, named)
@@ -163,7 +163,7 @@ class Recorder:
             "machine": self.stepper.machine.name, "fingerprint": self.stepper.fingerprint,
             "event": event, "transition": None, "args": {}, "outcome": outcome, "before": None,
             "after": self.control(), "changed": {}, "output": None, "why": None,
-        }  # fmt: skip
+        }
         self.rows.append(row | said)
 
 

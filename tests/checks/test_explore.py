@@ -60,7 +60,7 @@ def test_the_jugs_trace_is_the_known_one() -> None:
     assert dict(result.trace.initial) == {"small": 0, "big": 0}
     assert [step.event for step in result.trace.steps] == [
         "fill_big", "big_to_small", "empty_small", "big_to_small", "fill_big", "big_to_small",
-    ]  # fmt: skip
+    ]
     assert [dict(step.changed) for step in result.trace.steps] == [
         {"big": 5},
         {"small": 3, "big": 2},
@@ -200,11 +200,11 @@ def test_the_composed_system_as_written_loses_and_repeats() -> None:
     assert lost.trace is not None and twice.trace is not None
     assert [step.event for step in lost.trace.steps] == [
         "submit", "lose", "expire_sender", "remove_sender",
-    ]  # fmt: skip
+    ]
     assert [step.event for step in twice.trace.steps] == [
         "submit", "duplicate", "receive_data", "expire_receiver", "remove_receiver",
         "receive_data",
-    ]  # fmt: skip
+    ]
     assert lost.as_expected and twice.as_expected
 
 
@@ -237,7 +237,7 @@ def test_nothing_depends_on_the_hash_seed() -> None:
         done = subprocess.run(
             command, cwd=ROOT, env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
             capture_output=True, check=True,
-        )  # fmt: skip
+        )
         answer = json.loads(done.stdout)
         for machine in answer["machines"]:
             machine["seconds"] = machine["total_seconds"] = 0

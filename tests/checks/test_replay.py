@@ -94,7 +94,7 @@ def test_a_deviation_is_explained(tmp_path: Path) -> None:
     assert finding["legal"] == ["take"]
     assert finding["state"] == {
         "state": "IDLE", "job": None, "done": 1, "sizes": {"$map": [[1, 1]]}, "patience": False,
-    }  # fmt: skip
+    }
     assert finding["row"]["output"] == 2 and finding["row"]["transition"] == "finish_all"
     assert found["totals"] == [
         {"verdict": "deviates", "kind": "refused", "event": "finish", "state": "IDLE", "total": 1}
@@ -217,7 +217,7 @@ def test_a_timer_may_be_refused_until_it_is_due(tmp_path: Path) -> None:
             "seq": 2, "event": "lose_patience", "args": {}, "outcome": "refused",
             "transition": None, "before": "BUSY", "changed": {}, "output": None,
         }
-    )  # fmt: skip
+    )
     assert replayed(tmp_path, recorder.rows).verdicts["open"] == 1
 
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lawful.checks.boxes import PartState
 from lawful.checks.encode import Encoding
 from lawful.checks.operators import OPERATORS, REFUSED
-from lawful.checks.reference import Done, Fault, PartState, Reference, Refusal
+from lawful.checks.reference import Done, Fault, Reference, Refusal
 from lawful.checks.shapes import Options, fields_of
 from lawful.checks.solve import decide
 from lawful.checks.subject import inside
@@ -237,7 +238,7 @@ MACHINES: dict[str, Both] = {}
 CLASSES = (
     Numbers, Collections, Cell, Board, Table, TwoPhase, Peterson,
     SenderEntryFixed, ReceiverEntryFixed, SenderEntryAsSeed, ReceiverEntryAsSeed,
-)  # fmt: skip
+)
 
 
 def both(cls: Any) -> Both:
@@ -251,7 +252,7 @@ def both(cls: Any) -> Both:
 @settings(
     max_examples=120, deadline=None, derandomize=True, database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)  # fmt: skip
+)
 @given(data=st.data())
 def test_the_step_is_that_of_the_reference(cls: Any, late: bool, data: st.DataObject) -> None:
     machine = both(cls)

@@ -51,8 +51,10 @@ class Surprise(Machine):
     deadlock_ok = True
     scope = Scope(Nat=range(0, 5))
 """
-MET = SURPRISE.replace("deadlock_ok", 'expects = Expect(below_two=("violated", 2))\n    deadlock_ok')
+EXPECTS = 'expects = Expect(below_two=("violated", 2))'
+MET = SURPRISE.replace("deadlock_ok", f"{EXPECTS}\n    deadlock_ok")
 MET = MET.replace("Machine, Nat", "Expect, Machine, Nat")
+MISNAMED = WRONG.split("    @transition(source=Door.SHUT")[0]
 
 
 def run(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
@@ -126,7 +128,7 @@ def test_a_refused_declaration_is_4_and_says_everything(
     assert (code, out) == (4, "")
     assert f"{path}:18: L102" in err
     assert "while self.n:" in err
-    code, _, err = run("check", declared(tmp_path, WRONG.split("    @transition(source=Door.SHUT")[0]), capsys=capsys)
+    code, _, err = run("check", declared(tmp_path, MISNAMED), capsys=capsys)
     assert code == 4
     assert "L205" in err
     assert "m of a Wrong" in err

@@ -1,0 +1,230 @@
+"""The model beside an implementation: what each event should do, by the reference engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.outcomes import Reason
+from lawful.spec.resolve import Resolved
+from lawful.spec.words import Expected
+
+from .boxes import State
+from .meaning import Guard, NoValue
+from .near import Near
+from .reference import Done, Fault, Outcome, Reference, Refusal
+from .why import failure_of
+
+Args = tuple[Any, ...]
+Elements = Mapping[str, tuple[Any, ...]]
+SORT_SIZE = 3  # Elements of a sort where nothing says how many.
+SMALL = 20  # Of so few integers a property's parameter takes each.
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way into the machine: an event, or one of its transitions called by its own name.
+
+    `extra`: only lawful instances have it.
+    """
+
+    name: str
+    event: ir.Event
+    rows: tuple[ir.Transition, ...]
+    extra: bool
+
+    @property
+    def timed(self) -> bool:
+        """Whether it may be the firing of a timer."""
+        return any(row.timer is not None for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model does. `name`: of a fault; `why`: of a fault, a refusal or an `ignore`."""
+
+    kind: Literal["done", "ignored", "refused", "fault"]
+    state: State
+    output: Any = None
+    transition: str = ""
+    name: str = ""
+    why: str = ""
+    reasons: tuple[Reason, ...] = ()
+
+
+def ways(machine: ir.Machine) -> tuple[Way, ...]:
+    """The events, then the transitions that can be called by a name of their own.
+
+    Of an event with `choice=True` the caller calls one transition, so it is no way by itself.
+    """
+    made: list[Way] = []
+    for event in machine.events:
+        rows = machine.serving(event.name)
+        if rows and not (event.choice and len(rows) > 1):
+            made.append(Way(event.name, event, rows, extra=False))
+    for row in machine.transitions:
+        if row.name != row.event:
+            event = machine.event(row.event)
+            made.append(Way(row.name, event, (row,), extra=not event.choice))
+    return tuple(made)
+
+
+class Model:
+    """One machine's steps and properties; `elements` are those of its sorts."""
+
+    def __init__(self, resolved: Resolved, elements: Elements) -> None:
+        self.machine = resolved.machine
+        self.world = resolved.world
+        self.elements = elements_of(resolved, elements)
+        self.reference = Reference(self.machine, resolved.world)
+        self.reference.domains = self.domain
+        self.parts = {part.name: part for part in self.machine.parts}
+        self.excused = _excused(resolved)
+
+    def domain(self, kind: t.Type) -> tuple[Any, ...]:
+        """Every value of an enum, a sort, or bool."""
+        match kind:
+            case t.Enum(name=name, members=members):
+                return tuple(self.world.enums[name][member] for member in members)
+            case t.Sort(name=name):
+                return self.elements[name]
+            case _:
+                return (False, True)
+
+    # Steps.
+
+    def initial(self, parameters: Mapping[str, Any]) -> Answer:
+        """A new instance with these parameters, before any `@initial`."""
+        state = self.reference.initial(parameters)
+        out_of = None
+        if not self.machine.initials:
+            out_of = self.reference.breach(self.machine.name, state)
+        if out_of is not None:
+            return Answer("fault", state, name="bounds", why=out_of)
+        return Answer("done", state)
+
+    def start(self, state: State, function: ir.Function, args: Args) -> Answer:
+        """An `@initial` of a new instance."""
+        return _answer(state, self.reference.start(state, function, _named(function, args)))
+
+    def step(self, state: State, way: Way, args: Args) -> Answer:
+        """The one enabled transition, else a matching `ignore`, else a refusal."""
+        step = self.reference.step
+        tried = [step(state, row.name, _named(row.function, args)) for row in way.rows]
+        admitted = [outcome for outcome in tried if not isinstance(outcome, Refusal)]
+        if len(admitted) > 1:
+            both = " and ".join(outcome.transition for outcome in admitted[:2])
+            return Answer("fault", state, name="ambiguous", why=f"both {both} are enabled")
+        if admitted:
+            return _answer(state, admitted[0])
+        return self._not_taken(state, way, args, tried)
+
+    def _not_taken(self, state: State, way: Way, args: Args, tried: list[Outcome]) -> Answer:
+        if way.name == way.event.name:
+            named = dict(zip((n for n, _ in way.event.params), args, strict=True))
+            try:
+                row = self.reference.ignored(self.machine, state, way.event.name, named)
+            except (Guard, NoValue) as error:
+                return Answer("fault", state, name="undefined", why=str(error))
+            if row is not None:
+                return Answer("ignored", state, why=row.because)
+        reasons = tuple(outcome.reason() for outcome in tried if isinstance(outcome, Refusal))
+        return Answer("refused", state, why="; ".join(map(str, reasons)), reasons=reasons)
+
+    # Properties.
+
+    def broken(self, before: State | None, after: State) -> str | None:
+        """Which property the step breaks and why, or None; at the start `before` is None."""
+        return self._broken(self.machine, "", before, after)
+
+    def _broken(
+        self, machine: ir.Machine, prefix: str, before: State | None, after: State
+    ) -> str | None:
+        for p in machine.properties:
+            found = None
+            if p.kind == "invariant" and prefix + p.name not in self.excused:
+                found = self._false(p, after, ())
+            elif p.kind == "step_property" and prefix + p.name not in self.excused:
+                found = None if before is None else self._false(p, before, (after,))
+            if found is not None:
+                return f"{prefix}{p.name}: {found}"
+        return self._broken_part(machine, prefix, before, after)
+
+    def _broken_part(
+        self, machine: ir.Machine, prefix: str, before: State | None, after: State
+    ) -> str | None:
+        for at, v in enumerate(machine.variables):
+            if isinstance(v.type, t.Part):
+                old = None if before is None else before[at]
+                part = self.parts[v.type.machine]
+                found = self._broken(part, f"{prefix}{v.name}.", old, after[at])
+                if found is not None:
+                    return found
+        return None
+
+    def _false(self, p: ir.Property, state: State, more: Args) -> str | None:
+        for args in self._tried(p.function.params[len(more) :], state):
+            given = _named(p.function, (*more, *args))
+            try:
+                if not self.reference.call_named(p.function, state, given):
+                    return failure_of(self.reference, p, state, (*more, *args))
+            except NoValue as error:
+                return f"undefined: {error}"
+        return None
+
+    def _tried(self, params: tuple[tuple[str, t.Type], ...], state: State) -> Iterator[Args]:
+        """Values for a property's parameters: all of a small type, else those that occur."""
+        if not params:
+            yield ()
+            return
+        for value in self._some(params[0][1], state):
+            for more in self._tried(params[1:], state):
+                yield (value, *more)
+
+    def _some(self, kind: t.Type, state: State) -> tuple[Any, ...]:
+        match kind:
+            case t.Bool() | t.Enum() | t.Sort():
+                return self.domain(kind)
+            case t.Int(low=int() as low, high=int() as high) if high - low < SMALL:
+                return tuple(range(low, high + 1))
+            case _:
+                return Near.of(self.machine, state).like(kind)
+
+
+def elements_of(resolved: Resolved, given: Elements) -> dict[str, tuple[Any, ...]]:
+    """The elements of each sort: those given, else as many as the scope says."""
+    scope = resolved.scopes.get("scope")
+    made: dict[str, tuple[Any, ...]] = {}
+    for name, sort in resolved.world.sorts.items():
+        size = None if scope is None else scope.bounds.get(name)
+        count = size if isinstance(size, int) else SORT_SIZE
+        made[name] = given.get(name) or tuple(sort(f"{name}{i + 1}") for i in range(count))
+    return made
+
+
+def _excused(resolved: Resolved) -> frozenset[str]:
+    """The properties that the declaration itself expects to fail."""
+    rows: dict[str, Expected] = dict(resolved.expects)
+    scope = resolved.scopes.get("scope")
+    if scope is not None and scope.expects is not None:
+        rows.update(scope.expects.verdicts)
+    verdicts = {name: row if isinstance(row, str) else row[0] for name, row in rows.items()}
+    return frozenset(name for name, v in verdicts.items() if v in ("violated", "undefined"))
+
+
+def _named(function: ir.Function, args: Args) -> dict[str, Any]:
+    return dict(zip((name for name, _ in function.params), args, strict=True))
+
+
+def _answer(state: State, outcome: Outcome) -> Answer:
+    match outcome:
+        case Done(state=after, output=output, transition=name):
+            return Answer("done", after, output, name)
+        case Fault(name=name, what=what, transition=transition):
+            return Answer("fault", state, None, transition, name, what)
+        case Refusal():
+            reason = outcome.reason()
+            return Answer("refused", state, why=str(reason), reasons=(reason,))

@@ -1,0 +1,95 @@
+"""Python syntax in short: the nodes that generated code is made of."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from lawful.spec import types as t
+from lawful.spec.errors import Place
+
+Node = TypeVar("Node", bound=ast.AST)
+
+
+def located(node: Node, place: Place) -> Node:
+    """The node, it and all in it that has no place yet standing at `place`."""
+    if "lineno" in node._attributes:
+        if hasattr(node, "lineno"):
+            return node
+        node.lineno, node.col_offset = place.line, place.column  # type: ignore[attr-defined]  # it has these
+        node.end_lineno, node.end_col_offset = place.end_line, place.end_column  # type: ignore[attr-defined]  # and these
+    for child in ast.iter_child_nodes(node):
+        located(child, place)
+    return node
+
+
+def without_places(node: ast.expr) -> ast.expr:
+    """A copy whose nodes have no places; they get those of where it is used."""
+    made = copy.deepcopy(node)
+    for each in ast.walk(made):
+        for attr in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+            if hasattr(each, attr):
+                delattr(each, attr)
+    return made
+
+
+def name(id: str) -> ast.Name:
+    return ast.Name(id, ast.Load())
+
+
+def attribute(of: ast.expr, attr: str) -> ast.Attribute:
+    return ast.Attribute(of, attr, ast.Load())
+
+
+def call(function: str | ast.expr, *args: ast.expr) -> ast.Call:
+    return ast.Call(name(function) if isinstance(function, str) else function, list(args), [])
+
+
+def target(names: tuple[str, ...]) -> ast.expr:
+    """What a loop binds."""
+    stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in names]
+    return stores[0] if len(stores) == 1 else ast.Tuple(stores, ast.Store())
+
+
+def target_of(names: tuple[str, ...]) -> ast.expr:
+    """What an unpacking assigns; a tuple of one, too, is a tuple."""
+    return ast.Tuple([ast.Name(each, ast.Store()) for each in names], ast.Store())
+
+
+def assign(to: ast.expr, value: ast.expr) -> ast.Assign:
+    """`to = value`; `to` as it is read."""
+    if isinstance(to, ast.Name | ast.Attribute | ast.Subscript | ast.Tuple):
+        to.ctx = ast.Store()
+    return ast.Assign([to], value)
+
+
+def if_(test: ast.expr, *then: ast.stmt) -> ast.If:
+    return ast.If(test, list(then), [])
+
+
+def compare(left: ast.expr, op: ast.cmpop, right: ast.expr) -> ast.Compare:
+    return ast.Compare(left, [op], [right])
+
+
+def negated(test: ast.expr) -> ast.expr:
+    return ast.UnaryOp(ast.Not(), test)
+
+
+def all_of(tests: Sequence[ast.expr]) -> ast.expr:
+    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), list(tests))
+
+
+def any_of(tests: Sequence[ast.expr]) -> ast.expr:
+    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), list(tests))
+
+
+def outside(value: Callable[[], ast.expr], kind: t.Int) -> ast.expr | None:
+    """The test that an integer is out of its bounds; None where it has none."""
+    tests: list[ast.expr] = []
+    if kind.low is not None:
+        tests.append(compare(value(), ast.Lt(), ast.Constant(kind.low)))
+    if kind.high is not None:
+        tests.append(compare(value(), ast.Gt(), ast.Constant(kind.high)))
+    return any_of(tests) if tests else None

@@ -1,0 +1,140 @@
+"""Guards that are false, inside a step: where they stand, and what they say.
+
+A generated function raises a `Refusal` or a `Broken`; whoever runs the step undoes it and turns
+the exception into what the caller is told. Nothing is put into words before somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lawful.spec import explain, ir
+from lawful.spec import types as t
+from lawful.spec.outcomes import Reason
+from lawful.spec.show import path
+from lawful.spec.values import encode
+
+Said = tuple[str, dict[str, ir.Json]]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A guard or an assertion in the source; `say` puts its values into words."""
+
+    say: Callable[..., Said]
+
+
+class Refusal(Exception):
+    """A guard is false, inside a step; `failed` makes it a `Refused`, with everything undone."""
+
+    def __init__(self, site: Site, why: str, *values: Any) -> None:
+        super().__init__()
+        self.site = site
+        self.why = why
+        self.values = values
+
+    def reason(self, transition: str) -> Reason:
+        """The reason that a candidate refuses."""
+        clause, values = self.site.say(*self.values)
+        return Reason(transition, clause, self.why, values)
+
+
+class Broken(Exception):
+    """The step breaks a built-in property, inside a step."""
+
+    def __init__(self, name: str, site: Site, *values: Any) -> None:
+        super().__init__()
+        self.name = name
+        self.what = site.say(*values)[0]
+
+
+class AllRefused(Refusal):
+    """All candidates of a part's event refuse."""
+
+    def __init__(self, reasons: Sequence[Reason]) -> None:
+        super().__init__(Site(lambda: ("", {})), "")
+        self.reasons = tuple(reasons)
+
+    def reason(self, transition: str) -> Reason:
+        if len(self.reasons) == 1:
+            only = self.reasons[0]
+            return Reason(transition, only.clause, only.why, only.values)
+        values = {k: v for reason in reversed(self.reasons) for k, v in reason.values.items()}
+        return Reason(transition, "; ".join(str(r) for r in self.reasons), "", values)
+
+
+def plain(value: Any, type: t.Type) -> ir.Json:
+    """The JSON form of a value in a refusal; its text where it has no such form."""
+    try:
+        return encode(value, type)
+    except (TypeError, AttributeError):
+        return str(value)
+
+
+# Sites.
+
+
+def false(test: ir.Expr) -> Site:
+    """A guard's condition is false."""
+    places = explain.shown(test)
+
+    def say(*values: Any) -> Said:
+        forms = [plain(v, e.type) for v, e in zip(values, places, strict=True)]
+        return explain.refusal(test, [explain.text(f) for f in forms]), explain.named(test, forms)
+
+    return Site(say)
+
+
+def unasserted(test: ir.Expr) -> Site:
+    """An assertion is false."""
+    places = explain.shown(test)
+
+    def say(*values: Any) -> Said:
+        forms = [plain(v, e.type) for v, e in zip(values, places, strict=True)]
+        return explain.failure(test, [explain.text(f) for f in forms]), {}
+
+    return Site(say)
+
+
+def elsewhere(control: ir.Expr, allowed: Sequence[str]) -> Site:
+    """The control state is another."""
+    place = path(control)
+
+    def say(state: Any) -> Said:
+        return explain.source(place, state.name, allowed), {place: state.name}
+
+    return Site(say)
+
+
+def missing(place: ir.Expr, key: ir.Expr) -> Site:
+    """The member of a family that a header names is absent."""
+
+    def say(value: Any) -> Said:
+        form = plain(value, key.type)
+        return explain.absent(place, explain.text(form)), explain.named(key, [form] * _count(key))
+
+    return Site(say)
+
+
+def _count(key: ir.Expr) -> int:
+    return 1 if explain.shown(key) == (key,) else 0
+
+
+def not_yet(place: ir.Expr) -> Site:
+    """A timer is not armed, or not due."""
+
+    def say(left: float | None) -> Said:
+        clause = explain.timer(place, left is not None)
+        return (clause if left is None else f"{clause}: {left:.3g} s are left"), {}
+
+    return Site(say)
+
+
+def said(text: str) -> Site:
+    """What needs no values."""
+    return Site(lambda: (text, {}))
+
+
+NEEDED = said("")

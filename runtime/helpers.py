@@ -1,0 +1,71 @@
+"""What the expressions and statements of generated code call."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from lawful.spec import types as t
+from lawful.spec.bounds import breach
+
+from .guards import NEEDED, Refusal
+from .plan import State
+
+
+def needed(value: Any, why: str | Callable[[], str]) -> Any:
+    """The value; refuses where it is None."""
+    if value is None:
+        raise Refusal(NEEDED, why if isinstance(why, str) else why())
+    return value
+
+
+def universe(state: State, sort: str) -> tuple[Any, ...]:
+    """The elements of a sort; RuntimeError where the instance was not told them."""
+    try:
+        return state.__universe__[sort]
+    except KeyError:
+        name = state.__plan__.name
+        raise RuntimeError(
+            f"{name} iterates the elements of {sort}: make it with universe={{{sort}: [...]}}"
+        ) from None
+
+
+def ask(state: State, function: str, *args: Any) -> Any:
+    """A helper or a property of a part."""
+    return state.__plan__.functions[function](state, *args)
+
+
+def new(state: State, machine: str, **parameters: Any) -> Any:
+    """A part in its initial state, on its whole's clock."""
+    plan = state.__plan__
+    return plan.part_of(plan.resolved.parts[machine], state, parameters)
+
+
+def put(bag: Any, key: Any, count: int) -> bool:
+    """Set an element's count; whether it is now below 0. What has count 0 is absent."""
+    if count:
+        bag[key] = count
+        return count < 0
+    bag.pop(key, None)
+    return False
+
+
+def private(container: Any) -> Any:
+    """A copy of a container, to be changed where it stands."""
+    return container.copy()
+
+
+def private_deep(container: Any) -> Any:
+    """A copy of a container and of the containers in it."""
+    made = container.copy()
+    rows = container.items() if isinstance(container, dict) else enumerate(container)
+    for key, value in rows if isinstance(container, dict | list) else ():
+        if type(value) in (dict, set, list, Counter):
+            made[key] = private_deep(value)
+    return made
+
+
+def stray(value: Any, kind: t.Type) -> bool:
+    """Whether a value that is written is out of its bounds."""
+    return breach(value, kind) is not None

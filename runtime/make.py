@@ -1,0 +1,190 @@
+"""Making instances: a class is compiled when its first instance is made."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lawful.spec import types as t
+from lawful.spec.members import chain_of
+from lawful.spec.resolve import resolve
+from lawful.spec.words import header
+
+from .compile import Compiler
+from .observed import PART, UNSTARTED
+from .plan import Plan, State, Way
+from .timers import REAL, Clock, Time
+from .views import viewer
+from .whole import choose, judge_all
+
+if TYPE_CHECKING:
+    from .instance import Machine
+
+M = TypeVar("M", bound="Machine")
+Universe = Mapping[type[Any], Any]
+NO_ELEMENTS: Mapping[str, tuple[Any, ...]] = {}
+
+
+def plan_of(cls: type[Machine]) -> Plan:
+    """The plan of a class; `DeclarationError` with everything that is wrong in it."""
+    plan = vars(cls).get("__plan__")
+    return plan if isinstance(plan, Plan) else install(cls)
+
+
+def bare(cls: type[M], universe: Universe | None, clock: Clock | None) -> M:
+    """An instance without values."""
+    made = cls.__new__(cls)
+    equip(made, universe, clock)
+    return made
+
+
+def equip(machine: Machine, universe: Universe | None, clock: Clock | None) -> State:
+    """Give a new instance a state, on this clock and without values."""
+    state = plan_of(type(machine)).state()
+    object.__setattr__(machine, "__state__", state)
+    state.__time__ = Time(clock if clock is not None else REAL)
+    state.__universe__ = _elements(universe) if universe is not None else NO_ELEMENTS
+    state.__watch__ = state.__note__ = None
+    state.__odd__ = False
+    return state
+
+
+def part_of(cls: type[M], whole: State, parameters: Mapping[str, Any] | None) -> M:
+    """A part of a whole, on its clock; without values where `parameters` is None."""
+    made = bare(cls, None, None)
+    state = made.__state__
+    state.__time__, state.__universe__ = whole.__time__, whole.__universe__
+    state.__watch__ = PART
+    if parameters is not None:
+        begin(state, parameters)
+    return made
+
+
+def begin(state: State, parameters: Mapping[str, Any]) -> None:
+    """Give a new state its parameters and initial values, and check what is assumed of them."""
+    plan = state.__plan__
+    if parameters and not parameters.keys() <= plan.parameters.keys():
+        unknown = ", ".join(sorted(parameters.keys() - plan.parameters.keys()))
+        known = ", ".join(plan.parameters) or "none"
+        raise TypeError(f"{plan.name} has no parameter {unknown}; its parameters: {known}")
+    for name, check in plan.parameters.items():
+        if name in parameters:
+            setattr(state, name, check(parameters[name]))
+        elif name in plan.defaults:
+            setattr(state, name, plan.defaults[name])
+        else:
+            raise TypeError(f"{plan.name} needs its parameter {name}")
+    plan.fresh(state)
+    for name in plan.assumed:
+        if not plan.functions[name](state):
+            raise ValueError(f"{plan.name}: the assumption {name} is false of these parameters")
+    if not plan.judged:
+        judge_all(state)  # Initial values depend on nothing: once is enough.
+        plan.judged = True
+
+
+def _elements(universe: Universe) -> dict[str, tuple[Any, ...]]:
+    """The elements of each sort by its name; text is taken for the name of an element."""
+    rows = universe.items()
+    return {s.__name__: tuple(e if isinstance(e, s) else s(e) for e in all) for s, all in rows}
+
+
+# Putting the compiled methods into the class.
+
+
+def install(cls: type[Machine]) -> Plan:
+    """Compile a class and put the result in its place; `_originals` keeps what was there."""
+    plan = Compiler(resolve(cls)).run()
+    plan.cls = cls
+    plan.abstract = cls._declared.abstract
+    plan.part_of = part_of
+    members = dict(_members(cls, plan))
+    originals = {name: vars(cls)[name] for name in members if name in vars(cls)}
+    setattr(cls, "_originals", originals)  # noqa: B010  # `members.gather` reads it
+    for name, member in members.items():
+        setattr(cls, name, member)
+    setattr(cls, "__plan__", plan)  # noqa: B010  # the declarer never sees it
+    return plan
+
+
+def _members(cls: type[Machine], plan: Plan) -> list[tuple[str, Any]]:
+    """What the compiled class has under each name."""
+    m = plan.machine
+    return [
+        *((name, _reader(name, plan.fields[name])) for name in plan.variables),
+        *((name, _reader(name, t.NOTHING)) for name in plan.parameters),
+        *((v.name, _absent("is a ghost: erased when it runs")) for v in m.variables if v.ghost),
+        *((name, _absent("is dropped")) for name in _dropped(cls, plan)),
+        *((way.name, _dressed(way, cls)) for way in plan.ways.values()),
+        *((start.name, _starter(start, cls)) for start in plan.starts.values()),
+    ]
+
+
+def _reader(name: str, kind: t.Type) -> property:
+    """How a variable is read from outside."""
+    inside: Callable[[Any], Any] = operator.attrgetter(f"__state__.{name}")
+    view = viewer(kind)
+    if view is None:
+        return property(inside)
+    return property(lambda self: view(inside(self)))
+
+
+class _absent:  # it is used as a descriptor and shows nowhere
+    """What a class of this name has no more."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        self.name = ""
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type[Any]) -> Any:
+        raise AttributeError(f"{owner.__name__}.{self.name} {self.why}")
+
+
+def _dropped(cls: type[Machine], plan: Plan) -> list[str]:
+    """The events that ancestors have and this machine has not."""
+    return [
+        name
+        for owner in chain_of(cls)
+        for name, value in vars(owner).items()
+        if name not in plan.ways and name not in plan.starts
+        if (head := header(value)) is not None
+        if head.kind in ("transition", "event", "initial")
+    ]
+
+
+def _dressed(way: Way, cls: type[Machine]) -> Any:
+    """The method, with the documentation and annotations that the user wrote."""
+    _dress(way.method, way.name, cls)
+    return way.method
+
+
+def _dress(made: Any, name: str, cls: type[Machine]) -> None:
+    for owner in reversed(chain_of(cls)):
+        original = vars(owner).get("_originals", {}).get(name, vars(owner).get(name))
+        if callable(original):
+            made.__doc__ = original.__doc__
+            made.__annotations__ = original.__annotations__
+            made.__lawful__ = header(original)
+            return
+
+
+def _starter(start: Way, cls: type[Machine]) -> Callable[..., None]:
+    """An `@initial` as a method."""
+
+    def begin(self: Machine, *args: Any) -> None:
+        state = self.__state__
+        if state.__watch__ is not UNSTARTED:
+            raise RuntimeError(f"{cls.__name__}.{start.name}: it has started")
+        if len(args) != len(start.params):
+            raise TypeError(f"{start.name} takes {len(start.params)} arguments, not {len(args)}")
+        given = tuple(check(arg) for check, arg in zip(start.checks, args, strict=True))
+        choose(state, start, given)
+        state.__watch__ = None
+
+    begin.__name__ = start.name
+    _dress(begin, start.name, cls)
+    return begin

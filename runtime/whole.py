@@ -1,0 +1,148 @@
+"""Whole steps: bounds are judged at their end, and what failed is told to the caller."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from lawful.spec import explain
+from lawful.spec import types as t
+from lawful.spec.bounds import bounded, breach
+from lawful.spec.outcomes import MachineFault, PropertyViolated, Refused, Undefined
+
+from .choice import NO_VALUE, UNSET, Saved, decide, ignored, restore, save, tree
+from .guards import AllRefused, Broken, Refusal, said
+from .plan import State, Way
+
+
+def judge(state: State, way: Way, saved: list[Saved]) -> None:
+    """Raise `Broken` where a variable is out of its bounds after the step."""
+    before = {id(s): dict(zip(names, values, strict=True)) for s, names, values, _ in saved}
+    for each in tree(state) if way.composite else (state,):
+        names = each.__plan__.variables if way.composite else way.writes
+        for name in names:
+            judge_variable(each, name, before.get(id(each), {}).get(name, UNSET))
+        each.__odd__ = False
+
+
+def judge_variable(state: State, name: str, old: Any) -> None:
+    """Raise `Broken` where this variable, which was `old`, is out of its bounds."""
+    kind = state.__plan__.fields[name]
+    value = getattr(state, name, UNSET)
+    if value is old or value is UNSET or not bounded(kind):
+        return
+    if state.__odd__ or old is UNSET or not _screened(kind):
+        found = breach(value, kind)
+        if found is not None:
+            raise out_of_bounds(name, found)
+
+
+def _screened(kind: t.Type) -> bool:
+    """Whether everything written into such a container was looked at when it was written."""
+    match kind:
+        case t.Seq(most=most) | t.Bag(most=most):
+            return most is None
+        case _:
+            return isinstance(kind, t.Map | t.Set)
+
+
+def judge_all(state: State) -> None:
+    """Raise `PropertyViolated` where a variable of a new instance is out of its bounds."""
+    plan = state.__plan__
+    for name in plan.variables:
+        try:
+            judge_variable(state, name, UNSET)
+        except Broken as broken:
+            raise PropertyViolated(plan.name, "initial", broken.name, broken.what) from None
+
+
+def judge_odd(state: State, way: Way) -> None:
+    """After something odd was written: raise `Broken` if it is still there."""
+    judge(state, way, [])
+
+
+def out_of_bounds(what: str, found: str) -> Broken:
+    """The breach of a variable, or of the output."""
+    return Broken("bounds", said(f"{what}{found if found.startswith(('[', '.')) else f': {found}'}"))
+
+
+def judge_output(output: Any, kind: t.Type) -> Any:
+    """The output; raises `Broken` where it is out of its bounds."""
+    found = breach(output, kind)
+    if found is not None:
+        raise out_of_bounds("the output", found)
+    return output
+
+
+def off_target(control: Any, allowed: Sequence[str]) -> Broken:
+    """The body left the control state in none of the states that `target` names."""
+    return Broken("bounds", said(explain.source("the state after", control.name, allowed)))
+
+
+# From inside to outside.
+
+
+def choose(state: State, way: Way, args: tuple[Any, ...]) -> Any:
+    """A whole step of the outermost machine."""
+    saved = save(state, way)
+    try:
+        output = decide(state, way, args)
+        if bounded(way.output):
+            judge_output(output, way.output)
+        judge(state, way, saved)
+        return output
+    except BaseException as error:
+        restore(saved)
+        raise_from(error, state, way)
+
+
+def failed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) -> None:
+    """A step of the one candidate failed, and is undone: raise what the caller is told.
+
+    Returns where an `ignore` covers the refusal.
+    """
+    state.__odd__ = False
+    if way.ignores and isinstance(error, Refusal):
+        try:
+            if ignored(state, way, args):
+                state.__note__ = None
+                return
+        except NO_VALUE as fault:
+            error = fault
+    raise_from(error, state, way)
+
+
+def raise_from(error: BaseException, state: State, way: Way) -> NoReturn:
+    """Raise the error as the caller is to see it: what it names is the machine and its event."""
+    trace = error.__traceback__
+    if isinstance(error, Refusal):
+        raise refused(error, state, way).with_traceback(trace) from None
+    name = state.__plan__.name
+    if isinstance(error, Broken):
+        told: MachineFault = PropertyViolated(name, way.event, error.name, error.what)
+        raise told.with_traceback(trace) from None
+    if isinstance(error, NO_VALUE):
+        raise Undefined(name, way.event, _without_value(error)).with_traceback(trace) from error
+    raise error
+
+
+def refused(error: Refusal, state: State, way: Way) -> Refused:
+    """The refusal as the caller is told it."""
+    given = error.reasons if isinstance(error, AllRefused) else (error.reason(way.candidates[0].name),)
+    control = getattr(state, "state", None)
+    return Refused(state.__plan__.name, way.event, getattr(control, "name", ""), given)
+
+
+def _without_value(error: BaseException) -> str:
+    """Which line had no value, and what Python said to it."""
+    said_by = f"{type(error).__name__}: {error}"
+    trace = error.__traceback__
+    where = ""
+    while trace is not None:
+        file, line = trace.tb_frame.f_code.co_filename, trace.tb_lineno
+        if file != __file__:
+            text = linecache.getline(file, line).strip()
+            where = f"{text} ({file}:{line}): "
+        trace = trace.tb_next
+    return where + said_by

@@ -1,0 +1,120 @@
+"""Collections written out, and comprehensions."""
+
+from __future__ import annotations
+
+from . import ir, tree
+from . import types as t
+from .context import Body, Resolver, unpacked
+from .exprs import expr, iterable, join, truth, unordered
+from .facts import facts_if
+
+
+def _display(b: Body, node: tree.Display, expected: t.Type | None) -> ir.Expr:
+    place = node.place
+    if node.kind == "tuple" and isinstance(expected, t.Tuple):
+        if len(expected.items) == len(node.items):
+            both = zip(node.items, expected.items, strict=True)
+            args = tuple(expr(b, item, kind) for item, kind in both)
+            return ir.Op(place, expected, "tuple", args)
+    item = None
+    if isinstance(expected, t.Set | t.Seq):
+        item = expected.item
+    args = tuple(expr(b, each, item) for each in node.items)
+    if node.kind == "tuple" and not isinstance(expected, t.Seq):
+        return ir.Op(place, t.Tuple(tuple(arg.type for arg in args)), "tuple", args)
+    item = item or join(b, place, tuple(arg.type for arg in args))
+    kind: t.Type = t.Seq(item, mutable=node.kind == "list")
+    if node.kind == "set":
+        kind = t.Set(item, mutable=True)
+    return ir.Op(place, kind, node.kind, args)
+
+
+def _pairs(b: Body, node: tree.Pairs, expected: t.Type | None) -> ir.Expr:
+    key = expected.key if isinstance(expected, t.Map) else None
+    value = expected.value if isinstance(expected, t.Map) else None
+    if isinstance(expected, t.Bag):
+        key, value = expected.item, t.INT
+    args: list[ir.Expr] = []
+    for k, v in node.items:
+        args += [expr(b, k, key), expr(b, v, value)]
+    key = key or join(b, node.place, tuple(a.type for a in args[::2]))
+    value = value or join(b, node.place, tuple(a.type for a in args[1::2]))
+    kind = t.Map(key, value, mutable=True)
+    return ir.Op(node.place, kind, "map", tuple(args))
+
+
+def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...], bool]:
+    """The clauses of a comprehension, its names bound from here on; and whether all are ordered."""
+    out: list[ir.Clause] = []
+    in_order = True
+    for clause in given:
+        over, item = iterable(b, clause.over)
+        in_order = in_order and (t.ordered(over.type) or isinstance(over.type, t.Unknown))
+        bound = unpacked(item, clause.names)
+        if bound is None:
+            b.problem(
+                "L203", clause.place, f"{len(clause.names)} names for a {item}",
+                "one name, or as many as the tuple has items", "unpack tuples only",
+            )  # fmt: skip
+            bound = dict.fromkeys(clause.names, t.Unknown())
+        b.bind(bound)
+        conditions: list[ir.Expr] = []
+        for condition in clause.conditions:
+            conditions.append(truth(b, condition))
+            b.facts.update(facts_if(conditions[-1], True))
+        out.append(ir.Clause(clause.place, clause.names, over, tuple(conditions)))
+    return tuple(out), in_order
+
+
+def comprehension(
+    b: Body,
+    node: tree.Comprehension,
+    kind: ir.CompKind,
+    expected: t.Type | None,
+    *,
+    any_order: bool = False,
+) -> ir.Expr:
+    """A comprehension or generator that makes, or is folded into, `kind`.
+
+    `any_order` where the order of a list or tuple is not observed, for it is sorted next.
+    """
+    item = expected.item if isinstance(expected, t.Set | t.Seq) else None
+    with b.binding({}), b.knowing({}), b.without_hoisting():
+        bound, in_order = clauses(b, node.clauses)
+        if kind in ("all", "any"):
+            item = t.BOOL
+        elif kind in ("sum", "min", "max"):
+            item = t.INT
+        elif kind == "map" and isinstance(expected, t.Map):
+            item = expected.value
+        element = expr(b, node.element, item)
+        key_type = expected.key if isinstance(expected, t.Map) else None
+        key = None if node.key is None else expr(b, node.key, key_type)
+    if kind in ("list", "tuple") and not in_order and not any_order:
+        unordered(b, node.place, "a list or tuple made from an unordered collection")
+    item = item or element.type
+    results: dict[str, t.Type] = {
+        "all": t.BOOL, "any": t.BOOL, "sum": t.INT, "min": t.INT, "max": t.INT,
+        "list": t.Seq(item, mutable=True), "tuple": t.Seq(item, mutable=False),
+        "set": t.Set(item, mutable=True),
+    }  # fmt: skip
+    result = t.Map(key_type or key.type, item, True) if key is not None else results[kind]
+    return ir.Comp(node.place, result, kind, element, key, bound)
+
+
+def _comprehension(b: Body, node: tree.Comprehension, expected: t.Type | None) -> ir.Expr:
+    if node.kind == "generator":
+        b.problem(
+            "L103", node.place, "a generator by itself", "a fold or a collection round it",
+            "write all(...), any(...), sum(...), frozenset(...), tuple(...)",
+        )  # fmt: skip
+        return b.wrong(node.place)
+    kinds: dict[str, ir.CompKind] = {"set": "set", "list": "list", "map": "map"}
+    return comprehension(b, node, kinds[node.kind], expected)
+
+
+ROWS: dict[type[tree.Tree], Resolver] = {
+    tree.Display: _display,
+    tree.Pairs: _pairs,
+    tree.Comprehension: _comprehension,
+}

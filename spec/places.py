@@ -1,0 +1,89 @@
+"""Places that can be assigned, and locals that name them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from . import exprs, ir, tree
+from . import types as t
+from .context import Body, root
+from .effects import may_change
+from .errors import Place
+from .sharing import changeable
+
+
+def place_of(b: Body, node: tree.Expression) -> ir.Expr | None:
+    """An assignable place; a problem and None where it is not."""
+    kept = b.evaluated
+    with b.knowing({}):
+        b.facts = {}  # A place is assigned at its declared type, whatever is known of it.
+        found = exprs.expr(b, node)
+    b.evaluated = kept
+    if isinstance(found.type, t.Unknown) or not _assignable(b, node, found):
+        return None
+    if isinstance(root(found), ir.Self) and not may_change(b, node.place):
+        return None
+    return found
+
+
+def _assignable(b: Body, node: tree.Expression, found: ir.Expr) -> bool:
+    match found:
+        case ir.Field(of=of, name=name):
+            return _assignable_field(b, found, of, name)
+        case ir.Item(of=of) if not isinstance(of.type, t.Map | t.Seq | t.Bag):
+            return unassignable(b, found.place, f"an item of a {of.type}")
+        case ir.Item(of=of) if not getattr(of.type, "mutable", True):
+            return unassignable(b, found.place, f"an item of a {of.type}, which is immutable")
+        case ir.Item(of=of):
+            return changeable(b, of, found.place)
+        case _:
+            return unassignable(b, node.place, "this expression")
+
+
+def _assignable_field(b: Body, found: ir.Expr, of: ir.Expr, name: str) -> bool:
+    shape = b.shape(of.type)
+    if shape is None:
+        return unassignable(b, found.place, f"{name} of a {of.type}")
+    if name in shape.fixed:
+        return unassignable(b, found.place, f"{name}, a parameter")
+    if not isinstance(of, ir.Self) or shape is not b.scene.own:
+        return unassignable(b, found.place, f"{name} of another machine")
+    if isinstance(found.type, t.Part | t.Timer):
+        return unassignable(b, found.place, f"{name}, a {found.type}")
+    return True
+
+
+def unassignable(b: Body, place: Place, found: str) -> bool:
+    """Note that this is no place of one's own; always false."""
+    b.problem(
+        "L206", place, found, "a variable of this machine, or an item of its map or list",
+        "change a part by its transitions, a timer by start and stop, a record by replace(...)",
+    )  # fmt: skip
+    return False
+
+
+def name_place(b: Body, target: tree.Name, value: ir.Expr) -> list[ir.Stmt]:
+    """A local that names a mutable place: every use of it is a use of the place."""
+    out: list[ir.Stmt] = []
+
+    def pinned(path: ir.Expr) -> ir.Expr:
+        match path:
+            case ir.Field(of=of):
+                return dataclasses.replace(path, of=pinned(of))
+            case ir.Item(of=of, key=key):
+                held = pinned(of)
+                if not isinstance(key, ir.Const):
+                    local = b.temporary(key.type, key.place)
+                    out.append(ir.Assign(key.place, local, key))
+                    key = local
+                return dataclasses.replace(path, of=held, key=key)
+            case _:
+                return path
+
+    place = pinned(value)
+    if isinstance(place, ir.Item):
+        # Where there is no such item, naming it is undefined already.
+        out.append(ir.Assign(target.place, b.temporary(place.type, target.place), place))
+    b.aliases[target.name] = place
+    b.dead.discard(target.name)
+    return out
