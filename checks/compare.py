@@ -14,18 +14,19 @@ LONGEST = 60  # Of a value in a sentence; the details have all of it.
 
 def same(a: Any, b: Any) -> bool:
     """Whether two JSON forms are one value: `1` and `1.0` are, `1` and `true` are not."""
-    if isinstance(a, bool) or isinstance(b, bool):
-        return a is b
+    # Python takes True for 1, and is fast; the text does not, and mostly is the same text.
+    if a != b:
+        return False
+    return a.__class__ is str or json.dumps(a) == json.dumps(b) or _alike(a, b)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Of equal forms: whether no truth value stands where a number stands."""
     if is_object(a) and is_object(b):
-        return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+        return all(_alike(a[k], b[k]) for k in a)
     if is_list(a) and is_list(b):
-        return len(a) == len(b) and all(map(same, a, b))
-    return (type(a) is type(b) and a == b) or _numbers(a, b)
-
-
-def _numbers(a: Any, b: Any) -> bool:
-    kinds = (int, float)
-    return isinstance(a, kinds) and isinstance(b, kinds) and a == b
+        return all(map(_alike, a, b))
+    return isinstance(a, bool) == isinstance(b, bool)
 
 
 def changes(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:

@@ -73,12 +73,12 @@ def ways(machine: ir.Machine) -> tuple[Way, ...]:
 
 
 class Model:
-    """One machine's steps and properties; `elements` are those of its sorts."""
+    """One machine's steps and properties; `given` are the elements of sorts, where known."""
 
-    def __init__(self, resolved: Resolved, elements: Elements) -> None:
+    def __init__(self, resolved: Resolved, given: Elements) -> None:
         self.machine = resolved.machine
         self.world = resolved.world
-        self.elements = elements_of(resolved, elements)
+        self.elements = {**_default_elements(resolved), **given}
         self.reference = Reference(self.machine, resolved.world)
         self.reference.domains = self.domain
         self.parts = {part.name: part for part in self.machine.parts}
@@ -194,15 +194,20 @@ class Model:
                 return Near.of(self.machine, state).like(kind)
 
 
-def elements_of(resolved: Resolved, given: Elements) -> dict[str, tuple[Any, ...]]:
-    """The elements of each sort: those given, else as many as the scope says."""
+def _default_elements(resolved: Resolved) -> dict[str, tuple[Any, ...]]:
+    """As many elements of each sort as the scope says."""
     scope = resolved.scopes.get("scope")
+    bounds = {} if scope is None else scope.bounds
     made: dict[str, tuple[Any, ...]] = {}
     for name, sort in resolved.world.sorts.items():
-        size = None if scope is None else scope.bounds.get(name)
-        count = size if isinstance(size, int) else SORT_SIZE
-        made[name] = given.get(name) or tuple(sort(f"{name}{i + 1}") for i in range(count))
+        size = bounds.get(name)
+        made[name] = elements(sort, size if isinstance(size, int) else SORT_SIZE)
     return made
+
+
+def elements(sort: type[Any], size: int) -> tuple[Any, ...]:
+    """So many elements of a sort."""
+    return tuple(sort(f"{sort.__name__}{i + 1}") for i in range(size))
 
 
 def _excused(resolved: Resolved) -> frozenset[str]:

@@ -18,7 +18,7 @@ from lawful.spec import ir, serial
 from lawful.spec.ir import Json
 
 from .rows import Row
-from .stepper import Differs, Malformed, Stepper, Unreplayable
+from .stepper import Differs, Malformed, Stepper, Universe, Unreplayable
 
 VERDICTS = ("fits", "open", "deviates", "inconclusive", "quarantined")
 DUPLICATE = -1  # Comes before what else is wrong at its place: which copy came first is chance.
@@ -27,9 +27,14 @@ ELSEWHERE = -1  # The place of what is wrong with an instance as a whole.
 
 @dataclass(frozen=True)
 class ReplayProgram:
-    """What a replay needs: machines as IR, by name. It can be pickled, in a few kilobytes."""
+    """What a replay needs: machines as IR, by name. It can be pickled, in a few kilobytes.
+
+    `anywhere`: instances need not begin at their machine's start, for they were restored, or the
+    journal was opened later; the state that their first row tells is taken on trust.
+    """
 
     machines: tuple[ir.Machine, ...]
+    anywhere: bool = False
 
     def __post_init__(self) -> None:
         names = [machine.name for machine in self.machines]
@@ -39,12 +44,13 @@ class ReplayProgram:
     @cached_property
     def steppers(self) -> Mapping[str, Stepper]:
         """What executes each machine, made when first needed in a process."""
-        return {machine.name: Stepper(machine) for machine in self.machines}
+        return {machine.name: Stepper(machine, self.anywhere) for machine in self.machines}
 
     @cached_property
     def text(self) -> str:
         """The program as one text, from which `program_of` makes it again."""
-        return serial.canonical([serial.to_json(m, places=False) for m in self.machines])
+        machines = [serial.to_json(m, places=False) for m in self.machines]
+        return serial.canonical({"anywhere": self.anywhere, "machines": machines})
 
     def __reduce__(self) -> tuple[Callable[[str], ReplayProgram], tuple[str]]:
         return program_of, (self.text,)
@@ -56,7 +62,9 @@ _known: dict[str, ReplayProgram] = {}
 def program_of(text: str) -> ReplayProgram:
     """The program of a text; made once in a process, for workers run many tasks."""
     if text not in _known:
-        _known[text] = ReplayProgram(tuple(serial.from_json(each) for each in json.loads(text)))
+        data = json.loads(text)
+        machines = tuple(serial.from_json(each) for each in data["machines"])
+        _known[text] = ReplayProgram(machines, data["anywhere"])
     return _known[text]
 
 
@@ -105,6 +113,7 @@ class Fold:
         self.first: tuple[int, str] | None = None
         self.stepper: Stepper | None = None
         self.state: Any = None
+        self.universe: Universe = {}
         self.next = 0
         self.rows = 0
         self.events = 0
@@ -124,7 +133,7 @@ class Fold:
         else:
             self.next = row.seq + 1
             if self.found is None:
-                self._judge(row)
+                self._judge_safely(row)
 
     def count(self, row: Row) -> None:
         """Count a row that is read, judged or not."""
@@ -154,8 +163,14 @@ class Fold:
             verdict, finding = "other", None
         judged = verdict != "quarantined"
         return InstanceVerdict(
-            self.instance, machine, verdict, finding, self.rows, self.events,
-            dict(self.transitions) if judged else {}, dict(self.states) if judged else {},
+            self.instance,
+            machine,
+            verdict,
+            finding,
+            self.rows,
+            self.events,
+            dict(self.transitions) if judged else {},
+            dict(self.states) if judged else {},
         )
 
     def _ended(self) -> tuple[str, Finding | None]:
@@ -163,12 +178,21 @@ class Fold:
             return self.found[1], self.found[2]
         if self.stepper is None or self.state is None:
             return "other", None
+        self.stepper.universe = self.universe
         try:
             return ("fits" if self.stepper.ended(self.state) else "open"), None
         except Unreplayable as error:
             return "inconclusive", self._finding(self.next, "inconclusive", str(error), None)
 
     # One row.
+
+    def _judge_safely(self, row: Row) -> None:
+        try:
+            self._judge(row)
+        except Exception as error:
+            # A fault of ours in one instance must not end the replay of all others.
+            what = f"a fault of lawful: {error.__class__.__name__}: {error}"
+            self._find("inconclusive", Finding("inconclusive", row.seq, what, row.event))
 
     def _judge(self, row: Row) -> None:
         if row.flaw:
@@ -184,6 +208,9 @@ class Fold:
 
     def _replay(self, stepper: Stepper, row: Row) -> None:
         try:
+            if self.state is None:
+                self.universe = stepper.universe_of(row)
+            stepper.universe = self.universe
             after, taken = stepper.follow(self.state, row)
         except Malformed as error:
             self.quarantine(row.seq, str(error))
@@ -200,7 +227,11 @@ class Fold:
             self.states[stepper.control(after)] += 1
 
     def _finding(
-        self, index: int, kind: str, clause: str, row: Row | None,
+        self,
+        index: int,
+        kind: str,
+        clause: str,
+        row: Row | None,
         details: Mapping[str, Json] | None = None,
     ) -> Finding:
         stepper = self.stepper
@@ -211,8 +242,14 @@ class Fold:
             return Finding(kind, index, clause, row.event if row else None, details=more)
         event = row.event if row else None
         return Finding(
-            kind, index, clause, event, stepper.control(self.state), stepper.shown(self.state),
-            stepper.legal(self.state), more,
+            kind,
+            index,
+            clause,
+            event,
+            stepper.control(self.state),
+            stepper.shown(self.state),
+            stepper.legal(self.state),
+            more,
         )
 
 

@@ -320,7 +320,7 @@ class Logic:
         if z3.is_quantifier(term) and term.is_lambda():
             return self.rebuild(Term(z3.substitute_vars(term.body(), key)))
         if z3.is_store(term):
-            below = self.read(Term(term.arg(0)), Term(term.arg(1)))
+            below = self.read(Term(term.arg(0)), key)
             return self.choose(self.equal(key, Term(term.arg(1))), Term(term.arg(2)), below)
         if z3.is_const_array(term):
             return Term(term.arg(0))

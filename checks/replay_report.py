@@ -156,9 +156,7 @@ def _table(title: str, rows: list[list[str]], numbers: bool = True) -> str:
 
 def _coverage(machine: Mapping[str, Any]) -> str:
     name = escape(machine["machine"])
-    halves = [
-        _bars(kind, counts) for kind, counts in machine["coverage"].items() if counts
-    ]
+    halves = [_bars(kind, counts) for kind, counts in machine["coverage"].items() if counts]
     head = f"<h2>Coverage of {name} <code>{escape(machine['fingerprint'])}</code></h2>"
     return f'{head}<div class="halves">{"".join(halves)}</div>'
 

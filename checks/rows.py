@@ -88,8 +88,17 @@ def row_of(data: dict[str, Any], text: str) -> Row | Rejected:
     if flaw:
         return Row(instance, seq, flaw=flaw)
     return Row(
-        instance, seq, data["machine"], data["fingerprint"], data["event"], data["transition"],
-        data["args"], data["outcome"], data["before"], data["after"], data["changed"],
+        instance,
+        seq,
+        data["machine"],
+        data["fingerprint"],
+        data["event"],
+        data["transition"],
+        data["args"],
+        data["outcome"],
+        data["before"],
+        data["after"],
+        data["changed"],
         data["output"],
     )
 

@@ -241,14 +241,16 @@ def _started(sessions: type[SparkSession], master: str) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     conf = SparkConf().setAll(list(settings(master).items()))
-    log = tempfile.NamedTemporaryFile("wb", prefix="lawful-spark-", suffix=".log", delete=False)
-    with log:
+    number, name = tempfile.mkstemp(prefix="lawful-spark-", suffix=".log")
+    with os.fdopen(number, "wb") as log:
         try:
-            gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
+            # One JVM serves all contexts of a process, one after the other.
+            running = SparkContext._gateway
+            gateway = running or launch_gateway(conf, {"stdout": log, "stderr": log})
             context = SparkContext(conf=conf, gateway=gateway)
         except Exception as error:
             why = plain(str(error), 200)
-            raise ReplayError(f"Spark does not start: {why} (see {log.name})") from error
+            raise ReplayError(f"Spark does not start: {why} (see {name})") from error
     context.setLogLevel("ERROR")
     return sessions(context)
 

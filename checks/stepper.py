@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from lawful.spec import bounds, ir, serial, walk
 from lawful.spec import types as t
 from lawful.spec.ir import Json
+from lawful.spec.serial import is_list
 from lawful.spec.values import World, decode, encode, rank
 
 from .boxes import State
@@ -15,10 +16,12 @@ from .compare import at, changes, pair, same, sentence
 from .meaning import SELF, Guard, NoValue
 from .reference import Done, Fault, Outcome, Reference, Refusal
 from .rows import Absent, Row
+from .told import Told, Untold
 
 CONTROL = "state"  # The variable that is the control state, where it is an enum.
 KINDS = ("output", "changed", "after", "before")  # In which a row and the machine may differ.
 Args = Mapping[str, Any]
+Universe = Mapping[str, tuple[Any, ...]]
 
 
 class Malformed(Exception):
@@ -42,8 +45,10 @@ class Differs(Exception):
 class Stepper:
     """Executes one machine from its IR."""
 
-    def __init__(self, machine: ir.Machine) -> None:
+    def __init__(self, machine: ir.Machine, anywhere: bool = False) -> None:
         self.machine = machine
+        self.anywhere = anywhere
+        self.universe: Universe = {}
         self.world = World.made_of(machine.types)
         self.fingerprint = serial.fingerprints(machine).behaviour
         self.reference = Reference(machine, self.world)
@@ -55,6 +60,7 @@ class Stepper:
         self.kept = tuple((i, v) for i, v in enumerate(machine.variables) if not v.ghost)
         found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
         self.at = found[0] if found else None
+        self.told = Told(self.reference, self._value)
 
     def _domain(self, kind: t.Type) -> tuple[Any, ...]:
         match kind:
@@ -62,6 +68,8 @@ class Stepper:
                 return tuple(self.world.enums[name])
             case t.Bool():
                 return (False, True)
+            case t.Sort(name=name) if name in self.universe:
+                return self.universe[name]
             case _:
                 raise Unreplayable(f"the journal does not say which elements {kind} has")
 
@@ -101,24 +109,29 @@ class Stepper:
         Guards that read an argument are left out of account.
         """
         return tuple(
-            name for name in self.events
+            name
+            for name in self.events
             if any(self._may_serve(row, state) for row in self.machine.serving(name))
         )
 
     def _may_serve(self, row: ir.Transition, state: State) -> bool:
-        if not row.function.params:
-            return isinstance(self._step(state, row, {}), Done)
-        if row.source is not None and not _reads_local(row.control):
-            now = self.reference.eval(row.control, {SELF: state}) if row.control else None
-            if now is not None and now.name not in row.source:
-                return False
-        return all(self._guard(stmt, state) for stmt in _leading_guards(row.function.body))
-
-    def _guard(self, stmt: ir.Require, state: State) -> bool:
         try:
-            return bool(self.reference.eval(stmt.test, {SELF: state}))
-        except (Guard, NoValue, Unreplayable):
+            if not row.function.params:
+                return not isinstance(self._step(state, row, {}), Refusal)
+            return all(self._guards(row, state))
+        except (Guard, NoValue):
             return False
+        except Unreplayable:
+            return True
+
+    def _guards(self, row: ir.Transition, state: State) -> Iterator[bool]:
+        env = {SELF: state}
+        if row.source is not None and row.control is not None and not _reads_local(row.control):
+            yield self.reference.eval(row.control, env).name in row.source
+        if row.timer is not None and not _reads_local(row.timer):
+            yield bool(self.reference.eval(row.timer, env))
+        for stmt in _leading_guards(row.function.body):
+            yield bool(self.reference.eval(stmt.test, env))
 
     def ended(self, state: State) -> bool:
         """Whether an instance may rest here for ever."""
@@ -188,12 +201,41 @@ class Stepper:
         for p in self.machine.of_kind("assume"):
             if not self._holds(p, state):
                 raise Differs("assume", f"{p.name} is false of the parameters")
-        if not self.initials:
-            out_of = self.reference.breach(self.machine.name, state)
-            if out_of is not None:
-                raise Differs("fault", f"bounds: {out_of}")
-            self._compare(row, None, Done(state, None, ""))
-        return state
+        begun = self._begun(row, state)
+        out_of = self.reference.breach(self.machine.name, begun)
+        if out_of is not None:
+            raise Differs("fault", f"bounds: {out_of}")
+        self._compare(row, None, Done(begun, None, ""))
+        return begun
+
+    def universe_of(self, row: Row) -> Universe:
+        """The elements of the sorts, as the row of the making tells them."""
+        sorts = {k.name: k for k in self.machine.types if isinstance(k, t.Sort)}
+        return {
+            name: tuple(self._value(name, each, sorts[name]) for each in told)
+            for name, told in row.universe.items()
+            if name in sorts and is_list(told)
+        }
+
+    def _begun(self, row: Row, state: State) -> State:
+        """The state of the row's instance when its journal began.
+
+        An `@initial` is called before that, with arguments that no row tells: where there are
+        any, and where the replay is to begin anywhere, the row's own word is taken.
+        """
+        plain = [self.reference.start(state, f, {}) for f in self.machine.initials if not f.params]
+        starts = [o.state for o in plain if isinstance(o, Done)]
+        some = any(f.params for f in self.machine.initials)
+        if isinstance(row.changed, Absent) or not (self.anywhere or self.machine.initials):
+            return state
+        try:
+            told = self.told.state(row.changed, state)
+        except Untold as error:
+            raise Malformed(str(error)) from error
+        if self.anywhere or some or not starts:
+            return told
+        # Ghosts are not told, so states are compared as they are shown.
+        return next((s for s in starts if self.shown(s) == self.shown(told)), starts[0])
 
     def _started(self, state: State, row: Row, function: ir.Function) -> tuple[State, str | None]:
         args = self._args(row, function.params)
@@ -258,6 +300,9 @@ class Stepper:
         if named:
             rows = (self.rows[str(row.transition)],)
         outcomes = list(self._outcomes(state, rows, args))
+        if self._one_was_called(row, outcomes):
+            outcomes = [outcome for outcome in outcomes if isinstance(outcome, Refusal)]
+            rows = tuple(self.rows[outcome.transition] for outcome in outcomes)
         for tried, outcome in zip(rows, outcomes, strict=True):
             # At run time a timer's transition is refused until the timer is due; rows do not say.
             if isinstance(outcome, Done) and (tried.timer is None or row.outcome == "ignored"):
@@ -270,6 +315,11 @@ class Stepper:
         if row.outcome == "ignored" and ignored is None:
             _refused(row, outcomes)
         self._compare(row, state, Done(state, None, ""))
+
+    def _one_was_called(self, row: Row, outcomes: Sequence[Outcome]) -> bool:
+        """Whether the caller chose a transition, which the row of a refusal does not tell."""
+        choice = self.events[str(row.event)].choice and row.outcome == "refused"
+        return choice and any(isinstance(outcome, Refusal) for outcome in outcomes)
 
     # Comparison.
 
@@ -318,10 +368,15 @@ class Stepper:
                 differs = not any(name.startswith(f"{whole}.") for whole in told)
             else:
                 # What was assigned the value it had may be told, or left out.
-                differs = not same(told[name], at(self.shown(after), name))
+                differs = not same(told[name], self._at(after, name))
             if differs:
-                value = mine.get(name, at(self.shown(after), name))
+                value = mine.get(name, self._at(after, name))
                 found[f"changed.{name}"] = pair(told.get(name, "(not told)"), value)
+
+    def _at(self, state: State, path: str) -> Json:
+        """The JSON form at a path of a state; None where nothing is."""
+        rows = [(v, state[i]) for i, v in self.kept if v.name == path.split(".")[0]]
+        return at({v.name: self._json(value, v.type) for v, value in rows}, path)
 
     def _changes(self, v: ir.Variable, before: Any, after: Any) -> dict[str, Json]:
         now = self._json(after, v.type)

@@ -94,9 +94,10 @@ class Compiler:
         self.define()
         made = self.names.globals
         for way in plan.ways.values():
-            way.candidates = tuple(self.candidate(tr, made[cores[tr.name]]) for tr in self.serving(way))
-            way.ignores = tuple(self.ignoring(row, made.get(whens[row.name] or "")) for row in
-                                m.ignores if row.event == way.name)  # fmt: skip
+            served = self.serving(way)
+            way.candidates = tuple(self.candidate(tr, made[cores[tr.name]]) for tr in served)
+            rows = [row for row in m.ignores if row.event == way.name]
+            way.ignores = tuple(self.ignoring(row, whens[row.name]) for row in rows)
             way.method = made[methods[way.name]]
         for key, start in plan.starts.items():
             start.candidates = (Candidate(key, made[starts[key]], None),)
@@ -299,13 +300,13 @@ class Compiler:
             source = tuple(members[state] for state in tr.source)
         return Candidate(tr.name, run, source)
 
-    def ignoring(self, row: ir.Ignore, when: Any) -> Ignoring:
+    def ignoring(self, row: ir.Ignore, when: str | None) -> Ignoring:
         source = None
         kind = self.plan.fields.get("state")
         if row.source is not None and isinstance(kind, t.Enum):
             members = self.resolved.world.enums[kind.name]
             source = tuple(members[state] for state in row.source)
-        return Ignoring(source, when)
+        return Ignoring(source, None if when is None else self.names.globals[when])
 
     # Timers.
 

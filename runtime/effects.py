@@ -127,11 +127,9 @@ def _updates(loop: ir.Loop, names: tuple[str, ...]) -> bool:
     for stmt in statements(loop.body):
         if isinstance(stmt, ir.Update | ir.Assign):
             place = _root(stmt.target)
-            if isinstance(place, ir.Local) and place.name in names and place is not stmt.target:
+            whole = isinstance(stmt, ir.Assign) and place is stmt.target
+            if isinstance(place, ir.Local) and place.name in names and not whole:
                 return True
-            if isinstance(stmt, ir.Update) and place == stmt.target:
-                if isinstance(place, ir.Local) and place.name in names:
-                    return True
     return False
 
 

@@ -336,7 +336,7 @@ def _fresh(e: ir.Expr) -> bool:
 
 
 def _all_count(e: ir.Comp) -> bool:
-    """Whether every element is to be evaluated: over what has no order, if one may have no value."""
+    """Whether every element is to be evaluated: one may have no value, and there is no order."""
     if all(t.ordered(c.over.type) for c in e.clauses):
         return False
     inside = [e.element, *(test for c in e.clauses for test in c.conditions)]

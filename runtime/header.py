@@ -42,7 +42,7 @@ class Header:
                 out += self._source(tr.control, tr.source)
         if tr.timer is not None and not _reads(tr.timer, unknown):
             out += self._present(tr.timer)
-            out += self.__time__r(tr.timer)
+            out += self._timer(tr.timer)
         return [located(s, tr.place) for s in out]
 
     def _present(self, place: ir.Expr) -> list[ast.stmt]:
@@ -99,9 +99,9 @@ class Header:
 
     def ending(self, value: ast.expr | None, out: list[ast.stmt]) -> ast.expr | None:
         """The output, evaluated before what follows; `out` takes the control state's change."""
-        if value is not None and not isinstance(value, ast.Name | ast.Constant):
-            if self.transition.target is not None:
-                value = self.body.held(value, out)
+        known = value is None or isinstance(value, ast.Name | ast.Constant)
+        if value is not None and not known and self.transition.target is not None:
+            value = self.body.held(value, out)
         out += self._arrival()
         return value
 

@@ -9,7 +9,6 @@ from lawful.spec import types as t
 from lawful.spec.declare import Declaration
 
 from . import persist
-from .access import Access as Access
 from .access import Door
 from .choice import UNSET
 from .make import Universe, bare, begin, equip, plan_of

@@ -80,9 +80,8 @@ class Body(Expressions):
 
     def refusal(self, site: guards.Site, why: ir.Expr | None, *values: ast.expr) -> ast.Raise:
         text = ast.Constant("") if why is None else self.expr(why)
-        return ast.Raise(
-            call(self.use(guards.Refusal), name(self.names.number("site", site)), text, *values), None
-        )
+        where = name(self.names.number("site", site))
+        return ast.Raise(call(self.use(guards.Refusal), where, text, *values), None)
 
     def require(self, stmt: ir.Require) -> list[ast.stmt]:
         return [

@@ -64,7 +64,8 @@ def judge_odd(state: State, way: Way) -> None:
 
 def out_of_bounds(what: str, found: str) -> Broken:
     """The breach of a variable, or of the output."""
-    return Broken("bounds", said(f"{what}{found if found.startswith(('[', '.')) else f': {found}'}"))
+    inside = found.startswith(("[", "."))
+    return Broken("bounds", said(f"{what}{found}" if inside else f"{what}: {found}"))
 
 
 def judge_output(output: Any, kind: t.Type) -> Any:
@@ -129,7 +130,10 @@ def raise_from(error: BaseException, state: State, way: Way) -> NoReturn:
 
 def refused(error: Refusal, state: State, way: Way) -> Refused:
     """The refusal as the caller is told it."""
-    given = error.reasons if isinstance(error, AllRefused) else (error.reason(way.candidates[0].name),)
+    if isinstance(error, AllRefused):
+        given = error.reasons
+    else:
+        given = (error.reason(way.candidates[0].name),)
     control = getattr(state, "state", None)
     return Refused(state.__plan__.name, way.event, getattr(control, "name", ""), given)
 

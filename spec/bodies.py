@@ -96,7 +96,7 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
             kind, make = changing
             if wanted is not None and not t.fits(kind, wanted):
                 exprs.misfit(b, node.value.place, kind, wanted)
-            b.bind({name: wanted or widened(kind)})
+            b.bind({name: wanted or t.widened(kind)})
             _after(b, make)
             return [make(ir.Local(target.place, b.locals[name], name))]
     value = exprs.expr(b, node.value, wanted)
@@ -115,8 +115,13 @@ def _assign_local(
             "L203", node.value.place, f"a view or iterator kept in {target.name}",
             "a collection", "iterate it where it is made, or keep tuple(...) or frozenset(...)",
         )  # fmt: skip
+    elif wanted is None and t.has_unknown(value.type) and not isinstance(value.type, t.Unknown):
+        b.problem(
+            "L215", node.place, f"{target.name}, an empty {type(value.type).__name__.lower()}",
+            "the type of what it will hold", f"annotate it: {target.name}: {_example(value.type)}",
+        )  # fmt: skip
     own_container(b, value, node.value.place)
-    kind = wanted or widened(value.type)
+    kind = wanted or t.widened(value.type)
     b.bind({target.name: kind})
     if not t.immutable(kind):
         b.owned.add(target.name)
@@ -127,17 +132,11 @@ def _assign_local(
     return ir.Assign(node.place, local, value)
 
 
-def widened(kind: t.Type) -> t.Type:
-    """Values in the middle of a body are plain integers."""
-    match kind:
-        case t.Int():
-            return t.INT
-        case t.Tuple(items=items):
-            return t.Tuple(tuple(map(widened, items)))
-        case t.Union(options=options):
-            return t.union(tuple(map(widened, options)))
-        case _:
-            return kind
+def _example(kind: t.Type) -> str:
+    examples: dict[type[t.Type], str] = {
+        t.Set: "set[int] = set()", t.Seq: "list[int] = []", t.Map: "dict[int, int] = {}",
+    }  # fmt: skip
+    return examples.get(type(kind), "Counter[int] = Counter()")
 
 
 def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
@@ -179,7 +178,7 @@ def _unpacked_local(b: Body, each: tree.Name, local: ir.Local) -> ir.Expr | None
             "a local that is assigned once", "use another name for this",
         )  # fmt: skip
         return None
-    kind = b.locals.get(each.name) or widened(local.type)
+    kind = b.locals.get(each.name) or t.widened(local.type)
     b.bind({each.name: kind})
     return ir.Local(each.place, kind, each.name)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-import collections
 import dataclasses
 import types as python_types
 from collections.abc import Callable
@@ -12,15 +10,11 @@ from typing import Any
 from . import exprs, ir, tree, words
 from . import types as t
 from .constants import constant
-from .comps import comprehension
 from .context import MISSING, Body
 from .declare import Declaration
 from .effects import effect
-from .facts import facts_if
-from .methods import METHODS, arguments
-from .errors import Place
-
-Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
+from .functions import FUNCTIONS
+from .methods import METHODS, arguments, refused
 
 
 def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
@@ -43,17 +37,11 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return row(b, node, expected)
     if isinstance(static, python_types.FunctionType):
         return _module_function(b, node, static)
-    return _refused(b, node, "a word of the language, a record, a helper or a Python function")
+    return refused(b, node, "a word of the language, a record, a helper or a Python function")
 
 
 def _hashable(value: object) -> bool:
     return isinstance(value, type | python_types.FunctionType | python_types.BuiltinFunctionType)
-
-
-def _refused(b: Body, node: tree.Apply, expected: str, number: str = "L204") -> ir.Expr:
-    name = getattr(node.function, "name", "this")
-    b.problem(number, node.place, f"{name}(...)", expected, "see the list of calls on the page")
-    return b.wrong(node.place)
 
 
 def _hoisted(
@@ -87,7 +75,7 @@ def _made(b: Body, node: tree.Apply, cls: type, expected: t.Type | None) -> ir.E
         case (tree.Literal(value=str() as name),) if isinstance(kind, t.Sort):
             return ir.Const(node.place, kind, name)
         case _:
-            return _refused(b, node, 'an element by its name: Node("a")')
+            return refused(b, node, 'an element by its name: Node("a")')
 
 
 def _record(b: Body, node: tree.Apply, cls: Any, kind: t.Record) -> ir.Expr:
@@ -107,7 +95,7 @@ def _record(b: Body, node: tree.Apply, cls: Any, kind: t.Record) -> ir.Expr:
 def _part(b: Body, node: tree.Apply, kind: t.Part) -> ir.Expr:
     shape = b.shape(kind)
     if shape is None or node.args:
-        return _refused(b, node, "a part made with its parameters by keyword")
+        return refused(b, node, "a part made with its parameters by keyword")
     args: list[tuple[str, ir.Expr]] = []
     for name, value in node.keywords:
         if name not in shape.fixed:
@@ -166,254 +154,3 @@ def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Exp
         b.scene.helper(name)  # Resolved on first use; a circle is a problem of its own.
     args = arguments(b, node, signature.params)
     return ir.Call(node.place, signature.output, name, of, args)
-
-
-# Functions of the language and of Python.
-
-
-def _only(b: Body, node: tree.Apply, count: int) -> bool:
-    if len(node.args) == count and not node.keywords:
-        return True
-    _refused(b, node, f"{count} argument{'s' * (count != 1)}")
-    return False
-
-
-def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
-    """`all`, `any`, `sum`, `min`, `max` of one iterable; min and max also of several values."""
-
-    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-        if kind in ("min", "max") and len(node.args) > 1 and not node.keywords:
-            args = tuple(exprs.expr(b, arg, t.INT) for arg in node.args)
-            return ir.Op(node.place, t.INT, kind, args)
-        if not _only(b, node, 1):
-            return b.wrong(node.place)
-        argument = node.args[0]
-        if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
-            return dataclasses.replace(
-                comprehension(b, argument, kind, None), place=node.place
-            )
-        of, item = exprs.iterable(b, argument)
-        if not t.fits(item, type):
-            return _refused(b, node, f"a collection of {type}", "L203")
-        return ir.Op(node.place, type, op, (of,))
-
-    return resolve
-
-
-def _collected(kind: str, op: str) -> Caller:
-    """`set`, `frozenset`, `list`, `tuple`, `sorted`: empty, of a generator, of an iterable."""
-
-    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-        wanted = expected.item if isinstance(expected, t.Set | t.Seq) else None
-        if not node.args and not node.keywords and kind != "sorted":
-            return _converted(node.place, kind, op, (None, wanted or t.Unknown()))
-        if not _only(b, node, 1):
-            return b.wrong(node.place)
-        argument = node.args[0]
-        if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
-            inner: ir.CompKind = "set" if kind in ("set", "frozenset") else "tuple"
-            inside = t.Set(wanted, True) if wanted is not None else None
-            of = comprehension(b, argument, inner, inside, any_order=kind == "sorted")
-            item = t.element(of.type) or t.Unknown()
-        elif isinstance(argument, tree.Display) and wanted is not None:
-            of = exprs.expr(b, argument, _as_set_or_list(argument.kind, wanted))
-            item = wanted
-        else:
-            of, item = exprs.iterable(b, argument)
-        if kind in ("list", "tuple") and not t.ordered(of.type) and not t.Unknown() == of.type:
-            exprs.unordered(b, node.place, f"{kind}(...) of an unordered collection")
-        return _converted(node.place, kind, op, (of, wanted if wanted is not None else item))
-
-    return resolve
-
-
-def _as_set_or_list(kind: str, item: t.Type) -> t.Type:
-    return t.Set(item, mutable=True) if kind == "set" else t.Seq(item, mutable=kind == "list")
-
-
-def _converted(
-    place: Place, kind: str, op: str, made: tuple[ir.Expr | None, t.Type]
-) -> ir.Expr:
-    of, item = made
-    types: dict[str, t.Type] = {
-        "set": t.Set(item, True), "frozenset": t.Set(item, False), "list": t.Seq(item, True),
-        "tuple": t.Seq(item, False), "sorted": t.Seq(item, True),
-    }  # fmt: skip
-    if of is None:
-        return ir.Op(place, types[kind], "set" if kind in ("set", "frozenset") else kind, ())
-    return ir.Op(place, types[kind], op, (of,))
-
-
-def _dict(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-    kind = expected if isinstance(expected, t.Map) else t.Map(t.Unknown(), t.Unknown(), True)
-    if not node.args and not node.keywords:
-        return ir.Op(node.place, kind, "map", ())
-    if not _only(b, node, 1):
-        return b.wrong(node.place)
-    of = exprs.expr(b, node.args[0])
-    if not isinstance(of.type, t.Map):
-        return _refused(b, node, "a map", "L203")
-    return ir.Op(node.place, t.Map(of.type.key, of.type.value, True), "dict_of", (of,))
-
-
-def _counter(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-    if not node.args and not node.keywords:
-        kind = expected if isinstance(expected, t.Bag) else t.Bag(t.Unknown())
-        return ir.Op(node.place, kind, "counter_of", (ir.Op(node.place, kind, "map", ()),))
-    if not _only(b, node, 1):
-        return b.wrong(node.place)
-    of, item = exprs.iterable(b, node.args[0])
-    return ir.Op(node.place, t.Bag(item), "counter_of", (of,))
-
-
-def _len(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-    if not _only(b, node, 1):
-        return b.wrong(node.place)
-    return ir.Op(node.place, t.INT, "len", (exprs.iterable(b, node.args[0])[0],))
-
-
-def _range(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-    if not 1 <= len(node.args) <= 3 or node.keywords:
-        return _refused(b, node, "range(high), range(low, high) or range(low, high, step)")
-    args = tuple(exprs.expr(b, arg, t.INT) for arg in node.args)
-    return ir.Op(node.place, t.Iter(t.INT, True), "range", args)
-
-
-def _ordered_iter(op: str) -> Caller:
-    """`reversed`, `enumerate` and `zip`: of ordered collections."""
-
-    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-        made = [exprs.iterable(b, arg) for arg in node.args]
-        if not made or node.keywords or op != "zip" and len(made) != 1:
-            return _refused(b, node, f"{op} of collections")
-        for of, _ in made:
-            if not t.ordered(of.type) and of.type != t.Unknown():
-                exprs.unordered(b, node.place, f"{op}(...) of an unordered collection")
-        items = tuple(item for _, item in made)
-        results: dict[str, t.Type] = {
-            "reversed": items[0], "enumerate": t.Tuple((t.INT, items[0])), "zip": t.Tuple(items),
-        }  # fmt: skip
-        args = tuple(of for of, _ in made)
-        return ir.Op(node.place, t.Iter(results[op], True), op, args)
-
-    return resolve
-
-
-def _integer(op: str) -> Caller:
-    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-        if not _only(b, node, 1):
-            return b.wrong(node.place)
-        of = exprs.expr(b, node.args[0])
-        if not isinstance(of.type, t.Int | t.Bool | t.Unknown):
-            return _refused(b, node, "an integer or a bool", "L203")
-        return ir.Op(node.place, t.BOOL if op == "bool" else t.INT, op, (of,))
-
-    return resolve
-
-
-def _divmod(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-    if not _only(b, node, 2):
-        return b.wrong(node.place)
-    args = tuple(exprs.expr(b, arg, t.INT) for arg in node.args)
-    both = tuple(ir.Op(node.place, t.INT, op, args) for op in ("floordiv", "mod"))
-    return ir.Op(node.place, t.Tuple((t.INT, t.INT)), "tuple", both)
-
-
-def _isinstance(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-    if not _only(b, node, 2):
-        return b.wrong(node.place)
-    of = exprs.expr(b, node.args[0])
-    second = node.args[1]
-    given = second.items if isinstance(second, tree.Display) else (second,)
-    options: list[t.Type] = []
-    for each in given:
-        static = b.static(each)
-        if static is MISSING:
-            return _refused(b, node, "a record class, or a tuple of them")
-        options.extend(t.options(b.scene.annotation(static, each.place, b.names)))
-    return ir.IsA(node.place, t.BOOL, of, tuple(options))
-
-
-def _implies(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-    if not _only(b, node, 2):
-        return b.wrong(node.place)
-    first = exprs.truth(b, node.args[0])
-    with b.knowing(facts_if(first, True)), b.without_hoisting():
-        second = exprs.truth(b, node.args[1])
-    negated = ir.Op(node.args[0].place, t.BOOL, "not", (first,))
-    return ir.Or(node.place, t.BOOL, (negated, second))
-
-
-def _needed(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-    if not _only(b, node, 2) or b.hoisted is None:
-        return _refused(b, node, "needed(value, why) in a transition")
-    of = exprs.expr(b, node.args[0])
-    left = tuple(o for o in t.options(of.type) if not isinstance(o, t.Nothing))
-    why = exprs.expr(b, node.args[1], t.TEXT)
-    return ir.Needed(node.place, t.union(left) if left else t.Unknown(), of, why)
-
-
-def _can(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-    target = node.args[0] if node.args else None
-    if not isinstance(target, tree.Attribute):
-        return _refused(b, node, "can(self.part.transition, arguments...)")
-    part = exprs.expr(b, target.of)
-    shape = b.shape(part.type)
-    signature = None if shape is None else shape.methods.get(target.name)
-    if signature is None or signature.kind not in ("transition", "event"):
-        return _refused(b, node, "a transition or an event of a machine")
-    rest = dataclasses.replace(node, args=node.args[1:])
-    args = arguments(b, rest, signature.params)
-    return ir.Can(node.place, t.BOOL, part, target.name, args)
-
-
-def _total(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-    if not _only(b, node, 1) or not isinstance(expected, t.Map):
-        return _refused(b, node, "total(value) as the default of a map")
-    place, argument = node.place, node.args[0]
-    over = ir.Domain(place, t.Iter(expected.key, False))
-    if isinstance(argument, tree.Function) and len(argument.params) == 1:
-        name = argument.params[0]
-        with b.binding({name: expected.key}):
-            value = exprs.expr(b, argument.body, expected.value)
-    else:
-        name, value = "_key", exprs.expr(b, argument, expected.value)
-    key = ir.Local(place, expected.key, name)
-    kind = dataclasses.replace(expected, total=True)
-    return ir.Comp(place, kind, "map", value, key, (ir.Clause(place, (name,), over, ()),))
-
-
-def _statement_only(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-    return _refused(b, node, "this as a statement of its own")
-
-
-FUNCTIONS: dict[Any, Caller] = {
-    builtins.all: _fold("all", "all_of", t.BOOL),
-    builtins.any: _fold("any", "any_of", t.BOOL),
-    builtins.sum: _fold("sum", "sum_of", t.INT),
-    builtins.min: _fold("min", "min_of", t.INT),
-    builtins.max: _fold("max", "max_of", t.INT),
-    builtins.set: _collected("set", "set_of"),
-    builtins.frozenset: _collected("frozenset", "frozenset_of"),
-    builtins.list: _collected("list", "list_of"),
-    builtins.tuple: _collected("tuple", "tuple_of"),
-    builtins.sorted: _collected("sorted", "sorted"),
-    builtins.dict: _dict,
-    collections.Counter: _counter,
-    builtins.len: _len,
-    builtins.range: _range,
-    builtins.reversed: _ordered_iter("reversed"),
-    builtins.enumerate: _ordered_iter("enumerate"),
-    builtins.zip: _ordered_iter("zip"),
-    builtins.abs: _integer("abs"),
-    builtins.int: _integer("int"),
-    builtins.bool: _integer("bool"),
-    builtins.divmod: _divmod,
-    builtins.isinstance: _isinstance,
-    words.implies: _implies,
-    words.needed: _needed,
-    words.can: _can,
-    words.total: _total,
-    words.require: _statement_only,
-    words.refuse: _statement_only,
-}

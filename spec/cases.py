@@ -19,22 +19,113 @@ def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
     chain: list[tuple[tree.Case, ir.Expr, tuple[ir.Stmt, ...]]] = []
     before = dict(b.facts)
     kept = dict(b.aliases)
+    left = _Left(value.type)
     for case in node.cases:
+        b.aliases = dict(kept)
+        _own_names(b, case)
         tests = [_pattern(b, pattern, exprs.narrowed(b, subject)) for pattern in case.patterns]
         test = tests[0] if len(tests) == 1 else ir.Or(case.place, t.BOOL, tuple(tests))
+        if case.guard is None:
+            left.take(test, subject)
         otherwise = {**b.facts, **facts_if(test, False)}
         b.facts.update(facts_if(test, True))
         if case.guard is not None:
             guard = exprs.truth(b, case.guard)
-            otherwise = dict(b.facts)
+            otherwise = dict(before)
             test = ir.And(case.place, t.BOOL, (test, guard))
-        chain.append((case, test, block(b, case.body)))
-        b.facts, b.aliases = otherwise, dict(kept)
-    b.facts = {k: v for k, v in before.items() if isinstance(k, ir.Local)}
+        taken = _taken(b, case)
+        chain.append((case, test, (*taken, *block(b, case.body))))
+        b.facts = otherwise
+        if left.nothing:
+            break
+    b.aliases = kept
+    changed = tree.assigned_names(tuple(s for case in node.cases for s in case.body))
+    b.facts = {
+        k: v for k, v in before.items() if isinstance(k, ir.Local) and k.name not in changed
+    }
+    return [ir.Assign(node.place, subject, value), *_branches(chain, left.nothing)]
+
+
+def _branches(
+    chain: list[tuple[tree.Case, ir.Expr, tuple[ir.Stmt, ...]]], complete: bool
+) -> tuple[ir.Stmt, ...]:
+    """The chain of branches; where the cases leave nothing over, the last one needs no test."""
     rest: tuple[ir.Stmt, ...] = ()
-    for case, test, body in reversed(chain):
-        rest = (ir.Branch(case.place, test, body, rest),)
-    return [ir.Assign(node.place, subject, value), *rest]
+    for i, (case, test, body) in enumerate(reversed(chain)):
+        last = i == 0 and complete and len(chain) > 1
+        rest = body if last else (ir.Branch(case.place, test, body, rest),)
+    return rest
+
+
+class _Left:
+    """Which values of the subject no case has taken yet: members of enums, records, None."""
+
+    def __init__(self, type: t.Type) -> None:
+        self.open = False
+        self.values: set[tuple[t.Type, str]] = set()
+        for option in t.options(type):
+            match option:
+                case t.Enum(members=members):
+                    self.values |= {(option, member) for member in members}
+                case t.Bool():
+                    self.values |= {(option, "True"), (option, "False")}
+                case t.Record() | t.Nothing():
+                    self.values.add((option, ""))
+                case _:
+                    self.open = True
+
+    @property
+    def nothing(self) -> bool:
+        """Whether every value has its case."""
+        return not self.open and not self.values
+
+    def take(self, test: ir.Expr, subject: ir.Expr) -> None:
+        """A case without a guard takes what makes its test true for certain."""
+        match test:
+            case ir.Const(value=True):
+                self.open = False
+                self.values.clear()
+            case ir.Or(args=args):
+                for arg in args:
+                    self.take(arg, subject)
+            case ir.IsA(of=of, options=options) if _is(of, subject):
+                self.values = {v for v in self.values if v[0] not in options}
+            case ir.Op(op="eq", args=(of, ir.Const(value=value))) if _is(of, subject):
+                self.values = {v for v in self.values if v[1] != str(value)}
+            case _:
+                pass
+
+
+def _is(of: ir.Expr, subject: ir.Expr) -> bool:
+    return (of.of if isinstance(of, ir.Narrow) else of) == subject
+
+
+def _own_names(b: Body, case: tree.Case) -> None:
+    """A name that a case with a guard binds is bound even where the guard is false."""
+    for pattern in case.patterns:
+        for name in tree.captured(pattern):
+            if case.guard is not None and (name in b.locals or name in b.aliases):
+                b.problem(
+                    "L206", pattern.place, f"{name}, a local that has a value already",
+                    "a name that this case alone binds", "use another name in the pattern",
+                )  # fmt: skip
+
+
+def _taken(b: Body, case: tree.Case) -> tuple[ir.Stmt, ...]:
+    """The captured names that the body assigns, or that were locals before, become locals."""
+    out: list[ir.Stmt] = []
+    again = tree.assigned_names(case.body)
+    for name in dict.fromkeys(n for p in case.patterns for n in tree.captured(p)):
+        path = b.aliases.get(name)
+        if path is None or not (name in b.locals or name in again):
+            continue
+        value = exprs.narrowed(b, path)
+        kind = b.locals.get(name)
+        if kind is not None and not t.fits(value.type, kind):
+            exprs.misfit(b, case.place, value.type, kind)
+        b.bind({name: kind or t.widened(value.type)})
+        out.append(ir.Assign(case.place, ir.Local(case.place, b.locals[name], name), value))
+    return tuple(out)
 
 
 def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
@@ -48,8 +139,11 @@ def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
     value = exprs.expr(b, pattern.value)
     if isinstance(value.type, t.Nothing):
         return ir.IsA(pattern.place, t.BOOL, subject, (t.NOTHING,))
-    if not t.fits(value.type, subject.type):
-        b.problem("L203", pattern.place, str(value.type), str(subject.type), "match what can be")
+    if not t.alike(value.type, subject.type):
+        b.problem(
+            "L203", pattern.place, f"a {value.type}", f"a {subject.type}",
+            "this case is never taken: match what the value can be",
+        )  # fmt: skip
     return ir.Op(pattern.place, t.BOOL, "eq", (subject, value))
 
 

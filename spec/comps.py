@@ -7,6 +7,8 @@ from . import types as t
 from .context import Body, Resolver, unpacked
 from .exprs import expr, iterable, join, truth, unordered
 from .facts import facts_if
+from .order import identity, injective
+from .walk import free_locals
 
 
 def _display(b: Body, node: tree.Display, expected: t.Type | None) -> ir.Expr:
@@ -39,8 +41,22 @@ def _pairs(b: Body, node: tree.Pairs, expected: t.Type | None) -> ir.Expr:
         args += [expr(b, k, key), expr(b, v, value)]
     key = key or join(b, node.place, tuple(a.type for a in args[::2]))
     value = value or join(b, node.place, tuple(a.type for a in args[1::2]))
-    kind = t.Map(key, value, mutable=True)
-    return ir.Op(node.place, kind, "map", tuple(args))
+    total = isinstance(expected, t.Map) and expected.total and _complete(args[::2], key)
+    return ir.Op(node.place, t.Map(key, value, mutable=True, total=total), "map", tuple(args))
+
+
+def _complete(keys: list[ir.Expr], kind: t.Type) -> bool:
+    """Whether a map written out has every key of a finite type."""
+    given = {key.value for key in keys if isinstance(key, ir.Const)}
+    match kind:
+        case t.Enum(members=members):
+            return given == set(members)
+        case t.Bool():
+            return given == {False, True}
+        case t.Int(low=int() as low, high=int() as high):
+            return given == set(range(low, high + 1))
+        case _:
+            return False
 
 
 def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...], bool]:
@@ -92,14 +108,62 @@ def comprehension(
         key = None if node.key is None else expr(b, node.key, key_type)
     if kind in ("list", "tuple") and not in_order and not any_order:
         unordered(b, node.place, "a list or tuple made from an unordered collection")
+    if key is not None and not in_order and _collides(bound, key, element):
+        unordered(b, node.place, "a map in which two elements may have one key")
     item = item or element.type
+    if not t.immutable(item) and kind in ("set", "sum", "min", "max"):
+        b.problem("L202", node.place, f"a set of {item}", "immutable elements", _FROZEN)
     results: dict[str, t.Type] = {
         "all": t.BOOL, "any": t.BOOL, "sum": t.INT, "min": t.INT, "max": t.INT,
         "list": t.Seq(item, mutable=True), "tuple": t.Seq(item, mutable=False),
         "set": t.Set(item, mutable=True),
     }  # fmt: skip
-    result = t.Map(key_type or key.type, item, True) if key is not None else results[kind]
+    result = results.get(kind)
+    if result is None:
+        assert key is not None
+        result = t.Map(key_type or key.type, item, True, _all_keys(bound, key, key_type or key.type))
     return ir.Comp(node.place, result, kind, element, key, bound)
+
+
+def _collides(bound: tuple[ir.Clause, ...], key: ir.Expr, element: ir.Expr) -> bool:
+    """Whether two rounds could give one key different values, so that the last of them counts."""
+    names = {name for clause in bound for name in clause.names}
+    if not any(name in names for name, _ in free_locals((element,))):
+        return False
+    unordered_names = frozenset(
+        name
+        for clause in bound
+        if not t.ordered(clause.over.type)
+        for name in identity(clause.names, clause.over)
+    )
+    return not injective(key, unordered_names)
+
+
+def _all_keys(bound: tuple[ir.Clause, ...], key: ir.Expr, kind: t.Type) -> bool:
+    """Whether a map comprehension has every key there is: it goes through all of a sort or enum."""
+    if len(bound) != 1 or bound[0].conditions or len(bound[0].names) != 1:
+        return False
+    over = bound[0].over
+    if not isinstance(key, ir.Local) or key.name != bound[0].names[0]:
+        return False
+    if isinstance(over, ir.Domain):
+        return over.type == t.Iter(kind, t.ordered(over.type))
+    total = isinstance(over.type, t.Map) and over.type.total and over.type.key == kind
+    return total or _whole_range(over, kind)
+
+
+def _whole_range(over: ir.Expr, kind: t.Type) -> bool:
+    """Whether a range of literals is all of a bounded integer type."""
+    if not isinstance(kind, t.Int) or not isinstance(over, ir.Op) or over.op != "range":
+        return False
+    given = [arg.value for arg in over.args if isinstance(arg, ir.Const)]
+    if len(given) != len(over.args) or len(given) > 2:
+        return False
+    low, high = (0, given[0]) if len(given) == 1 else given
+    return (kind.low, kind.high) == (low, int(str(high)) - 1)
+
+
+_FROZEN = "use frozenset and tuple for what is inside"
 
 
 def _comprehension(b: Body, node: tree.Comprehension, expected: t.Type | None) -> ir.Expr:

@@ -48,7 +48,7 @@ def shown(test: ir.Expr) -> tuple[ir.Expr, ...]:
 def refusal(test: ir.Expr, values: Sequence[str]) -> str:
     """Why a guard is false; `values` are the texts of what `shown` names, in its order."""
     match test:
-        case ir.Op(op=op) if _substituted(test):
+        case ir.Op() if _substituted(test):
             left, right = values
             return f"{left} {_sign(test)} {right} is false"
         case _:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable
 from typing import Any
 
 from . import ir, tree
@@ -259,10 +257,18 @@ def join(b: Body, place: Place, types: tuple[t.Type, ...]) -> t.Type:
         return t.Unknown()
     if all(isinstance(kind, t.Int) for kind in known):
         return t.INT
-    for kind in known:
+    for kind in sorted(known, key=t.has_unknown):
         if all(t.fits(other, kind) for other in known):
             return kind
-    return t.union(tuple(known))
+    joined = t.union(tuple(t.widened(kind) for kind in known))
+    if not t.proper_union(joined):
+        b.problem(
+            "L203", place, " and ".join(str(option) for option in t.options(joined)),
+            "values of one type, or records and None",
+            "Python would merge True with 1, and compare what never is equal: use one type",
+        )  # fmt: skip
+        return t.Unknown()
+    return joined
 
 
 def unordered(b: Body, place: Place, found: str) -> None:

@@ -13,7 +13,7 @@ from .errors import Place, Problems
 from .flat import Flat, Plan, Rule
 from .ir import Json
 from .values import encode
-from .walk import everything, inlined
+from .walk import always_defined, everything, inlined
 from .words import Scope
 
 
@@ -169,11 +169,11 @@ class _Lowering:
             for test in stmt.test.args if isinstance(stmt.test, ir.And) else (stmt.test,):
                 match test:
                     case ir.Op(op="in", args=(ir.Local(name=found), over)) if found == name:
-                        if _total(over) and _free(over) <= bound and not isinstance(over, ir.Op):
+                        if always_defined(over) and _free(over) <= bound and not isinstance(over, ir.Op):
                             return over
                     case _:
                         pass
-                if not _total(test):
+                if not always_defined(test):
                     return None
         return None
 
@@ -194,24 +194,6 @@ def _spelled(value: object) -> str:
     if isinstance(value, tuple | list):
         return ",".join(v.name if isinstance(v, enum.Enum) else str(v) for v in value)
     return str(value)
-
-
-PARTIAL = frozenset({"floordiv", "mod", "min_of", "max_of", "index", "range"})
-
-
-def _total(expr: ir.Expr) -> bool:
-    """Whether evaluating the expression always gives a value."""
-    for node in everything((expr,)):
-        match node:
-            case ir.Item() | ir.Needed() | ir.Call() | ir.Can():
-                return False
-            case ir.Op(op=op) if op in PARTIAL:
-                return False
-            case ir.Comp(kind="min" | "max"):
-                return False
-            case _:
-                pass
-    return True
 
 
 def _free(expr: ir.Expr) -> set[str]:

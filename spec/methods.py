@@ -31,6 +31,25 @@ def arguments(
     return tuple(exprs.expr(b, given[name], kind) for name, kind in params)
 
 
+def refused(b: Body, node: tree.Apply, expected: str, number: str = "L204") -> ir.Expr:
+    """Note that a call does not fit."""
+    name = getattr(node.function, "name", "this")
+    given = [*("..." for _ in node.args), *(f"{word}=..." for word, _ in node.keywords)]
+    b.problem(
+        number, node.place, f"{name}({', '.join(given)})", expected,
+        "write it so; the calls of the language are listed on its page under Bodies",
+    )  # fmt: skip
+    return b.wrong(node.place)
+
+
+def only(b: Body, node: tree.Apply, count: int) -> bool:
+    """Whether a call has so many arguments, all by position; a problem where it has not."""
+    if len(node.args) == count and not node.keywords:
+        return True
+    refused(b, node, f"{count} argument{'s' * (count != 1)}")
+    return False
+
+
 Method = Callable[[Body, tree.Apply, ir.Expr], ir.Expr]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 import enum
-import types as python_types
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,9 @@ from .declare import Declaration, Declared, Names
 from .errors import Place, Problems
 from .legal import judge
 from .members import Member, Members, constant_of, gather
+from .order import last_round_shown
 from .values import World
+from .walk import acts
 from .words import Fairness, Ignored, Scope, State
 
 BOOLEAN = frozenset(
@@ -203,7 +204,11 @@ class _Resolver:
 
     def _function(self, body: Body, method: tree.Method, signature: Signature) -> ir.Function:
         body.locals.update(signature.params)
+        body.assigned = tree.assigned_names(method.body)
         made = bodies.block(body, method.body)
+        shown = last_round_shown(made)
+        if shown is not None:
+            exprs.unordered(body, shown, "what the last round of an unordered loop left")
         if not bodies.ends(made) and not t.fits(t.NOTHING, signature.output):
             self.problems.add(
                 "L203", method.place, "a body that can end without a value",
@@ -464,7 +469,7 @@ def shape_of(machine: ir.Machine) -> Shape:
     fields.update({p.name: p.type for p in machine.parameters})
     methods: dict[str, Signature] = {}
     for f in machine.functions:
-        methods[f.name] = Signature("helper", f.params, f.output)
+        methods[f.name] = Signature("helper", f.params, f.output, acts(f))
     for p in machine.properties:
         methods[p.name] = Signature("property", p.function.params, p.function.output)
     for event in machine.events:

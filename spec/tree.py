@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .errors import Place, Problem
@@ -270,3 +271,37 @@ class Class(Tree):
     methods: tuple[Method, ...]
     assigned: tuple[tuple[str, Place], ...]
     lambdas: tuple[tuple[str, Function], ...]
+
+
+def assigned_names(body: tuple[Statement, ...]) -> frozenset[str]:
+    """The names that statements assign anywhere: in Python they are local from the first line."""
+    return frozenset(name for stmt in body for name in _assigned(stmt))
+
+
+def _assigned(stmt: Statement) -> Iterator[str]:
+    match stmt:
+        case Set(target=target) | Augment(target=target):
+            for each in target.items if isinstance(target, Display) else (target,):
+                if isinstance(each, Name):
+                    yield each.name
+        case Choose(then=then, other=other):
+            yield from assigned_names((*then, *other))
+        case Each(names=names, body=body):
+            yield from names
+            yield from assigned_names(body)
+        case Match(cases=cases):
+            for case in cases:
+                for pattern in case.patterns:
+                    yield from captured(pattern)
+                yield from assigned_names(case.body)
+        case _:
+            pass
+
+
+def captured(pattern: Pattern) -> Iterator[str]:
+    """The names that a pattern binds."""
+    if pattern.capture is not None:
+        yield pattern.capture
+    for each in (*pattern.positional, *(given for _, given in pattern.keyword)):
+        for alternative in each:
+            yield from captured(alternative)

@@ -221,6 +221,12 @@ def union(members: tuple[Type, ...]) -> Type:
     return flat[0] if len(flat) == 1 else Union(tuple(flat))
 
 
+def proper_union(type: Type) -> bool:
+    """Whether the alternatives can be told apart: records, or one other type, and None."""
+    some = [option for option in options(type) if not isinstance(option, Nothing | Unknown)]
+    return len(some) <= 1 or all(isinstance(option, Record) for option in some)
+
+
 def element(type: Type) -> Type | None:
     """What iterating over a value of this type yields, or None if it cannot be iterated."""
     match type:
@@ -345,3 +351,16 @@ def alike(left: Type, right: Type) -> bool:
         case _:
             pairs = ((a, b) for a in options(left) for b in options(right))
             return any(fits(a, b) or fits(b, a) for a, b in pairs)
+
+
+def widened(kind: Type) -> Type:
+    """Values in the middle of a body are plain integers."""
+    match kind:
+        case Int():
+            return INT
+        case Tuple(items=items):
+            return Tuple(tuple(map(widened, items)))
+        case Union(options=options):
+            return union(tuple(map(widened, options)))
+        case _:
+            return kind

@@ -64,7 +64,7 @@ class ExchangeReport:
 
     `seconds`: wall time from the first `send` until all was delivered and acknowledged;
     `closing_seconds`: from there until both connections were closed on both sides.
-    `journal_rows`: rows written, one per event of a machine.
+    `journal_rows`: rows written, one for each of the four machines and one per event.
     """
 
     directions: Mapping[str, DirectionReport]

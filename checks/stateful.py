@@ -1,0 +1,297 @@
+"""Stateful tests by Hypothesis, generated from a declaration; the door is `lawful.testing`.
+
+    TestSender = conformance(SenderEntry, lambda clock: SenderEntry(clock=clock))
+
+is a `unittest.TestCase` that pytest collects. It drives an implementation with one rule for each
+event, and after every event compares it with the machine: whether the event was accepted, its
+output, the whole state, and that nothing changed where it was refused or ignored. The machine's
+own invariants and step properties are judged on the way, those aside that it expects to fail.
+
+What an implementation is, is up to the test: a lawful instance, a service that embeds one, or an
+object written by hand.
+
+`make(clock)` makes one. `perform(implementation, event, args)` performs an event and gives its
+output; by default it calls the method of that name. A refusal is `Refused` or one of the `refused`
+exceptions; any other exception ends the test. `view(implementation)` gives what shows the
+variables, a mapping or an object with such attributes; by default the implementation itself. A
+variable in `unseen` is not compared. Parameters are the instance's where a lawful instance is in
+view, else those of `machine` where that is an instance, else the defaults.
+
+Timers: to the machine an armed timer may fire at any moment. So before an event that a timer
+serves, the clock that `make` was given jumps so far that whatever is armed is due; then the event
+is performed as any other. How long a timer was set for is therefore not compared. Of lawful
+instances `fire_due` is called too, and each transition that fires is followed.
+
+Arguments are drawn near what occurs in the state and in the last events, so that guards pass
+often; integers may be anything within their type's bounds. `given` maps the names of types
+("Payload", "Nat", "Ack") or of parameters ("ack.m") to strategies for what is to be drawn there
+besides values that occur. Elements of a sort are those of the instance's universe.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+from unittest import TestCase
+
+from hypothesis import reject
+from hypothesis import settings as Settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from lawful.runtime.instance import Machine
+from lawful.runtime.timers import SimulatedClock
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.bounds import breach
+from lawful.spec.outcomes import Refused
+from lawful.spec.resolve import resolve
+from lawful.spec.values import FrozenBag, FrozenMap, Token, World
+
+from .beside import Run, Subject
+from .conformance import SORT_SIZE, Args, Elements, Way, elements, ways
+from .near import Near
+
+T = TypeVar("T")
+Given = Mapping[str, SearchStrategy[Any]]
+Params = tuple[tuple[str, t.Type], ...]
+SMALL, LARGE = 5, 1_000  # How far integers lie from 0. Bodies may loop over ranges of them.
+LONG = 3  # Elements of a container that is drawn anew.
+RETRIES = 4  # Draws until the machine admits the arguments.
+MOVES = (0, 0, 0, 1, -1)  # From an integer that occurs to one that is drawn.
+
+
+@functools.cache
+def _between(low: int, high: int) -> SearchStrategy[int]:
+    return st.integers(low, high)
+
+
+def _pick(draw: DrawFn, values: Sequence[Any]) -> Any:
+    return values[draw(_between(0, len(values) - 1))]
+
+
+class Drawing:
+    """Draws values of a machine's types; choices shrink towards what is small, then what is first.
+
+    `elements` are those of its sorts.
+    """
+
+    def __init__(self, world: World, elements: Elements, given: Given) -> None:
+        self.world = world
+        self.elements = elements
+        self.given = given
+
+    def value(self, draw: DrawFn, kind: t.Type, near: Near, name: str = "") -> Any:
+        """A value of the type, for a place of that name."""
+        match kind:
+            case t.Int():
+                return self._integer(draw, kind, near, name)
+            case t.Nothing():
+                return None
+            case t.Union(options=options):
+                return self.value(draw, _pick(draw, options), near, name)
+            case t.Record() | t.Opaque() | t.Tuple() | t.Seq() | t.Set() | t.Map() | t.Bag():
+                known = near.named(kind, name) or near.like(kind)
+                if known and _pick(draw, (False, False, True)):
+                    return _pick(draw, known)
+                return self._new(draw, kind, near)
+            case _:
+                return self._new(draw, kind, near)
+
+    def _integer(self, draw: DrawFn, kind: t.Int, near: Near, name: str) -> int:
+        how = draw(_between(0, 9))
+        known = near.named(kind, name) if how >= 6 else ()
+        known = known or (near.like(kind) if how >= 3 else ())
+        own = kind.name in self.given
+        if known:
+            moved = int(_pick(draw, known)) + (0 if own else _pick(draw, MOVES))
+            if breach(moved, kind) is None:
+                return moved
+        if own:
+            return int(draw(self.given[kind.name]))
+        return draw(_around(kind, LARGE if how == 2 else SMALL))
+
+    def _new(self, draw: DrawFn, kind: t.Type, near: Near) -> Any:
+        match kind:
+            case t.Opaque(name=name) | t.Record(name=name) | t.Enum(name=name) | t.Sort(name=name):
+                if name in self.given:
+                    return draw(self.given[name])
+                return self._named(draw, kind, near)
+            case t.Bool():
+                return _pick(draw, (False, True))
+            case t.Float():
+                return draw(st.floats(allow_nan=False, allow_infinity=False))
+            case t.Tuple(items=items):
+                return tuple(self.value(draw, of, near) for of in items)
+            case t.Seq(item=item, most=most):
+                return tuple(self._several(draw, item, near, most))
+            case t.Set(item=item):
+                return frozenset(self._several(draw, item, near, None))
+            case t.Bag(item=item, most=most):
+                found = self._several(draw, item, near, most)
+                return FrozenBag({each: found.count(each) for each in found})
+            case t.Map(key=key, value=of, total=total):
+                keys = self._all(key) if total else self._several(draw, key, near, None)
+                return FrozenMap({k: self.value(draw, of, near) for k in keys})
+            case _:
+                raise TypeError(f"no values are drawn of type {kind}")
+
+    def _named(self, draw: DrawFn, kind: t.Type, near: Near) -> Any:
+        match kind:
+            case t.Opaque(name=name):
+                return Token(name, draw(_between(0, LONG)))
+            case t.Record(name=name, fields=fields):
+                args = [self.value(draw, of, near, field) for field, of in fields]
+                return self.world.records[name](*args)
+            case _:
+                return _pick(draw, self._all(kind))
+
+    def _several(self, draw: DrawFn, item: t.Type, near: Near, most: int | None) -> list[Any]:
+        count = draw(_between(0, LONG if most is None else min(LONG, most)))
+        return [self.value(draw, item, near) for _ in range(count)]
+
+    def _all(self, kind: t.Type) -> Sequence[Any]:
+        """All values of a small type."""
+        match kind:
+            case t.Bool():
+                return (False, True)
+            case t.Enum(name=name, members=members):
+                return [self.world.enums[name][member] for member in members]
+            case t.Sort(name=name):
+                return self.elements[name]
+            case t.Int(low=int() as low, high=int() as high):
+                return range(low, high + 1)
+            case t.Tuple(items=items):
+                return list(itertools.product(*(self._all(item) for item in items)))
+            case _:
+                raise TypeError(f"no values are drawn of maps over all of {kind}")
+
+
+def _around(kind: t.Int, far: int) -> SearchStrategy[int]:
+    """Integers within the type's bounds that are so far from 0, or from the bound next to it."""
+    middle = 0 if breach(0, kind) is None else kind.low if kind.low is not None else kind.high
+    assert middle is not None
+    low = middle - far if kind.low is None else max(kind.low, middle - far)
+    high = middle + far if kind.high is None else min(kind.high, middle + far)
+    return _between(low, high)
+
+
+def strategy(
+    kind: t.Type, world: World, near: Near | None = None, given: Given | None = None
+) -> SearchStrategy[Any]:
+    """Values of a type, within its bounds, often near those that occur; immutable, hashable.
+
+    Sorts have three elements, unless they are `given`.
+    """
+    sorts = {name: elements(sort, SORT_SIZE) for name, sort in world.sorts.items()}
+    return _value(Drawing(world, sorts, given or {}), kind, near or Near())
+
+
+@st.composite
+def _value(draw: DrawFn, drawing: Drawing, kind: t.Type, near: Near) -> Any:
+    return drawing.value(draw, kind, near)
+
+
+# The test.
+
+
+class Beside(RuleBasedStateMachine):
+    """The run of one implementation, as Hypothesis drives it."""
+
+    subject: ClassVar[Subject[Any]]
+    given: ClassVar[Given]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.run = Run(self.subject)
+        self.drawing = Drawing(self.run.model.world, self.run.model.elements, self.given)
+
+    def arguments(self, draw: DrawFn, name: str, params: Params) -> Args:
+        """Arguments of an event, each near what occurs."""
+        return tuple(
+            draw(self.given[f"{name}.{param}"])
+            if f"{name}.{param}" in self.given
+            else self.drawing.value(draw, kind, self.run.near, param)
+            for param, kind in params
+        )
+
+
+@st.composite
+def _arguments(draw: DrawFn, way: Way) -> Args:
+    """Arguments that the machine admits, more often than not."""
+    beside: Beside = draw(st.runner())
+    tries = _pick(draw, (1, RETRIES, RETRIES, RETRIES))
+    args: Args = ()
+    for _ in range(tries):
+        args = beside.arguments(draw, way.event.name, way.event.params)
+        if beside.run.admits(way, args):
+            break
+    return args
+
+
+@st.composite
+def _start(draw: DrawFn, initials: tuple[ir.Function, ...]) -> tuple[ir.Function, Args]:
+    beside: Beside = draw(st.runner())
+    function = _pick(draw, initials)
+    return function, beside.arguments(draw, function.name, function.params)
+
+
+def _begin(initials: tuple[ir.Function, ...]) -> Any:
+    """The rule that calls one `@initial` first."""
+
+    def begin(self: Beside, start: tuple[ir.Function, Args]) -> None:
+        if not self.run.start(*start):
+            reject()
+
+    return initialize(start=_start(initials))(begin)
+
+
+def _rule(way: Way) -> Any:
+    """The rule that performs an event; what is drawn and shown is called as the event is."""
+
+    def event(self: Beside, args: Args) -> None:
+        self.run.event(way, args)
+
+    event.__name__ = way.name
+    drawn = _arguments(way) if way.event.params else st.just(())
+    return precondition(lambda self: self.run.worth(way))(rule(args=drawn)(event))
+
+
+def _timers() -> Any:
+    """The rule that fires what is due, of lawful instances."""
+
+    def fire_due(self: Beside, far: bool) -> None:
+        self.run.fire_due(far)
+
+    return precondition(lambda self: self.run.fires)(rule(far=st.booleans())(fire_due))
+
+
+def conformance(
+    machine: type[Machine] | Machine,
+    make: Callable[[SimulatedClock], T],
+    *,
+    perform: Callable[[T, str, Args], Any] | None = None,
+    view: Callable[[T], Any] | None = None,
+    refused: tuple[type[Exception], ...] = (),
+    unseen: Collection[str] = (),
+    given: Given | None = None,
+    settings: Settings | None = None,
+) -> type[TestCase]:
+    """A test that what `make` makes conforms to the machine; see the top of this module."""
+    cls, like = (machine, None) if isinstance(machine, type) else (type(machine), machine)
+    resolved = resolve(cls)
+    subject = Subject(resolved, make, perform, view, (Refused, *refused), frozenset(unseen), like)
+    members: dict[str, Any] = {"subject": subject, "given": dict(given or {})}
+    for way in ways(resolved.machine):
+        members[f"event_{way.name}"] = _rule(way)
+    if resolved.machine.initials:
+        members["begin"] = _begin(resolved.machine.initials)
+    if any(row.timer is not None for row in resolved.machine.transitions):
+        members["fire_due"] = _timers()
+    case: type[TestCase] = type(cls.__name__, (Beside,), members).TestCase
+    if settings is not None:
+        case.settings = settings
+    return case

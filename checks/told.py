@@ -1,0 +1,70 @@
+"""A state as a row tells it: where a replay begins that cannot begin at the machine's own start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.ir import Json
+from lawful.spec.serial import is_object
+from lawful.spec.values import FrozenMap
+
+from .meaning import Box
+from .reference import Reference, State, freeze, thaw
+
+Read = Callable[[str, Json, t.Type], Any]
+
+
+class Untold(Exception):
+    """The row does not tell all of the state; the text says what is missing."""
+
+
+class Told:
+    """Reads the states of one machine; `read` turns a JSON form into a value or raises."""
+
+    def __init__(self, reference: Reference, read: Read) -> None:
+        self.reference = reference
+        self.read = read
+
+    def state(self, told: Mapping[str, Json], start: State) -> State:
+        """The told state; parameters and ghosts, which are not told, are those of `start`."""
+        return freeze(self._filled(self.reference.machine, told, thaw(start)))
+
+    def _filled(self, machine: ir.Machine, told: Mapping[str, Json], box: Box) -> Box:
+        for i, v in enumerate(machine.variables):
+            if v.ghost:
+                continue
+            if v.name not in told:
+                raise Untold(f"no value of {v.name} is told")
+            box[i] = self._value(v.name, told[v.name], v.type, box[i])
+        return box
+
+    def _value(self, name: str, data: Json, kind: t.Type, old: Any) -> Any:
+        match kind:
+            case t.Part(machine=machine):
+                return self._part(name, data, machine, old)
+            case t.Map(key=key, value=t.Part(machine=machine)):
+                rows = self._pairs(name, data, key)
+                olds: Mapping[Any, Any] = old if isinstance(old, FrozenMap) else {}
+                made = {k: self._part(name, v, machine, olds.get(k)) for k, v in rows}
+                return FrozenMap(made)
+            case _:
+                return self.read(name, data, kind)
+
+    def _pairs(self, name: str, data: Json, key: t.Type) -> list[tuple[Any, Json]]:
+        """Keys as values; the forms of the parts as they are."""
+        if not is_object(data):
+            raise Untold(f"{name} is told in another form")
+        rows = data.get("$map", list(map(list, data.items())))
+        return [(self.read(name, k, key), v) for k, v in rows]
+
+    def _part(self, name: str, data: Json, machine: str, old: Any) -> Box:
+        row = self.reference.machines[machine]
+        if not is_object(data):
+            raise Untold(f"{name} is told in another form")
+        if old is None and row.parameters:
+            raise Untold(f"the parameters of {name} are not told")
+        box = old if isinstance(old, Box) else self.reference.fresh(machine, {})
+        return self._filled(row, data, box)

@@ -1,0 +1,352 @@
+"""The functions that a body may call: the words of the language, and Python's own."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from . import exprs, ir, tree, words
+from . import types as t
+from .comps import comprehension
+from .context import MISSING, Body
+from .errors import Place
+from .facts import facts_if
+from .methods import arguments, only, refused
+from .walk import always_defined
+
+Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
+
+
+def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
+    """`all`, `any`, `sum`, `min`, `max` of one iterable; min and max also of several values."""
+
+    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+        if kind in ("min", "max") and len(node.args) > 1 and not node.keywords:
+            args = tuple(exprs.expr(b, arg, t.INT) for arg in node.args)
+            return ir.Op(node.place, t.INT, kind, args)
+        default = dict(node.keywords).get("default") if kind in ("min", "max") else None
+        bare = node if default is None else dataclasses.replace(node, keywords=node.keywords[1:])
+        if not only(b, bare, 1):
+            return b.wrong(node.place)
+        argument = node.args[0]
+        if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
+            made = comprehension(b, argument, kind, None)
+            found: ir.Expr = dataclasses.replace(made, place=node.place)
+        else:
+            of, item = exprs.iterable(b, argument)
+            if not t.fits(item, type):
+                return refused(b, node, f"a collection of {type}", "L203")
+            found = ir.Op(node.place, type, op, (of,))
+        return found if default is None else _or_default(b, default, found)
+
+    return resolve
+
+
+def _or_default(b: Body, default: tree.Expression, found: ir.Expr) -> ir.Expr:
+    """`min` or `max` of a collection, and the default where that is empty."""
+    value = exprs.expr(b, default, t.INT)
+    _sure(b, value)
+    return ir.If(found.place, t.INT, _any_element(found), found, value)
+
+
+def _sure(b: Body, default: ir.Expr) -> None:
+    """Python evaluates a default whether it is used or not; here it has a value in either case."""
+    if not always_defined(default):
+        b.problem(
+            "L190", default.place, "a default that may have no value", "a constant or a variable",
+            "assign it to a local first",
+        )  # fmt: skip
+
+
+def _any_element(found: ir.Expr) -> ir.Expr:
+    """Whether what is folded has an element."""
+    yes = ir.Const(found.place, t.BOOL, True)
+    match found:
+        case ir.Comp(clauses=clauses):
+            return ir.Comp(found.place, t.BOOL, "any", yes, None, clauses)
+        case ir.Op(args=(over,)):
+            clause = ir.Clause(found.place, ("_each",), over, ())
+            return ir.Comp(found.place, t.BOOL, "any", yes, None, (clause,))
+        case _:
+            return yes
+
+
+def _next(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    """`next((e for x in xs if p), default)`: the first, or the default."""
+    generator = node.args[0] if node.args else None
+    if not isinstance(generator, tree.Comprehension) or generator.kind != "generator":
+        return refused(b, node, "next((e for x in xs if p), default)")
+    if not only(b, node, 2):
+        return b.wrong(node.place)
+    inside = None if expected is None else t.Seq(expected, mutable=False)
+    made = comprehension(b, generator, "list", inside)
+    if not isinstance(made.type, t.Seq) or not isinstance(made, ir.Comp):
+        return made
+    if not always_defined(made):
+        b.problem(
+            "L190", node.place, "a search that may be undefined for a later element",
+            "elements and conditions that always have a value",
+            "write a for loop with break",
+        )  # fmt: skip
+    other = exprs.expr(b, node.args[1], expected)
+    _sure(b, other)
+    zero = ir.Const(node.place, t.INT, 0)
+    first = ir.Item(node.place, made.type.item, made, zero)
+    kind = expected or exprs.join(b, node.place, (first.type, other.type))
+    return ir.If(node.place, kind, _any_element(made), first, other)
+
+
+def _collected(kind: str, op: str) -> Caller:
+    """`set`, `frozenset`, `list`, `tuple`, `sorted`: empty, of a generator, of an iterable."""
+
+    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+        wanted = expected.item if isinstance(expected, t.Set | t.Seq) else None
+        if not node.args and not node.keywords and kind != "sorted":
+            return _converted(node.place, kind, op, (None, wanted or t.Unknown()))
+        if not only(b, node, 1):
+            return b.wrong(node.place)
+        argument = node.args[0]
+        if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
+            inner: ir.CompKind = "set" if kind in ("set", "frozenset") else "tuple"
+            inside = t.Set(wanted, True) if wanted is not None else None
+            of = comprehension(b, argument, inner, inside, any_order=kind == "sorted")
+            item = t.element(of.type) or t.Unknown()
+        elif isinstance(argument, tree.Display) and wanted is not None:
+            of = exprs.expr(b, argument, _as_set_or_list(argument.kind, wanted))
+            item = wanted
+        else:
+            of, item = exprs.iterable(b, argument)
+        if kind in ("list", "tuple") and not t.ordered(of.type) and of.type != t.Unknown():
+            exprs.unordered(b, node.place, f"{kind}(...) of an unordered collection")
+        if kind == "sorted" and not t.orderable(item):
+            b.problem(
+                "L203", argument.place, f"a collection of {item}, which have no order",
+                "integers, an OrderedSort, or tuples of them",
+                "sort by a number: sorted((m.seqno, ...) for m in ...), or keep a set",
+            )  # fmt: skip
+        return _converted(node.place, kind, op, (of, wanted if wanted is not None else item))
+
+    return resolve
+
+
+def _as_set_or_list(kind: str, item: t.Type) -> t.Type:
+    return t.Set(item, mutable=True) if kind == "set" else t.Seq(item, mutable=kind == "list")
+
+
+def _converted(
+    place: Place, kind: str, op: str, made: tuple[ir.Expr | None, t.Type]
+) -> ir.Expr:
+    of, item = made
+    types: dict[str, t.Type] = {
+        "set": t.Set(item, True), "frozenset": t.Set(item, False), "list": t.Seq(item, True),
+        "tuple": t.Seq(item, False), "sorted": t.Seq(item, True),
+    }  # fmt: skip
+    if of is None:
+        return ir.Op(place, types[kind], "set" if kind in ("set", "frozenset") else kind, ())
+    return ir.Op(place, types[kind], op, (of,))
+
+
+def _dict(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    kind = expected if isinstance(expected, t.Map) else t.Map(t.Unknown(), t.Unknown(), True)
+    if not node.args and not node.keywords:
+        return ir.Op(node.place, kind, "map", ())
+    if not only(b, node, 1):
+        return b.wrong(node.place)
+    of = exprs.expr(b, node.args[0])
+    if not isinstance(of.type, t.Map):
+        return refused(b, node, "dict(m) of a map", "L203")
+    own = dataclasses.replace(of.type, mutable=True)
+    return ir.Op(node.place, own, "dict_of", (of,))
+
+
+def _counter(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not node.args and not node.keywords:
+        kind = expected if isinstance(expected, t.Bag) else t.Bag(t.Unknown())
+        return ir.Op(node.place, kind, "counter_of", (ir.Op(node.place, kind, "map", ()),))
+    if not only(b, node, 1):
+        return b.wrong(node.place)
+    of, item = exprs.iterable(b, node.args[0])
+    if isinstance(of.type, t.Map) and not isinstance(of.type.value, t.Int):
+        return refused(b, node, "Counter of a collection, or of a map to counts", "L203")
+    return ir.Op(node.place, t.Bag(item), "counter_of", (of,))
+
+
+def _len(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not only(b, node, 1):
+        return b.wrong(node.place)
+    of, _ = exprs.iterable(b, node.args[0])
+    if isinstance(of, ir.Op) and of.op in ("zip", "enumerate", "reversed"):
+        return refused(b, node, "a collection: an iterator has no length", "L203")
+    return ir.Op(node.place, t.INT, "len", (of,))
+
+
+def _range(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not 1 <= len(node.args) <= 3 or node.keywords:
+        return refused(b, node, "range(high), range(low, high) or range(low, high, step)")
+    args = tuple(exprs.expr(b, arg, t.INT) for arg in node.args)
+    return ir.Op(node.place, t.Iter(t.INT, True), "range", args)
+
+
+def _ordered_iter(op: str) -> Caller:
+    """`reversed`, `enumerate` and `zip`: of ordered collections."""
+
+    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+        made = [exprs.iterable(b, arg) for arg in node.args]
+        if not made or node.keywords or op != "zip" and len(made) != 1:
+            return refused(b, node, f"{op} of collections")
+        for of, _ in made:
+            if not t.ordered(of.type) and of.type != t.Unknown():
+                exprs.unordered(b, node.place, f"{op}(...) of an unordered collection")
+        items = tuple(item for _, item in made)
+        results: dict[str, t.Type] = {
+            "reversed": items[0], "enumerate": t.Tuple((t.INT, items[0])), "zip": t.Tuple(items),
+        }  # fmt: skip
+        args = tuple(of for of, _ in made)
+        return ir.Op(node.place, t.Iter(results[op], True), op, args)
+
+    return resolve
+
+
+def _integer(op: str) -> Caller:
+    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+        if not only(b, node, 1):
+            return b.wrong(node.place)
+        of = exprs.expr(b, node.args[0])
+        if not isinstance(of.type, t.Int | t.Bool | t.Unknown):
+            return refused(b, node, "an integer or a bool", "L203")
+        return ir.Op(node.place, t.BOOL if op == "bool" else t.INT, op, (of,))
+
+    return resolve
+
+
+def _divmod(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not only(b, node, 2):
+        return b.wrong(node.place)
+    args = tuple(exprs.expr(b, arg, t.INT) for arg in node.args)
+    both = tuple(ir.Op(node.place, t.INT, op, args) for op in ("floordiv", "mod"))
+    return ir.Op(node.place, t.Tuple((t.INT, t.INT)), "tuple", both)
+
+
+def _isinstance(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not only(b, node, 2):
+        return b.wrong(node.place)
+    of = exprs.expr(b, node.args[0])
+    second = node.args[1]
+    given = second.items if isinstance(second, tree.Display) else (second,)
+    options: list[t.Type] = []
+    for each in given:
+        static = b.static(each)
+        if static is MISSING:
+            return refused(b, node, "a record class, or a tuple of them")
+        options.extend(t.options(b.scene.annotation(static, each.place, b.names)))
+    never = [o for o in options if not any(t.fits(k, o) for k in t.options(of.type))]
+    if never and not isinstance(of.type, t.Unknown):
+        b.problem(
+            "L203", second.place, f"{never[0]}, where a {of.type} stands", f"one of: {of.type}",
+            "this is never true: test for what the value can be",
+        )  # fmt: skip
+        return b.wrong(node.place)
+    return ir.IsA(node.place, t.BOOL, of, tuple(options))
+
+
+def _implies(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not only(b, node, 2):
+        return b.wrong(node.place)
+    first = exprs.truth(b, node.args[0])
+    with b.knowing(facts_if(first, True)), b.without_hoisting():
+        second = exprs.truth(b, node.args[1])
+    negated = ir.Op(node.args[0].place, t.BOOL, "not", (first,))
+    return ir.Or(node.place, t.BOOL, (negated, second))
+
+
+def _needed(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not only(b, node, 2):
+        return b.wrong(node.place)
+    if b.mode not in ("transition", "initial", "helper"):
+        b.problem(
+            "L208", node.place, f"a guard in a {b.mode}", "an expression that only reads",
+            "test the value: `x is not None and ...`",
+        )  # fmt: skip
+        return b.wrong(node.place)
+    if b.hoisted is None:
+        return refused(b, node, "needed(...) where it is evaluated once and for certain")
+    b.changes = b.evaluated = True
+    of = exprs.expr(b, node.args[0])
+    left = tuple(o for o in t.options(of.type) if not isinstance(o, t.Nothing))
+    why = exprs.expr(b, node.args[1], t.TEXT)
+    return ir.Needed(node.place, t.union(left) if left else t.Unknown(), of, why)
+
+
+def _can(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    target = node.args[0] if node.args else None
+    if not isinstance(target, tree.Attribute):
+        return refused(b, node, "can(self.part.transition, arguments...)")
+    part = exprs.expr(b, target.of)
+    shape = b.shape(part.type)
+    signature = None if shape is None else shape.methods.get(target.name)
+    if signature is None or signature.kind not in ("transition", "event"):
+        return refused(b, node, "a transition or an event of a machine")
+    rest = dataclasses.replace(node, args=node.args[1:])
+    args = arguments(b, rest, signature.params)
+    return ir.Can(node.place, t.BOOL, part, target.name, args)
+
+
+def _total(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not only(b, node, 1) or not isinstance(expected, t.Map):
+        return refused(b, node, "total(value) as the default of a map")
+    place, argument = node.place, node.args[0]
+    if not t.finite(expected.key):
+        b.problem(
+            "L203", place, f"total(...) over {expected.key}", "keys of a finite type",
+            "Annotated[int, Interval(ge=0, le=7)], an enum or a sort; or a partial map: = {}",
+        )  # fmt: skip
+    over = ir.Domain(place, t.Iter(expected.key, False))
+    if isinstance(argument, tree.Function) and len(argument.params) == 1:
+        name = argument.params[0]
+        with b.binding({name: expected.key}):
+            value = exprs.expr(b, argument.body, expected.value)
+    else:
+        name, value = "_key", exprs.expr(b, argument, expected.value)
+    key = ir.Local(place, expected.key, name)
+    kind = dataclasses.replace(expected, total=True)
+    return ir.Comp(place, kind, "map", value, key, (ir.Clause(place, (name,), over, ()),))
+
+
+def _statement_only(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    return refused(b, node, "this as a statement of its own")
+
+
+FUNCTIONS: dict[Any, Caller] = {
+    builtins.all: _fold("all", "all_of", t.BOOL),
+    builtins.any: _fold("any", "any_of", t.BOOL),
+    builtins.sum: _fold("sum", "sum_of", t.INT),
+    builtins.min: _fold("min", "min_of", t.INT),
+    builtins.max: _fold("max", "max_of", t.INT),
+    builtins.set: _collected("set", "set_of"),
+    builtins.frozenset: _collected("frozenset", "frozenset_of"),
+    builtins.list: _collected("list", "list_of"),
+    builtins.tuple: _collected("tuple", "tuple_of"),
+    builtins.sorted: _collected("sorted", "sorted"),
+    builtins.dict: _dict,
+    collections.Counter: _counter,
+    builtins.len: _len,
+    builtins.range: _range,
+    builtins.reversed: _ordered_iter("reversed"),
+    builtins.enumerate: _ordered_iter("enumerate"),
+    builtins.zip: _ordered_iter("zip"),
+    builtins.abs: _integer("abs"),
+    builtins.int: _integer("int"),
+    builtins.bool: _integer("bool"),
+    builtins.divmod: _divmod,
+    builtins.isinstance: _isinstance,
+    words.implies: _implies,
+    words.needed: _needed,
+    words.can: _can,
+    words.total: _total,
+    builtins.next: _next,
+    words.require: _statement_only,
+    words.refuse: _statement_only,
+}

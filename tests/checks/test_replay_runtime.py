@@ -1,0 +1,313 @@
+"""What the executor writes is what a replay accepts, and any lie told in it is caught."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+
+from lawful import (
+    Machine,
+    Nat,
+    Opaque,
+    Param,
+    Refused,
+    Sort,
+    State,
+    Timer,
+    event,
+    initial,
+    require,
+    terminal,
+    transition,
+)
+from lawful.checks.replay import ReplayProgram, ReplayResult, replay
+from lawful.machines.unicast import declaration
+from lawful.machines.unicast.relay import Faults
+from lawful.machines.unicast.run import exchange
+from lawful.runtime.journal import Journal
+
+from .journals import Job, Row, Worker, written
+
+Token = Annotated[bytes, Opaque("Token")]
+
+
+class Node(Sort): ...
+
+
+class Seat(State):
+    FREE = "free"
+    TAKEN = "taken"
+
+
+class Place(Machine):
+    state: Seat = Seat.FREE
+    guest: Node | None = None
+    warm: Timer = Timer()
+
+    @transition(source=Seat.FREE, target=Seat.TAKEN)
+    def sit(self, who: Node) -> None:
+        self.guest = who
+        self.warm.start(1.0)
+
+    @transition(source=Seat.TAKEN, target=Seat.FREE)
+    def rise(self) -> None:
+        self.guest = None
+
+
+class Table(Machine):
+    """Parts by key, a part by name, sorts, tokens, a choice: what a journal can hold."""
+
+    places: dict[Node, Place] = {}
+    host: Place = Place()
+    tokens: dict[int, Token] = {}
+    seen: dict[Node, bool] = {}
+
+    @transition()
+    def lay(self, at: Node) -> None:
+        require(at not in self.places, "laid already")
+        self.places[at] = Place()
+
+    @transition()
+    def seat(self, at: Node, who: Node) -> None:
+        require(at in self.places, "not laid")
+        self.places[at].sit(who)
+        self.seen[who] = True
+
+    @transition()
+    def welcome(self, who: Node) -> None:
+        self.host.sit(who)
+
+    @transition()
+    def keep(self, number: int, token: Token) -> Token:
+        self.tokens[number] = token
+        return token
+
+    @event(choice=True)
+    def leave(self, at: Node) -> bool: ...
+
+    @transition(event="leave")
+    def politely(self, at: Node) -> bool:
+        require(at in self.places, "not laid")
+        self.places[at].rise()
+        return True
+
+    @transition(event="leave")
+    def suddenly(self, at: Node) -> bool:
+        require(at in self.places, "not laid")
+        del self.places[at]
+        return False
+
+    @terminal
+    def empty(self) -> bool:
+        return len(self.places) == 0
+
+
+class Counter(Machine):
+    """Begins where an `@initial` says."""
+
+    count: Nat
+    step: Param[int] = 1
+
+    @initial
+    def from_nothing(self) -> None:
+        self.count = 0
+
+    @transition()
+    def up(self) -> Nat:
+        self.count += self.step
+        return self.count
+
+
+class Shelf(Machine):
+    """Has one @initial with an argument, and goes over all nodes."""
+
+    marks: dict[Node, bool]
+
+    @initial
+    def all_alike(self, mark: bool) -> None:
+        self.marks = {n: mark for n in Node}
+
+    @transition()
+    def flip(self) -> None:
+        require(any(self.marks[n] for n in Node), "nothing is marked")
+        self.marks = {n: not self.marks[n] for n in Node}
+
+
+def attempt(call: Callable[..., object], *args: object) -> bool:
+    try:
+        call(*args)
+    except Refused:
+        return False
+    return True
+
+
+def judged(path: Path, *classes: type[Machine], anywhere: bool = False) -> ReplayResult:
+    return replay([path], ReplayProgram(tuple(c.lawful.ir for c in classes), anywhere))
+
+
+def worked(path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    with Journal(path) as journal:
+        workers = [Worker(limit=3) for _ in range(3)]
+        for number, each in enumerate(workers):
+            journal.attach(each, instance=f"w{number}")
+        for _ in range(60):
+            each = rng.choice(workers)
+            job = Job(rng.randrange(3), frozenset(rng.sample(range(9), 2)))
+            calls: list[Callable[[], object]] = [
+                lambda each=each, job=job: each.take(job), each.finish, each.lose_patience,
+            ]  # fmt: skip
+            attempt(rng.choice(calls))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_workers_did_fits(seed: int, tmp_path: Path) -> None:
+    worked(tmp_path / "j.jsonl", seed)
+    result = judged(tmp_path / "j.jsonl", Worker)
+    assert result.exit_code == 0, json.dumps(result.to_json(), indent=1)
+    assert result.total.instances == 3 and result.total.rows == 63
+
+
+def test_parts_sorts_tokens_and_choices(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    a, b = Node("a"), Node("b")
+    with Journal(path) as journal:
+        table = Table()
+        journal.attach(table, instance="t")
+        table.lay(a)
+        table.lay(b)
+        assert not attempt(table.lay, b)
+        table.seat(a, b)
+        table.welcome(a)
+        assert not attempt(table.seat, a, a)
+        assert table.keep(3, b"bytes") == b"bytes"
+        assert not attempt(table.politely, b)
+        assert table.politely(a)
+        table.suddenly(a)
+        table.suddenly(b)
+    result = judged(path, Table)
+    assert result.verdicts["fits"] == 1, json.dumps(result.to_json(), indent=1)
+    rows: list[Row] = [json.loads(line) for line in path.read_text().splitlines()]
+    seat = next(i for i, row in enumerate(rows) if row["event"] == "seat")
+    lies = [("guest", "c"), ("state", "FREE"), ("warm", False)]
+    for name, value in lies:
+        told = copy.deepcopy(rows)
+        told[seat]["changed"]["places"]["a"][name] = value
+        (finding,) = _findings(judged(written(path, told), Table))
+        assert finding["index"] == seat and finding["clause"].startswith("places is {")
+
+
+def _findings(result: ReplayResult) -> list[Any]:
+    answer: Any = result.to_json()
+    found: list[Any] = answer["deviations"]
+    return found
+
+
+def test_an_initial_is_called_before_the_journal(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal(path) as journal:
+        counter = Counter(step=2)
+        counter.from_nothing()
+        journal.attach(counter, instance="c")
+        counter.up()
+    assert judged(path, Counter).verdicts["fits"] == 1
+    rows: list[Row] = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[0]["changed"]["count"] = 2
+    rows[1]["changed"]["count"] = rows[1]["output"] = 4
+    (finding,) = _findings(judged(written(path, rows), Counter))
+    assert finding["clause"] == "count is 2 in the row, 0 by the machine"
+    assert judged(path, Counter, anywhere=True).exit_code == 0
+
+
+def test_a_sort_is_iterated_where_its_elements_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal(path) as journal:
+        shelf = Shelf(universe={Node: [Node("a"), Node("b")]})
+        shelf.all_alike(True)
+        journal.attach(shelf, instance="s")
+        shelf.flip()
+        assert not attempt(shelf.flip)
+    rows: list[Row] = [json.loads(line) for line in path.read_text().splitlines()]
+    for row in rows:
+        row.pop("universe", None)
+    result = judged(written(path, rows), Shelf)
+    assert result.verdicts["inconclusive"] == 1 and result.exit_code == 3
+    rows[0]["universe"] = {"Node": ["a", "b"]}
+    assert judged(written(path, rows), Shelf).verdicts["fits"] == 1
+    rows[0]["universe"] = {"Node": ["a"]}
+    assert judged(written(path, rows), Shelf).verdicts["deviates"] == 1
+    rows[0]["universe"] = 7
+    assert judged(written(path, rows), Shelf).verdicts["quarantined"] == 1
+
+
+def test_a_restored_instance_begins_anywhere(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    worker = Worker()
+    worker.take(Job(1, frozenset()))
+    back = Worker.lawful.restore(worker.lawful.snapshot())
+    with Journal(path) as journal:
+        journal.attach(back, instance="w")
+        back.finish()
+    (finding,) = _findings(judged(path, Worker))
+    assert finding["index"] == 0 and 'state is "BUSY" in the row' in finding["clause"]
+    result = judged(path, Worker, anywhere=True)
+    assert result.verdicts["open"] == 1
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The journal of a short exchange through a bad network."""
+    path = tmp_path_factory.mktemp("real") / "journal.jsonl"
+    faults = Faults(loss=0.1, duplicate=0.05, reorder=0.1)
+    asyncio.run(asyncio.wait_for(exchange(40, faults, 7, path), 60))
+    return path
+
+
+ENTRIES = (declaration.SenderEntryFixed, declaration.ReceiverEntryFixed)
+
+
+def test_what_the_service_did_fits(real: Path) -> None:
+    result = judged(real, *ENTRIES)
+    assert result.verdicts["fits"] == 4 and result.exit_code == 0
+    answer: Any = result.to_json()
+    covered = answer["coverage"]["transitions"]
+    assert covered["SenderEntryFixed.send"] == covered["ReceiverEntryFixed.deliver"] == 80
+
+
+def lied(value: Any, rng: random.Random) -> Any:
+    """Another value of about the same form."""
+    match value:
+        case bool():
+            return not value
+        case int() | float():
+            return value + rng.choice((-1, 1, 1000))
+        case str():
+            return value + "x"
+        case list():
+            return value[:-1] if value else [0]
+        case dict() if value:
+            key = rng.choice(sorted(value))
+            return value | {key: lied(value[key], rng)}
+        case _:
+            return 1
+
+
+def test_every_lie_about_what_was_done_is_caught(real: Path, tmp_path: Path) -> None:
+    rows: list[Row] = [json.loads(line) for line in real.read_text().splitlines()]
+    rng = random.Random(1)
+    done = [i for i, row in enumerate(rows) if row["outcome"] == "done"]
+    for _ in range(150):
+        told = list(rows)
+        i = rng.choice(done)
+        key = rng.choice(["changed", "output", "before", "after", "transition", "outcome"])
+        told[i] = rows[i] | {key: lied(rows[i][key], rng)}
+        result = judged(written(tmp_path / "j.jsonl", told), *ENTRIES)
+        assert result.exit_code != 0, (rows[i], key, told[i][key])
+        assert sum(result.verdicts[v] for v in ("deviates", "quarantined")) == 1
