@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NoReturn, TypeVar
@@ -20,6 +21,7 @@ from .reference import State
 
 T = TypeVar("T")
 FAR = 1e9  # Seconds: whatever is armed is due after so long.
+MOST = 4  # Times that an event is tried in one state.
 RECENT = 6  # Events whose arguments and outputs new arguments may repeat.
 
 
@@ -79,7 +81,7 @@ class Run(Generic[T]):
         self.instance = shown if plainly and isinstance(shown, Machine) else None
         self.ways = [w for w in ways(subject.machine) if self.instance is not None or not w.extra]
         self.fires = self.instance is not None
-        self.futile: set[str] = set()
+        self.tried: Counter[str] = Counter()
         self._recent: list[Callable[[Near], None]] = []
         self._near: Near | None = None
         parameters = {} if like is None else _parameters(subject.machine, like)
@@ -108,9 +110,19 @@ class Run(Generic[T]):
         """Whether the model takes a transition."""
         return self.model.step(self.state, way, args).kind in ("done", "fault")
 
+    def hopeless(self, way: Way) -> bool:
+        """Whether no arguments can make the machine take a transition here."""
+        return not self.model.may_take(self.state, way)
+
     def worth(self, way: Way) -> bool:
-        """Whether trying it can tell anything new: refused again in the same state, it cannot."""
-        return way.name not in self.futile and way in self.ways
+        """Whether to try it here. What changed nothing is not tried over and over again, unless
+        nothing is left."""
+        return way in self.ways and (self.tried[way.name] < MOST or self.stuck)
+
+    @property
+    def stuck(self) -> bool:
+        """Whether everything was tried as often as it is worth."""
+        return all(self.tried[way.name] >= MOST for way in self.ways)
 
     # Events.
 
@@ -121,16 +133,17 @@ class Run(Generic[T]):
         self.begun = answer.kind == "done"
         return self.begun
 
-    def event(self, way: Way, args: Args) -> bool:
-        """An event; whether it changed the state. A timer that is armed is due by then."""
+    def event(self, way: Way, args: Args) -> None:
+        """An event; a timer that is armed is due by then."""
         if way.timed:
             self.clock.advance(FAR)
         answer = self.model.step(self.state, way, args)
-        changed = self._event(way.name, args, answer, way.event)
-        if not changed and not args:
-            self.futile.add(way.name)
+        hopeless = not args or self.hopeless(way)
+        if self._event(way.name, args, answer, way.event):
+            self.tried.clear()
+        else:
+            self.tried[way.name] += MOST if hopeless else 1
         self._remember(way.event, args, answer)
-        return changed
 
     def _event(self, name: str, args: Args, answer: Answer, event: ir.Event | None) -> bool:
         call = f"{name}({', '.join(map(spelled, args))})"
@@ -141,9 +154,6 @@ class Run(Generic[T]):
         self._judge(call, answer, found, event)
         changed = answer.state != self.state
         self.state = answer.state
-        if changed:
-            self.futile.clear()
-            self._near = None
         return changed
 
     def _perform(self, name: str, args: Args, call: str) -> Found:
@@ -161,8 +171,8 @@ class Run(Generic[T]):
 
     def _remember(self, event: ir.Event, args: Args, answer: Answer) -> None:
         def add(near: Near) -> None:
-            for (name, kind), value in zip(event.params, args, strict=True):
-                near.add(kind, value, name)
+            for (_, kind), value in zip(event.params, args, strict=True):
+                near.add_whole(kind, value)
             if answer.output is not None:
                 near.add(event.output, answer.output)
 
@@ -205,7 +215,7 @@ class Run(Generic[T]):
         self._own_fault(call, answer)
         self.calls.append(call)
         self.state = answer.state
-        self.futile.clear()
+        self.tried.clear()
         self._near = None
 
     def _all_fired(self, call: str, none: bool, error: MachineFault | None) -> None:

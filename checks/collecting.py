@@ -124,7 +124,8 @@ def _counter_of(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     counts = [
         logic.choose(
             logic.all((r.when, run.encoding.equal(run.sure(r.value), key, item))),
-            logic.number(1), logic.number(0),
+            logic.number(1),
+            logic.number(0),
         )
         for r in many.rows
     ]

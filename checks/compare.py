@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from lawful.spec.ir import Json
 from lawful.spec.serial import is_list, is_object
@@ -17,7 +17,7 @@ def same(a: Any, b: Any) -> bool:
     # Python takes True for 1, and is fast; the text does not, and mostly is the same text.
     if a != b:
         return False
-    return a.__class__ is str or json.dumps(a) == json.dumps(b) or _alike(a, b)
+    return a is None or a.__class__ is str or json.dumps(a) == json.dumps(b) or _alike(a, b)
 
 
 def _alike(a: Any, b: Any) -> bool:
@@ -33,19 +33,19 @@ def changes(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, 
     """What differs between two states, by path: `state`, `sender.window`."""
     out: dict[str, Json] = {}
     for name, value in after.items():
-        old = before.get(name)
+        old: Any = before.get(name)
         if name in before and same(old, value):
             continue
-        if is_part(old) and is_part(value) and old.keys() == value.keys():
+        if _is_part(old) and _is_part(value) and old.keys() == value.keys():
             out.update({f"{name}.{k}": v for k, v in changes(old, value).items()})
         else:
             out[name] = value
     return out
 
 
-def is_part(value: Any) -> Any:
-    """Whether a JSON form may be a part's state; a map with string-like keys looks the same."""
-    return is_object(value) and value and not any(k.startswith("$") for k in value)
+def _is_part(value: Any) -> TypeGuard[dict[str, Any]]:
+    # A map with string-like keys looks the same, and is told apart no further.
+    return is_object(value) and bool(value) and not any(k.startswith("$") for k in value)
 
 
 def at(state: Mapping[str, Json], path: str) -> Json:

@@ -15,6 +15,7 @@ from lawful.spec.words import Expected
 from .boxes import State
 from .meaning import Guard, NoValue
 from .near import Near
+from .reading import spelled
 from .reference import Done, Fault, Outcome, Reference, Refusal
 from .why import failure_of
 
@@ -43,16 +44,37 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A way in, with arguments."""
+
+    way: Way
+    args: Args
+
+    def __repr__(self) -> str:
+        return f"{self.way.name}({', '.join(map(spelled, self.args))})"
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model does. `name`: of a fault; `why`: of a fault, a refusal or an `ignore`."""
+    """What the model does: of a fault the `name`, and of a fault or an `ignore` the `cause`."""
 
     kind: Literal["done", "ignored", "refused", "fault"]
     state: State
     output: Any = None
     transition: str = ""
     name: str = ""
-    why: str = ""
-    reasons: tuple[Reason, ...] = ()
+    cause: str = ""
+    refusals: tuple[Refusal, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """Why it refuses, a row for each transition; worked out only when asked for."""
+        return tuple(refusal.reason() for refusal in self.refusals)
+
+    @property
+    def why(self) -> str:
+        """The cause, or the reasons in one line."""
+        return self.cause or "; ".join(map(str, self.reasons))
 
 
 def ways(machine: ir.Machine) -> tuple[Way, ...]:
@@ -103,7 +125,7 @@ class Model:
         if not self.machine.initials:
             out_of = self.reference.breach(self.machine.name, state)
         if out_of is not None:
-            return Answer("fault", state, name="bounds", why=out_of)
+            return Answer("fault", state, name="bounds", cause=out_of)
         return Answer("done", state)
 
     def start(self, state: State, function: ir.Function, args: Args) -> Answer:
@@ -117,10 +139,22 @@ class Model:
         admitted = [outcome for outcome in tried if not isinstance(outcome, Refusal)]
         if len(admitted) > 1:
             both = " and ".join(outcome.transition for outcome in admitted[:2])
-            return Answer("fault", state, name="ambiguous", why=f"both {both} are enabled")
+            return Answer("fault", state, name="ambiguous", cause=f"both {both} are enabled")
         if admitted:
             return _answer(state, admitted[0])
         return self._not_taken(state, way, args, tried)
+
+    def may_take(self, state: State, way: Way) -> bool:
+        """False only where the control state excludes every transition, whatever the arguments."""
+        return any(self._admitted(row, state) for row in way.rows)
+
+    def _admitted(self, row: ir.Transition, state: State) -> bool:
+        match row.control:
+            case ir.Field(of=ir.Self(), name=name) if row.source is not None:
+                at = self.reference.layout[self.machine.name][name]
+                return state[at].name in row.source
+            case _:
+                return True
 
     def _not_taken(self, state: State, way: Way, args: Args, tried: list[Outcome]) -> Answer:
         if way.name == way.event.name:
@@ -128,11 +162,11 @@ class Model:
             try:
                 row = self.reference.ignored(self.machine, state, way.event.name, named)
             except (Guard, NoValue) as error:
-                return Answer("fault", state, name="undefined", why=str(error))
+                return Answer("fault", state, name="undefined", cause=str(error))
             if row is not None:
-                return Answer("ignored", state, why=row.because)
-        reasons = tuple(outcome.reason() for outcome in tried if isinstance(outcome, Refusal))
-        return Answer("refused", state, why="; ".join(map(str, reasons)), reasons=reasons)
+                return Answer("ignored", state, cause=row.because)
+        refusals = tuple(outcome for outcome in tried if isinstance(outcome, Refusal))
+        return Answer("refused", state, refusals=refusals)
 
     # Properties.
 
@@ -231,5 +265,4 @@ def _answer(state: State, outcome: Outcome) -> Answer:
         case Fault(name=name, what=what, transition=transition):
             return Answer("fault", state, None, transition, name, what)
         case Refusal():
-            reason = outcome.reason()
-            return Answer("refused", state, why=str(reason), reasons=(reason,))
+            return Answer("refused", state, refusals=(outcome,))

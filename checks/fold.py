@@ -7,6 +7,7 @@ what follows it is counted, not judged.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -17,7 +18,8 @@ from typing import Any
 from lawful.spec import ir, serial
 from lawful.spec.ir import Json
 
-from .rows import Row
+from .mapping import Foreign, foreign_of
+from .rows import Row, RowOf, journal_row
 from .stepper import Differs, Malformed, Stepper, Universe, Unreplayable
 
 VERDICTS = ("fits", "open", "deviates", "inconclusive", "quarantined")
@@ -31,15 +33,22 @@ class ReplayProgram:
 
     `anywhere`: instances need not begin at their machine's start, for they were restored, or the
     journal was opened later; the state that their first row tells is taken on trust.
+    `mapping`: how to read the lines of traces that are no journal of ours.
     """
 
     machines: tuple[ir.Machine, ...]
     anywhere: bool = False
+    mapping: Foreign | None = None
 
     def __post_init__(self) -> None:
         names = [machine.name for machine in self.machines]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"a replay takes one or more machines of different names, not {names}")
+        if self.mapping is not None and not self.mapping.machine:
+            if len(names) > 1:
+                raise ValueError(f"the mapping does not say of which machine it is: {names}")
+            mapping = dataclasses.replace(self.mapping, machine=names[0])
+            object.__setattr__(self, "mapping", mapping)
 
     @cached_property
     def steppers(self) -> Mapping[str, Stepper]:
@@ -50,7 +59,19 @@ class ReplayProgram:
     def text(self) -> str:
         """The program as one text, from which `program_of` makes it again."""
         machines = [serial.to_json(m, places=False) for m in self.machines]
-        return serial.canonical({"anywhere": self.anywhere, "machines": machines})
+        mapping = None if self.mapping is None else self.mapping.to_json()
+        rest: dict[str, Json] = {"anywhere": self.anywhere, "mapping": mapping}
+        return serial.canonical({"machines": machines, **rest})
+
+    @property
+    def row_of(self) -> RowOf:
+        """Which object in a line is which row."""
+        return journal_row if self.mapping is None else self.mapping.row_of
+
+    @property
+    def dense(self) -> bool:
+        """Whether the rows of an instance are numbered from 0 without a gap."""
+        return self.mapping is None or self.mapping.dense
 
     def __reduce__(self) -> tuple[Callable[[str], ReplayProgram], tuple[str]]:
         return program_of, (self.text,)
@@ -64,7 +85,8 @@ def program_of(text: str) -> ReplayProgram:
     if text not in _known:
         data = json.loads(text)
         machines = tuple(serial.from_json(each) for each in data["machines"])
-        _known[text] = ReplayProgram(machines, data["anywhere"])
+        mapping = None if data["mapping"] is None else foreign_of(data["mapping"])
+        _known[text] = ReplayProgram(machines, data["anywhere"], mapping)
     return _known[text]
 
 
@@ -105,10 +127,9 @@ class InstanceVerdict:
 class Fold:
     """One instance's rows, taken in the order of their sequence numbers."""
 
-    def __init__(self, program: ReplayProgram, instance: str, dense: bool = True) -> None:
+    def __init__(self, program: ReplayProgram, instance: str) -> None:
         self.program = program
         self.instance = instance
-        self.dense = dense
         self.machine = ""
         self.first: tuple[int, str] | None = None
         self.stepper: Stepper | None = None
@@ -128,7 +149,7 @@ class Fold:
             self.quarantine(ELSEWHERE, row.flaw)
         elif row.seq < self.next:
             self.quarantine(row.seq, "a sequence number twice", DUPLICATE)
-        elif row.seq > self.next and self.dense:
+        elif row.seq > self.next and self.program.dense:
             self.missing()
         else:
             self.next = row.seq + 1
@@ -209,7 +230,7 @@ class Fold:
     def _replay(self, stepper: Stepper, row: Row) -> None:
         try:
             if self.state is None:
-                self.universe = stepper.universe_of(row)
+                self._begin(stepper, row)
             stepper.universe = self.universe
             after, taken = stepper.follow(self.state, row)
         except Malformed as error:
@@ -225,6 +246,15 @@ class Fold:
             if taken is not None:
                 self.transitions[taken] += 1
             self.states[stepper.control(after)] += 1
+
+    def _begin(self, stepper: Stepper, row: Row) -> None:
+        """Before the first row: a foreign trace has none for the making of an instance."""
+        self.universe = stepper.universe_of(row)
+        mapping = self.program.mapping
+        if mapping is not None:
+            stepper.universe = self.universe
+            self.state, _ = stepper.follow(None, mapping.made(row, stepper.fingerprint))
+            self.states[stepper.control(self.state)] += 1
 
     def _finding(
         self,

@@ -47,6 +47,12 @@ class Near:
                 case kind:
                     self.add(kind, value, v.name)
 
+    def add_whole(self, kind: t.Type, value: Any) -> None:
+        """Add a value of this type, and not what is in it."""
+        if isinstance(kind, t.Record | t.Opaque | t.Union) and value is not None:
+            of = chosen(value, kind) if isinstance(kind, t.Union) else kind
+            self._known.setdefault(key_of(of), {})[value] = None
+
     def add(self, kind: t.Type, value: Any, name: str = "") -> None:
         """Add a value of this type, and the values in it; `name` is where it stands."""
         match kind:

@@ -96,7 +96,9 @@ class Places(Evaluator):
         return e
 
     def named(
-        self, params: Sequence[tuple[str, t.Type]], given: Sequence[tuple[Value, t.Type]],
+        self,
+        params: Sequence[tuple[str, t.Type]],
+        given: Sequence[tuple[Value, t.Type]],
         node: ir.Node,
     ) -> dict[str, Value]:
         return {

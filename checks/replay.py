@@ -176,7 +176,9 @@ def _rejected(found: Shown) -> Json:
 
 
 def replay(
-    paths: Iterable[str | Path], program: ReplayProgram, engine: Engine = "local",
+    paths: Iterable[str | Path],
+    program: ReplayProgram,
+    engine: Engine = "local",
     master: str | None = None,
 ) -> ReplayResult:
     """Replay the journals; ReplayError where they are unreadable or hold no row to replay.
@@ -185,6 +187,8 @@ def replay(
     """
     begun = time.perf_counter()
     files = sources(paths)
+    if program.mapping is not None and files.tables:
+        raise ReplayError(f"{files.tables[0]}: a mapping is for JSON lines, not for Parquet")
     if engine == "spark":
         from . import spark
 
@@ -213,7 +217,7 @@ def tally_here(files: Sources, program: ReplayProgram) -> Tallies:
     """Fold the rows in this process, each file once from its beginning to its end."""
     tallies = Tallies()
     queues: dict[str, _Queue] = {}
-    for row in _rows(files):
+    for row in _rows(files, program):
         if isinstance(row, Rejected):
             tallies.reject(row)
             continue
@@ -226,9 +230,9 @@ def tally_here(files: Sources, program: ReplayProgram) -> Tallies:
     return tallies
 
 
-def _rows(files: Sources) -> Iterator[Row | Rejected]:
+def _rows(files: Sources, program: ReplayProgram) -> Iterator[Row | Rejected]:
     for path in files.lines:
-        yield from rows_of_lines(path)
+        yield from rows_of_lines(path, program.row_of)
     if files.tables:
         from . import tables
 
@@ -246,7 +250,7 @@ class _Queue:
 
     def take(self, row: Row) -> None:
         """Fold the row, and what waited for it; or let it wait."""
-        if row.seq > self.fold.next:
+        if row.seq > self.fold.next or (row.seq >= 0 and not self.fold.program.dense):
             self.came += 1
             heapq.heappush(self.early, (row.seq, self.came, row))
             return
@@ -255,7 +259,10 @@ class _Queue:
             self.fold.take(heapq.heappop(self.early)[2])
 
     def end(self) -> Fold:
-        """The fold, after what waited in vain is counted."""
+        """The fold, after what waited for the end, or in vain."""
+        if not self.fold.program.dense:
+            while self.early:
+                self.fold.take(heapq.heappop(self.early)[2])
         if self.early:
             self.fold.missing()
         for _, _, row in self.early:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
 from lawful.spec.explain import text
 from lawful.spec.ir import Json, PropertyKind
 from lawful.spec.values import encode
@@ -34,7 +32,7 @@ def judge(search: Search, expects: Mapping[str, Expected]) -> list[PropertyResul
 def _result(search: Search, name: str, kind: str, expected: Expected) -> PropertyResult:
     expect, events = (expected, None) if isinstance(expected, str) else expected
     verdict, why, trace = _judged(search, name, kind)
-    notes = ()
+    notes: tuple[str, ...] = ()
     if name == "deadlock" and verdict is Verdict.VIOLATED:
         notes = stuck(search.space, search.states[search.failures[name].at])
     return PropertyResult(name, kind, verdict, expect, events, why, trace, notes)
@@ -77,7 +75,7 @@ def _named(search: Search, name: str) -> Judged:
 
 
 def _given(search: Search, j: Judged, args: Args) -> str:
-    shown = search.space.shown_args(j.property.function, args)
+    shown = search.space.shown_args(j.row.function, args)
     return ", ".join(f"{name} = {text(value)}" for name, value in shown.items())
 
 
@@ -125,7 +123,7 @@ def _trace(search: Search, at: int, edge: Edge | None) -> Trace:
         at = search.parents[at][0]
     path.reverse()
     states = [search.states[number] for number in path]
-    events = [search.parents[number][1:] for number in path[1:]]
+    events = [(rule, args) for _, rule, args in (search.parents[n] for n in path[1:])]
     shown = [space.shown(state) for state in states]
     if edge is not None:
         events.append((edge.rule, edge.args))
@@ -142,11 +140,11 @@ def _trace(search: Search, at: int, edge: Edge | None) -> Trace:
     return Trace(shown[0], tuple(steps))
 
 
-def _output(space: Space, state: State, event: tuple[Any, ...]) -> Json:
+def _output(space: Space, state: State, event: tuple[int, Args]) -> Json:
     """What a step of a trace gives, in JSON form; None where it gives nothing."""
-    row = space.rules[event[0]][1]
-    named = dict(zip((n for n, _ in row.function.params), event[1], strict=True))
-    outcome = space.reference.step(state, row.name, named)
+    function = space.rules[event[0]][1].function
+    named = dict(zip((n for n, _ in function.params), event[1], strict=True))
+    outcome = space.reference.step(state, space.rules[event[0]][1].name, named)
     if not isinstance(outcome, Done) or outcome.output is None:
         return None
-    return encode(outcome.output, row.function.output)
+    return encode(outcome.output, function.output)

@@ -14,7 +14,7 @@ be replayed has a flaw, which puts its instance into quarantine. Nothing is drop
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,8 +64,11 @@ class Rejected:
     text: str
 
 
-def parse(line: str) -> Row | Rejected:
-    """The row of one line of a journal."""
+RowOf = Callable[[dict[str, Any], str], Row | Rejected]
+
+
+def parse(line: str, row_of: RowOf) -> Row | Rejected:
+    """The row of one line; `row_of` says which object is which row."""
     try:
         data = json.loads(line)
     except (ValueError, RecursionError):
@@ -75,7 +78,7 @@ def parse(line: str) -> Row | Rejected:
     return row_of(data, line)
 
 
-def row_of(data: dict[str, Any], text: str) -> Row | Rejected:
+def journal_row(data: dict[str, Any], text: str) -> Row | Rejected:
     """The row that an object says; `text` is shown where it says none."""
     instance, seq = data.get("instance"), data.get("seq")
     if not isinstance(instance, str):
@@ -100,6 +103,7 @@ def row_of(data: dict[str, Any], text: str) -> Row | Rejected:
         data["after"],
         data["changed"],
         data["output"],
+        data.get("universe") or {},
     )
 
 
@@ -156,10 +160,10 @@ def plain(text: str, most: int = 80) -> str:
     return "".join(out)[:most]
 
 
-def decoded(line: bytes) -> Row | Rejected:
+def decoded(line: bytes, row_of: RowOf = journal_row) -> Row | Rejected:
     """The row of one line; bytes that are no text are rejected, not guessed at."""
     try:
-        return parse(line.decode())
+        return parse(line.decode(), row_of)
     except UnicodeDecodeError:
         return Rejected("not UTF-8", plain(line.decode("latin-1")))
 
@@ -193,4 +197,4 @@ def row_of_columns(columns: Mapping[str, Any]) -> Row | Rejected:
                 data[name] = json.loads(columns[name])
         except (ValueError, RecursionError):
             data["v"] = None
-    return row_of(data, shown)
+    return journal_row(data, shown)

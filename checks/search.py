@@ -50,19 +50,19 @@ class Search:
 
     space: Space
     limits: Limits
-    states: list[State] = field(default_factory=list)
-    index: dict[State, int] = field(default_factory=dict)
-    parents: list[tuple[int, int, Args]] = field(default_factory=list)
-    starts: dict[int, tuple[str | None, Args]] = field(default_factory=dict)
+    states: list[State] = field(default_factory=list[State])
+    index: dict[State, int] = field(default_factory=dict[State, int])
+    parents: list[tuple[int, int, Args]] = field(default_factory=list[tuple[int, int, Args]])
+    starts: dict[int, tuple[str | None, Args]] = field(default_factory=dict[int, tuple[str | None, Args]])
     predecessors: list[list[int]] | None = None
-    cut_from: set[int] = field(default_factory=set)
+    cut_from: set[int] = field(default_factory=set[int])
     generated: int = 0
-    cut_by: Counter[str] = field(default_factory=Counter)
-    enabled: Counter[str] = field(default_factory=Counter)
-    new: Counter[str] = field(default_factory=Counter)
-    failures: dict[str, Found] = field(default_factory=dict)
-    witnesses: dict[str, int] = field(default_factory=dict)
-    unseen: dict[str, list[Args]] = field(default_factory=dict)
+    cut_by: Counter[str] = field(default_factory=Counter[str])
+    enabled: Counter[str] = field(default_factory=Counter[str])
+    new: Counter[str] = field(default_factory=Counter[str])
+    failures: dict[str, Found] = field(default_factory=dict[str, Found])
+    witnesses: dict[str, int] = field(default_factory=dict[str, int])
+    unseen: dict[str, list[Args]] = field(default_factory=dict[str, list[Args]])
     depth: int = 0
     complete: bool = True
     started: float = field(default_factory=time.perf_counter)
@@ -153,7 +153,7 @@ def _fail(search: Search, j: Judged, failing: tuple[Args, str | None], found: Fo
     if undefined is not None:
         found.verdict, found.why = Verdict.UNDEFINED, f"undefined: {undefined}"
     else:
-        found.why = failure_of(search.space.reference, j.property, state, args)
+        found.why = failure_of(search.space.reference, j.row, state, args)
     search.failures[j.name] = found
 
 

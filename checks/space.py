@@ -35,13 +35,13 @@ class Judged:
     """A property to judge: the machine's own, or one of a part, called `part.property`."""
 
     name: str
-    property: ir.Property
+    row: ir.Property
     rule: Rule
     path: tuple[int, ...]
 
     @property
     def kind(self) -> ir.PropertyKind:
-        return self.property.kind
+        return self.row.kind
 
     def of(self, state: State) -> State:
         """The state of the machine whose property it is."""
@@ -201,7 +201,7 @@ class Space:
     def is_true(self, j: Judged, state: State, args: Args) -> bool:
         """Whether the property is true in a state for these values; undefined is not true."""
         try:
-            return self.holds(j.property, j.of(state), *args)
+            return self.holds(j.row, j.of(state), *args)
         except NoValue:
             return False
 
@@ -213,7 +213,7 @@ class Space:
         more = () if after is None else (j.of(after),)
         for args in self.arguments(j.rule, own):
             try:
-                if not self.holds(j.property, own, *more, *args):
+                if not self.holds(j.row, own, *more, *args):
                     return args, None
             except NoValue as error:
                 return args, str(error)

@@ -25,7 +25,7 @@ import lawful
 
 from .fold import Fold, ReplayProgram
 from .rows import Rejected, Row, decoded, plain, row_of_columns
-from .tables import NEEDED, check_columns
+from .tables import NEEDED, arrow, check_columns
 from .tally import Tallies
 from .traces import ReplayError, Sources, remote
 
@@ -46,7 +46,7 @@ def tally(files: Sources, program: ReplayProgram, master: str | None = None) -> 
     """Replay the files on Spark: the session that is there, or one that is made."""
     spark = session(master)
     try:
-        return collect(frame(spark, files), program, files.size)
+        return collect(frame(spark, files, program), program, files.size)
     except Exception as error:
         line = _spark_error(error)
         if line is None:
@@ -54,9 +54,11 @@ def tally(files: Sources, program: ReplayProgram, master: str | None = None) -> 
         raise ReplayError(line) from error
 
 
-def frame(spark: SparkSession, files: Sources) -> DataFrame:
+def frame(spark: SparkSession, files: Sources, program: ReplayProgram) -> DataFrame:
     """The rows as (instance, seq, table, line); what has no instance has null there."""
-    parts = [_lines(spark, path) for path in files.lines]
+    mapping = program.mapping
+    paths = ("$.instance", "$.seq") if mapping is None else (mapping.instance, mapping.seq)
+    parts = [_lines(spark, path, paths) for path in files.lines]
     parts += [_table(spark, path) for path in files.tables]
     return functools.reduce(lambda a, b: a.unionByName(b), parts)
 
@@ -69,7 +71,7 @@ def collect(rows: DataFrame, program: ReplayProgram, size: int) -> Tallies:
     n = max(cores, -(-size // PARTITION))
     # Rows without an instance are spread by their text, or one task would get them all.
     spread = F.coalesce(F.col("instance").cast("binary"), F.col("line"))
-    sorted_rows = rows.repartition(n, spread).sortWithinPartitions("instance", "seq")
+    sorted_rows: Any = rows.repartition(n, spread).sortWithinPartitions("instance", "seq")
     folded = sorted_rows.mapInArrow(FoldPartition(program), TALLIES)
     if n > MERGED_HERE:
         folded = folded.repartition(MERGED_HERE).mapInArrow(merged, TALLIES)
@@ -89,9 +91,7 @@ def merged(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _tallied(tallies: Tallies) -> Any:
-    import pyarrow
-
-    return pyarrow.RecordBatch.from_pydict({"tallies": [pickle.dumps(tallies)]})
+    return arrow().RecordBatch.from_pydict({"tallies": [pickle.dumps(tallies)]})
 
 
 class FoldPartition:
@@ -107,7 +107,7 @@ class FoldPartition:
         for batch in batches:
             columns = [batch.column(i).to_pylist() for i in range(4)]
             for instance, _seq, table, line in zip(*columns, strict=True):
-                row = read(instance, table, line)
+                row = self.read(instance, table, line)
                 if isinstance(row, Rejected):
                     tallies.reject(row)
                     continue
@@ -120,13 +120,12 @@ class FoldPartition:
             tallies.add(open_fold.end())
         yield _tallied(tallies)
 
-
-def read(instance: str | None, table: bool, line: bytes) -> Row | Rejected:
-    """The row of a line, which Spark has sorted under this instance."""
-    row = row_of_columns(_columns(line)) if table else decoded(line)
-    if isinstance(row, Row) and row.instance != instance:
-        return Rejected("read otherwise by Spark", plain(line.decode("latin-1")))
-    return row
+    def read(self, instance: str | None, table: bool, line: bytes) -> Row | Rejected:
+        """The row of a line, which Spark has sorted under this instance."""
+        row = row_of_columns(_columns(line)) if table else decoded(line, self.program.row_of)
+        if isinstance(row, Row) and row.instance != instance:
+            return Rejected("read otherwise by Spark", plain(line.decode("latin-1")))
+        return row
 
 
 def _columns(line: bytes) -> dict[str, Any]:
@@ -139,15 +138,14 @@ def _columns(line: bytes) -> dict[str, Any]:
 # Frames.
 
 
-def _lines(spark: SparkSession, path: str) -> DataFrame:
+def _lines(spark: SparkSession, path: str, paths: tuple[str, str]) -> DataFrame:
     from pyspark.sql import functions as F
 
     # Only "\n" ends a line, as in Python; Spark's own rule also takes a lone "\r".
     text = spark.read.text(_url(path), lineSep="\n").where(F.trim("value", F.lit(" \t\r")) != "")
-    key = F.from_json("value", "instance STRING, seq LONG")
     return text.select(
-        key["instance"].alias("instance"),
-        key["seq"].alias("seq"),
+        F.get_json_object("value", paths[0]).alias("instance"),
+        F.get_json_object("value", paths[1]).try_cast("long").alias("seq"),
         F.lit(False).alias("table"),
         F.col("value").cast("binary").alias("line"),
     )
@@ -235,18 +233,18 @@ def settings(master: str) -> dict[str, str]:
 
 def _started(sessions: type[SparkSession], master: str) -> SparkSession:
     """A session whose JVM writes to a file: its warnings are none of the caller's."""
-    from pyspark import SparkConf, SparkContext
-    from pyspark.java_gateway import launch_gateway
+    from pyspark import SparkConf, SparkContext, java_gateway
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    launch: Any = vars(java_gateway)["launch_gateway"]  # It has no types.
     conf = SparkConf().setAll(list(settings(master).items()))
     number, name = tempfile.mkstemp(prefix="lawful-spark-", suffix=".log")
     with os.fdopen(number, "wb") as log:
         try:
             # One JVM serves all contexts of a process, one after the other.
-            running = SparkContext._gateway
-            gateway = running or launch_gateway(conf, {"stdout": log, "stderr": log})
+            running = SparkContext._gateway  # pyright: ignore[reportPrivateUsage]  # it has no other name
+            gateway = running or launch(conf, {"stdout": log, "stderr": log})
             context = SparkContext(conf=conf, gateway=gateway)
         except Exception as error:
             why = plain(str(error), 200)

@@ -13,6 +13,7 @@ from lawful.spec.values import World, decode, encode, rank
 
 from .boxes import State
 from .compare import at, changes, pair, same, sentence
+from .mapping import HAPPENED, SKIPPED
 from .meaning import SELF, Guard, NoValue
 from .reference import Done, Fault, Outcome, Reference, Refusal
 from .rows import Absent, Row
@@ -151,28 +152,28 @@ class Stepper:
 
         Raises Malformed, Unreplayable, or Differs where the machine would not have written it.
         """
-        if row.fingerprint != self.fingerprint:
+        if row.outcome == SKIPPED and state is not None:
+            return state, None
+        if row.fingerprint != self.fingerprint and row.outcome != HAPPENED:
             raise Malformed("rows of another version of the machine (fingerprint)")
         if state is None:
             return self._made(row), None
         if row.outcome == "made":
             raise Malformed("made twice")
-        if row.event in self.initials:
-            return self._started(state, row, self.initials[str(row.event)])
         event = self.events.get(str(row.event))
         if event is None:
             raise Malformed("an unknown event")
         if isinstance(row.transition, str) and row.transition not in self.rows:
             raise Malformed("an unknown transition")
         args = self._args(row, event.params)
-        if row.outcome == "done":
+        if row.outcome in ("done", HAPPENED):
             done = self._done(state, row, args)
-            return done.state, done.transition
+            return done.state, done.transition or None
         self._not_done(state, row, args)
         return state, None
 
     def _args(self, row: Row, params: tuple[tuple[str, t.Type], ...]) -> tuple[Any, ...]:
-        if row.args.keys() != {name for name, _ in params}:
+        if set(row.args) != {name for name, _ in params}:
             raise Malformed("arguments of other names")
         values = tuple(self._value(name, row.args[name], kind) for name, kind in params)
         for (name, kind), value in zip(params, values, strict=True):
@@ -237,15 +238,6 @@ class Stepper:
         # Ghosts are not told, so states are compared as they are shown.
         return next((s for s in starts if self.shown(s) == self.shown(told)), starts[0])
 
-    def _started(self, state: State, row: Row, function: ir.Function) -> tuple[State, str | None]:
-        args = self._args(row, function.params)
-        names = (name for name, _ in function.params)
-        outcome = self.reference.start(state, function, dict(zip(names, args, strict=True)))
-        if not isinstance(outcome, Done):
-            _refused(row, [outcome])
-        self._compare(row, state, outcome)
-        return outcome.state, None
-
     # Events.
 
     def _step(self, state: State, row: ir.Transition, args: Args) -> Outcome:
@@ -277,12 +269,13 @@ class Stepper:
         named = tuple(r for r in serving if r.name == row.transition)
         for outcome in self._outcomes(state, named, args):
             if isinstance(outcome, Done):
-                self._compare(row, state, outcome)
-                return outcome
+                return self._checked(row, state, outcome)
         outcomes = list(self._outcomes(state, serving, args))
         done = [outcome for outcome in outcomes if isinstance(outcome, Done)]
         if not done:
             ignored = self._ignored(state, row, args)
+            if ignored is not None and row.outcome == HAPPENED:
+                return self._checked(row, state, Done(state, None, ""))
             if ignored is not None:
                 raise Differs("ignored", f"{row.event} is ignored: {ignored.because}")
             _refused(row, outcomes)
@@ -290,8 +283,11 @@ class Stepper:
             _another(row, outcomes, done[0])
         if len(done) > 1:
             raise Unreplayable(f"{row.event}: the row does not say which of its transitions it was")
-        self._compare(row, state, done[0])
-        return done[0]
+        return self._checked(row, state, done[0])
+
+    def _checked(self, row: Row, state: State, done: Done) -> Done:
+        self._compare(row, state, done)
+        return done
 
     def _not_done(self, state: State, row: Row, args: tuple[Any, ...]) -> None:
         """The row says that nothing changed: refused or ignored."""
@@ -328,7 +324,7 @@ class Stepper:
         found: dict[str, Json] = {}
         if before is not None:
             self._compare_control(found, "before", row.before, before)
-        if not isinstance(row.output, Absent) and not self._same_output(row, done):
+        if not isinstance(row.output, Absent) and not same(row.output, self._output(done)):
             found["output"] = pair(row.output, self._output(done))
         if not isinstance(row.changed, Absent):
             self._compare_changed(found, row.changed, before, done.state)
@@ -336,9 +332,6 @@ class Stepper:
         if found:
             kind = next(k for k in KINDS if any(name.split(".")[0] == k for name in found))
             raise Differs(kind, sentence(found), differs=found)
-
-    def _same_output(self, row: Row, done: Done) -> bool:
-        return same(row.output, self._output(done))  # type: ignore[arg-type]  # it is not Absent
 
     def _output(self, done: Done) -> Json:
         if done.output is None:
@@ -375,7 +368,7 @@ class Stepper:
 
     def _at(self, state: State, path: str) -> Json:
         """The JSON form at a path of a state; None where nothing is."""
-        rows = [(v, state[i]) for i, v in self.kept if v.name == path.split(".")[0]]
+        rows = [(v, state[i]) for i, v in self.kept if v.name == path.partition(".")[0]]
         return at({v.name: self._json(value, v.type) for v, value in rows}, path)
 
     def _changes(self, v: ir.Variable, before: Any, after: Any) -> dict[str, Json]:

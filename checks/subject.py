@@ -160,8 +160,10 @@ class Subject:
         args, given = self._arguments(function.params if function else ())
         step = run.begin(function, args) if function else run.began()
         return self._case(
-            (START if function is None else function.name, START, t.NOTHING), None,
-            (args, function.params if function else (), given), step,
+            (START if function is None else function.name, START, t.NOTHING),
+            None,
+            (args, function.params if function else (), given),
+            step,
         )
 
     def steps(self) -> dict[str, Case | NotEncodable]:
@@ -180,8 +182,10 @@ class Subject:
         args, given = self._arguments(row.function.params)
         step = self._run(self.state).step(row, args)
         return self._case(
-            (row.name, row.event, row.function.output), self.state,
-            (args, row.function.params, given), step,
+            (row.name, row.event, row.function.output),
+            self.state,
+            (args, row.function.params, given),
+            step,
         )
 
     def _arguments(
@@ -197,7 +201,9 @@ class Subject:
         return args, tuple(given)
 
     def _case(
-        self, names: tuple[str, str, t.Type], before: Mapping[str, Value] | None,
+        self,
+        names: tuple[str, str, t.Type],
+        before: Mapping[str, Value] | None,
         call: tuple[Mapping[str, Value], Sequence[tuple[str, t.Type]], tuple[Term, ...]],
         step: Symbolic,
     ) -> Case:
@@ -235,7 +241,9 @@ class Subject:
             return Question(self.possible(case), tuple(conjuncts(goal)))
         if name in BUILT_IN:
             stops = {
-                "asserts": step.asserts, "undefined": step.undefined, "ambiguous": step.ambiguous,
+                "asserts": step.asserts,
+                "undefined": step.undefined,
+                "ambiguous": step.ambiguous,
             }
             return Question(self.possible(case), (logic.negate(stops[name]),))
         p = next(p for p in self.machine.properties if p.name == name)
@@ -290,11 +298,11 @@ def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:
     """Whether a value keeps its type's bounds; what has no term, element by element."""
     match value:
         case Many(rows=rows, item=item):
-            wanted = t.element(kind) or item
-            return encoding.logic.all(
-                encoding.logic.forall(r.names, r.when, inside(encoding, r.value, wanted))
-                for r in rows
-            )
+            wanted, logic = t.element(kind) or item, encoding.logic
+            each = [logic.forall(r.names, r.when, inside(encoding, r.value, wanted)) for r in rows]
+            if isinstance(kind, t.Seq) and kind.most is not None:
+                each.append(logic.at_most(_length(encoding, value), logic.number(kind.most)))
+            return logic.all(each)
         case Made(fields=fields):
             kinds = [of for _, of in encoding.variants(kind)[0][1]]
             pairs = zip(fields, kinds, strict=True)
@@ -303,6 +311,14 @@ def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:
             return encoding.logic.true
         case _:
             return encoding.bounds(value, kind)
+
+
+def _length(encoding: Encoding, many: Many) -> Term:
+    logic = encoding.logic
+    if not many.listed:
+        raise NotEncodable("the length of a sequence without a bound")
+    one, none = logic.number(1), logic.number(0)
+    return logic.add(none, *(logic.choose(row.when, one, none) for row in many.rows))
 
 
 def known(found: Iterable[Term | NotEncodable]) -> list[Term]:

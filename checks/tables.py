@@ -19,10 +19,11 @@ NEEDED = ("v", "seq", *(name for name in (*TEXTS, *RAW) if name not in SPARE))
 READ = (*NEEDED, "universe", "corrupt")
 
 
-def _arrow() -> Any:
+def arrow() -> Any:
+    """The library, which has no types; ReplayError where it is not installed."""
     try:
         import pyarrow
-        import pyarrow.parquet
+        import pyarrow.parquet  # pyright: ignore[reportUnusedImport]  # it is an attribute then
     except ImportError as error:
         raise ReplayError("Parquet needs pyarrow: pip install 'lawful[spark]'") from error
     return pyarrow
@@ -30,7 +31,7 @@ def _arrow() -> Any:
 
 def schema() -> Any:
     """The columns of a journal as a table."""
-    pa = _arrow()
+    pa = arrow()
     texts = [(name, pa.string()) for name in (*TEXTS, *RAW)]
     # Bytes that are no text must come back as they were.
     return pa.schema([("v", pa.int64()), ("seq", pa.int64()), *texts, ("corrupt", pa.binary())])
@@ -38,7 +39,7 @@ def schema() -> Any:
 
 def to_parquet(paths: Iterable[str | Path], folder: str | Path) -> int:
     """Write journals of JSON lines as Parquet into a folder; how many rows there were."""
-    pa = _arrow()
+    pa = arrow()
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     written = 0
@@ -58,7 +59,7 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 def rows_of_table(path: str) -> Iterator[Row | Rejected]:
     """The rows of a Parquet file."""
-    pa = _arrow()
+    pa = arrow()
     try:
         with pa.parquet.ParquetFile(path) as file:
             check_columns(path, {field.name: str(field.type) for field in file.schema_arrow})

@@ -91,7 +91,10 @@ class Execution(Statements):
             self.frame = kept
 
     def _body(
-        self, function: ir.Function, args: Mapping[str, Value], own: Place | Whole | Term | None,
+        self,
+        function: ir.Function,
+        args: Mapping[str, Value],
+        own: Place | Whole | Term | None,
         machine: ir.Machine | None = None,
     ) -> list[Returned]:
         """Execute a body; the ways out of it, the state merged over them."""
@@ -133,7 +136,10 @@ class Execution(Statements):
         return self.logic.make(self.encoding.data(t.NOTHING), 0, [])
 
     def _transition(
-        self, row: ir.Transition, args: Mapping[str, Value], own: Place | Whole | Term | None,
+        self,
+        row: ir.Transition,
+        args: Mapping[str, Value],
+        own: Place | Whole | Term | None,
         machine: ir.Machine | None = None,
     ) -> list[Returned]:
         machine = machine or self.frame.machine
@@ -280,7 +286,10 @@ class Execution(Statements):
         return none if output is None else output
 
     def _ignored(
-        self, ignores: Sequence[ir.Ignore], given: Sequence[tuple[Value, t.Type]], own: Place,
+        self,
+        ignores: Sequence[ir.Ignore],
+        given: Sequence[tuple[Value, t.Type]],
+        own: Place,
         machine: ir.Machine,
     ) -> Term:
         found: list[Term] = []

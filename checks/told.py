@@ -11,8 +11,8 @@ from lawful.spec.ir import Json
 from lawful.spec.serial import is_object
 from lawful.spec.values import FrozenMap
 
-from .meaning import Box
-from .reference import Reference, State, freeze, thaw
+from .boxes import Box, State, freeze, thaw
+from .reference import Reference
 
 Read = Callable[[str, Json, t.Type], Any]
 
@@ -47,7 +47,7 @@ class Told:
                 return self._part(name, data, machine, old)
             case t.Map(key=key, value=t.Part(machine=machine)):
                 rows = self._pairs(name, data, key)
-                olds: Mapping[Any, Any] = old if isinstance(old, FrozenMap) else {}
+                olds = dict(old or {})
                 made = {k: self._part(name, v, machine, olds.get(k)) for k, v in rows}
                 return FrozenMap(made)
             case _:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from .rows import Rejected, Row, decoded
+from .rows import Rejected, Row, RowOf, decoded
 
 LINES = (".jsonl", ".ndjson", ".json", ".log", ".txt")
 PARQUET = b"PAR1"
@@ -109,7 +109,7 @@ def opened(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
-def rows_of_lines(path: str) -> Iterator[Row | Rejected]:
+def rows_of_lines(path: str, row_of: RowOf) -> Iterator[Row | Rejected]:
     """The rows of a file of JSON lines; blank lines are none."""
     if remote(path):
         raise ReplayError(f"{path}: reading this needs --engine spark")
@@ -117,6 +117,6 @@ def rows_of_lines(path: str) -> Iterator[Row | Rejected]:
         with opened(Path(path)) as file:
             for line in file:
                 if line.strip(BLANK):
-                    yield decoded(line.rstrip(b"\n"))
+                    yield decoded(line.rstrip(b"\n"), row_of)
     except (OSError, EOFError) as error:
         raise ReplayError(f"{path}: {error}") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from lawful.spec.values import FrozenBag, FrozenMap
 
@@ -13,10 +13,12 @@ from .meaning import NoValue
 def put(held: Any, key: Any, value: Any) -> Any:
     """The map, bag or list with the value at the key; NoValue where a list has no such index."""
     if isinstance(held, FrozenBag):
-        others = {k: n for k, n in held.items() if k != key}
-        return FrozenBag({**others, key: value} if value else others)
+        bag = cast("FrozenBag[Any]", held)
+        others = {k: n for k, n in bag.items() if k != key}
+        return FrozenBag[Any]({**others, key: value} if value else others)
     if isinstance(held, FrozenMap):
-        return FrozenMap({**held, key: value})
+        table = cast("Table", held)
+        return FrozenMap[Any, Any]({**table, key: value})
     if not -len(held) <= key < len(held):
         raise NoValue(f"there is no item {key}")
     at = key % len(held)
@@ -59,23 +61,60 @@ def _seq_remove(held: tuple[Any, ...], item: Any) -> tuple[Any, Any]:
     return (*held[:at], *held[at + 1 :]), None
 
 
-UPDATE: dict[tuple[str, str], Callable[..., tuple[Any, Any]]] = {
-    ("Set", "add"): lambda held, x: (held | {x}, None),
-    ("Set", "discard"): lambda held, x: (held - {x}, None),
+Set = frozenset[Any]
+Sequence = tuple[Any, ...]
+Table = FrozenMap[Any, Any]
+Result = tuple[Any, Any]
+
+
+def _add(held: Set, item: Any) -> Result:
+    return held | {item}, None
+
+
+def _discard(held: Set, item: Any) -> Result:
+    return held - {item}, None
+
+
+def _update(held: Set, other: Set) -> Result:
+    return held | other, None
+
+
+def _append(held: Sequence, item: Any) -> Result:
+    return (*held, item), None
+
+
+def _extend(held: Sequence, other: Sequence) -> Result:
+    return (*held, *other), None
+
+
+def _merge(held: Table, other: Mapping[Any, Any]) -> Result:
+    return FrozenMap[Any, Any]({**held, **other}), None
+
+
+def _always(value: Any) -> Callable[..., Result]:
+    def update(held: Any, *_args: Any) -> Result:
+        return value, None
+
+    return update
+
+
+UPDATE: dict[tuple[str, str], Callable[..., Result]] = {
+    ("Set", "add"): _add,
+    ("Set", "discard"): _discard,
     ("Set", "remove"): _remove,
-    ("Set", "update"): lambda held, other: (held | other, None),
-    ("Set", "clear"): lambda held: (frozenset(), None),
-    ("Seq", "append"): lambda held, x: ((*held, x), None),
-    ("Seq", "extend"): lambda held, other: ((*held, *other), None),
+    ("Set", "update"): _update,
+    ("Set", "clear"): _always(frozenset[Any]()),
+    ("Seq", "append"): _append,
+    ("Seq", "extend"): _extend,
     ("Seq", "insert"): _insert,
     ("Seq", "pop"): _pop,
     ("Seq", "remove"): _seq_remove,
-    ("Seq", "clear"): lambda held: ((), None),
+    ("Seq", "clear"): _always(()),
     ("Map", "pop"): _map_pop,
-    ("Map", "update"): lambda held, other: (FrozenMap({**held, **other}), None),
+    ("Map", "update"): _merge,
     ("Map", "delete"): _map_delete,
-    ("Map", "clear"): lambda held: (FrozenMap(), None),
-    ("Bag", "clear"): lambda held: (FrozenBag(), None),
-    ("Timer", "start"): lambda held, seconds: (True, None),
-    ("Timer", "stop"): lambda held: (False, None),
+    ("Map", "clear"): _always(FrozenMap[Any, Any]()),
+    ("Bag", "clear"): _always(FrozenBag[Any]()),
+    ("Timer", "start"): _always(True),
+    ("Timer", "stop"): _always(False),
 }

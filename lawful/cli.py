@@ -12,7 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from lawful.spec.errors import DeclarationError
 
@@ -27,6 +27,12 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         self.exit(USAGE, f"{self.prog}: {message}\n")
+
+
+class Commands(Protocol):
+    """What `add_subparsers` gives."""
+
+    def add_parser(self, name: str, *, help: str, description: str) -> _Parser: ...
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,10 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-Sub = "argparse._SubParsersAction[_Parser]"
-
-
-def _command(commands_: Sub, name: str, run: Callable[[argparse.Namespace], int]) -> _Parser:
+def _command(commands_: Commands, name: str, run: Callable[[argparse.Namespace], int]) -> _Parser:
     doc = (run.__doc__ or "").strip().split("\n")[0]
     parser = commands_.add_parser(name, help=doc, description=doc)
     parser.set_defaults(run=run)
@@ -73,7 +76,7 @@ def _command(commands_: Sub, name: str, run: Callable[[argparse.Namespace], int]
     return parser
 
 
-def _check(commands_: Sub) -> None:
+def _check(commands_: Commands) -> None:
     parser = _command(commands_, "check", commands.check)
     parser.add_argument("target", metavar="TARGET", help="package.module[:Machine] or file.py[:…]")
     parser.add_argument(
@@ -87,7 +90,7 @@ def _check(commands_: Sub) -> None:
     parser.add_argument("--only", action="append", default=[], metavar="PROPERTY")
 
 
-def _prove(commands_: Sub) -> None:
+def _prove(commands_: Commands) -> None:
     parser = _command(commands_, "prove", commands.prove)
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument("--method", choices=("auto", "induction"), default="auto")
@@ -95,7 +98,7 @@ def _prove(commands_: Sub) -> None:
     parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="each obligation")
 
 
-def _draw(commands_: Sub) -> None:
+def _draw(commands_: Commands) -> None:
     parser = _command(commands_, "draw", commands.draw)
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument(
@@ -105,7 +108,7 @@ def _draw(commands_: Sub) -> None:
     parser.add_argument("--out", type=Path, default=Path(), metavar="DIR", help="default: here")
 
 
-def _replay(commands_: Sub) -> None:
+def _replay(commands_: Commands) -> None:
     parser = _command(commands_, "replay", commands.replay)
     parser.add_argument("traces", metavar="TRACES", nargs="+", help="journals: JSON lines, Parquet")
     parser.add_argument("target", metavar="TARGET")
@@ -114,7 +117,7 @@ def _replay(commands_: Sub) -> None:
     parser.add_argument("--report", type=Path, metavar="FILE.html")
 
 
-def _show(commands_: Sub) -> None:
+def _show(commands_: Commands) -> None:
     parser = _command(commands_, "show", commands.show)
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument(

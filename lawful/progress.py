@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 Tell = Callable[[str], None]
 
 
 @contextmanager
-def progress(title: str, quiet: bool) -> Iterator[Tell]:
+def progress(title: str, quiet: bool) -> Generator[Tell]:
     """Inside, telling a text shows it beside the title; silent when quiet or not at a terminal."""
     if quiet or not sys.stderr.isatty():
         yield lambda text: None

@@ -49,8 +49,8 @@ AS_WRITTEN: tuple[type[Machine], ...] = (
 class Findings:
     """What the run established: rows of (what, result, whether it is as it should be)."""
 
-    rows: list[tuple[str, str, bool]] = field(default_factory=list)
-    paths: list[tuple[str, Path]] = field(default_factory=list)
+    rows: list[tuple[str, str, bool]] = field(default_factory=list[tuple[str, str, bool]])
+    paths: list[tuple[str, Path]] = field(default_factory=list[tuple[str, Path]])
 
     def add(self, what: str, result: str, good: bool) -> None:
         """Note one result."""

@@ -13,7 +13,7 @@ from lawful.spec.serial import Fingerprints, fingerprints
 
 from . import choice, persist
 from .guards import Refusal
-from .make import bare, plan_of
+from .make import bare, begin, plan_of
 from .observed import Observed, Observer
 from .plan import Alarm, Plan, Way
 from .whole import choose
@@ -95,11 +95,11 @@ class Access(Generic[M]):
             known = ", ".join(plan.fields)
             raise TypeError(f"{plan.name} has no {', '.join(sorted(unknown))}; it has {known}")
         fixed = {k: v for k, v in values.items() if k not in plan.variables}
-        machine = self._cls(**fixed)
-        for name in plan.variables:
-            if name in values:
-                setattr(machine.__state__, name, persist.checked(plan, name, values[name]))
-        machine.__state__.__watch__ = None
+        given = {k: v for k, v in values.items() if k in plan.variables}
+        machine = bare(self._cls, None, None)
+        begin(machine.__state__, fixed, plan.fresh_but(frozenset(given)))
+        for name, value in given.items():
+            setattr(machine.__state__, name, persist.checked(plan, name, value))
         return machine
 
 

@@ -82,29 +82,30 @@ def _one_of(value: Any, options: tuple[t.Type, ...], world: World, what: str) ->
 
 
 def _container(value: Any, kind: t.Type, world: World, what: str) -> Any:
+    held = value  # Of a type that no test below narrows.
     match kind:
-        case t.Tuple(items=items) if isinstance(value, tuple) and len(value) == len(items):
-            for i, (each, of) in enumerate(zip(value, items, strict=True)):
+        case t.Tuple(items=items) if isinstance(value, tuple) and len(held) == len(items):
+            for i, (each, of) in enumerate(zip(held, items, strict=True)):
                 taken(each, of, world, f"{what}[{i}]")
-            return value
+            return held
         case t.Seq(item=item, mutable=mutable) if isinstance(value, list if mutable else tuple):
-            for i, each in enumerate(value):
+            for i, each in enumerate(held):
                 taken(each, item, world, f"{what}[{i}]")
-            return value
+            return held
         case t.Set(item=item, mutable=mutable) if isinstance(value, set if mutable else frozenset):
-            for each in value:
+            for each in held:
                 taken(each, item, world, f"an element of {what}")
-            return value
+            return held
         case t.Map(key=key, value=of) if isinstance(value, Mapping):
-            for k, v in value.items():
+            for k, v in held.items():
                 taken(k, key, world, f"a key of {what}")
                 taken(v, of, world, f"{what}[{k!r}]")
-            return dict(value) if kind.mutable else FrozenMap(value)
+            return dict(held) if kind.mutable else FrozenMap(held)
         case t.Bag(item=item) if isinstance(value, Mapping):
-            for k, n in value.items():
+            for k, n in held.items():
                 taken(k, item, world, f"an element of {what}")
                 taken(n, t.INT, world, f"{what}[{k!r}]")
-            return FrozenBag(value)
+            return FrozenBag(held)
         case _:
             _wrong(value, kind, what)
 

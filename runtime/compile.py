@@ -108,7 +108,7 @@ class Compiler:
         checks = self.checks(m.name, ((p.name, p.type) for p in m.parameters))
         plan.parameters = dict(zip((p.name for p in m.parameters), checks, strict=True))
         plan.assumed = tuple(p.name for p in m.of_kind("assume"))
-        plan.text, plan.watched = self.text, self.watched
+        plan.text, plan.watched, plan.fresh_but = self.text, self.watched, self.fresh_but
         return plan
 
     def empty_plan(self) -> Plan:
@@ -127,9 +127,9 @@ class Compiler:
                 case _:
                     pass
         slots: dict[str, Any] = {"__slots__": (*held, *fixed), "__module__": m.module}
-        state = type(f"{m.name}State", (State,), slots)
-        plan = Plan(self.resolved, state, fields, held, families)
-        state.__plan__ = plan
+        state: Any = type(f"{m.name}State", (State,), slots)
+        state.__plan__ = Plan(self.resolved, state, fields, held, families)
+        plan: Plan = state.__plan__
         return plan
 
     # Functions.
@@ -217,17 +217,23 @@ class Compiler:
         made = located(ast.Return(ast.Dict(keys, values)), self.machine.place)
         return self.add(self.names.reserve("defaults"), self.machine.place, [], [made], "defaults")
 
-    def fresh(self) -> str:
-        """Puts the initial values into a new state."""
+    def fresh(self, given: frozenset[str] = frozenset()) -> str:
+        """Puts the initial values into a new state, of all variables but the given ones."""
         body = self.emitter("self")
         made: list[ast.stmt] = []
         for v in self.machine.variables:
-            if v.initial is not None and not v.ghost:
+            if v.initial is not None and not v.ghost and v.name not in given:
                 slot = ast.Attribute(name("self"), v.name, ast.Load())
                 mine = v.place.file == self.machine.place.file
                 place = v.place if mine else self.machine.place
                 made.append(located(assign(slot, body.value(v.initial, v.type)), place))
         return self.add(self.names.reserve("fresh"), self.machine.place, [], made, "fresh")
+
+    def fresh_but(self, given: frozenset[str]) -> Any:
+        """As `fresh`, defined by now."""
+        made = self.fresh(given)
+        self.define()
+        return self.names.globals[made]
 
     # Ways.
 

@@ -29,7 +29,7 @@ def variable_of(place: ir.Expr) -> str | None:
 class Writes:
     """The variables that a step may assign; `parts`: it may also change its parts."""
 
-    variables: dict[str, None] = field(default_factory=dict)
+    variables: dict[str, None] = field(default_factory=dict[str, None])
     parts: bool = False
 
     def add(self, other: Writes) -> None:
@@ -150,11 +150,11 @@ class Eraser:
         """The statements that are left."""
         if not any(self.ghosts.values()):
             return body
-        before = -1
-        while before != len(self.tainted):
+        while True:
             before = len(self.tainted)
             left = tuple(self._block(body))
-        return left
+            if before == len(self.tainted):
+                return left
 
     def _block(self, body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
         for stmt in body:
@@ -166,8 +166,9 @@ class Eraser:
                 case ir.Loop(over=over):
                     if not self._sees((over,)):
                         yield dataclasses.replace(stmt, body=tuple(self._block(stmt.body)))
-                case _ if not self._goes(stmt):
-                    yield stmt
+                case _:
+                    if not self._goes(stmt):
+                        yield stmt
 
     def _goes(self, stmt: ir.Stmt) -> bool:
         match stmt:

@@ -21,7 +21,7 @@ from lawful.spec.walk import everything
 from . import choice, helpers
 from .build import attribute, call, located, name, target, without_places
 
-PYTHON = {
+PYTHON: dict[type[t.Type], type[Any]] = {
     t.Int: int, t.Bool: bool, t.Tuple: tuple, t.Seq: tuple, t.Set: frozenset, t.Map: FrozenMap,
 }  # fmt: skip
 SET_ALGEBRA = frozenset({"union", "intersection", "difference", "symmetric_difference"})
@@ -33,7 +33,7 @@ class Names:
 
     world: World
     taken: frozenset[str]
-    globals: dict[str, Any] = field(default_factory=dict)
+    globals: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def put(self, name: str, value: Any) -> str:
         """A name that stands for the value: this one, with underscores where it is taken."""

@@ -58,9 +58,10 @@ def private(container: Any) -> Any:
 
 def private_deep(container: Any) -> Any:
     """A copy of a container and of the containers in it."""
+    kind: type[Any] = type(container)
     made = container.copy()
-    rows = container.items() if isinstance(container, dict) else enumerate(container)
-    for key, value in rows if isinstance(container, dict | list) else ():
+    rows = container.items() if kind is dict else enumerate(container) if kind is list else ()
+    for key, value in rows:
         if type(value) in (dict, set, list, Counter):
             made[key] = private_deep(value)
     return made

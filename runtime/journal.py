@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
@@ -121,6 +121,7 @@ class _Writer:
         self.plan: Plan = access.plan
         self.fingerprint = access.fingerprint.behaviour
         self.params = {way.name: dict(way.params) for way in self.plan.ways.values()}
+        self.timers: dict[str, Json] = {}
         self.seq = 0
 
     def row(self, time: float, **rest: Any) -> None:
@@ -135,24 +136,41 @@ class _Writer:
         """The first row: the instance as it is now."""
         state, plan = entry.__state__, self.plan
         control = getattr(getattr(state, "state", None), "name", None)
+        whole = variables(state)
+        self.timers = {name: whole[name] for name in whole if _of_timers(plan.fields[name])}
         fixed = {p.name: plain(getattr(state, p.name), p.type) for p in plan.machine.parameters}
         self.row(
             state.__time__.now(), event=None, transition=None, args=fixed, outcome="made",
-            before=None, after=control, changed=variables(state), output=None, why=None,
+            before=None, after=control, changed=whole, output=None, why=None,
         )  # fmt: skip
 
     def stepped(self, done: Stepped) -> None:
         """The row of an event."""
         kinds, plan = self.params[done.event], self.plan
-        state = done.instance.__state__
         why = "; ".join(map(str, done.reasons)) if done.outcome == "refused" else None
         self.row(
             done.time, event=done.event, transition=done.transition,
             args={name: plain(value, kinds[name]) for name, value in done.args.items()},
             outcome=done.outcome, before=done.before, after=done.after,
-            changed={name: plain(getattr(state, name), plan.fields[name]) for name in done.changed},
+            changed=self.changed(done),
             output=plain(done.output, plan.machine.event(done.event).output), why=why,
         )  # fmt: skip
+
+
+    def changed(self, done: Stepped) -> dict[str, Json]:
+        """The new values; a timer that was armed and is armed again is what it was."""
+        state, out = done.instance.__state__, dict[str, Json]()
+        for name in done.changed:
+            new = plain(getattr(state, name), self.plan.fields[name])
+            if name not in self.timers:
+                out[name] = new
+            elif new != self.timers[name]:
+                out[name] = self.timers[name] = new
+        return out
+
+
+def _of_timers(kind: t.Type) -> bool:
+    return isinstance(kind.value if isinstance(kind, t.Map) else kind, t.Timer)
 
 
 def variables(state: State) -> dict[str, Json]:
@@ -204,7 +222,7 @@ def read(
                 on_torn(number, text)
                 return
             row = _row(str(path), number, line)
-            wanted = expected.get(row["instance"], row["seq"])
+            wanted = expected.setdefault(row["instance"], row["seq"])
             if row["seq"] != wanted:
                 what = f"row {row['seq']} of {row['instance']}, where {wanted} is the next"
                 raise JournalError(str(path), number, what)
@@ -212,15 +230,20 @@ def read(
             yield row
 
 
+def _object(data: Any) -> dict[str, Any]:
+    """The data where they are an object, else nothing."""
+    return data if isinstance(data, dict) else {}
+
+
 def _row(path: str, number: int, line: bytes) -> dict[str, Any]:
     try:
-        row = json.loads(line)
+        row: Any = json.loads(line)
     except ValueError as error:
         raise JournalError(path, number, f"not JSON: {line[:60]!r}") from error
-    if not isinstance(row, Mapping) or set(row) != set(KEYS):
+    found = _object(row)
+    if found.get("v", 1) != 1:
+        raise JournalError(path, number, f"a row of version {found['v']}; this lawful reads 1")
+    named = isinstance(found.get("instance"), str) and type(found.get("seq")) is int
+    if set(found) != set(KEYS) or not named:
         raise JournalError(path, number, f"not a row of a journal: {line[:60]!r}")
-    if row["v"] != 1:
-        raise JournalError(path, number, f"a row of version {row['v']}; this lawful reads 1")
-    if not isinstance(row["instance"], str) or type(row["seq"]) is not int:
-        raise JournalError(path, number, f"not a row of a journal: {line[:60]!r}")
-    return dict(row)
+    return found

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lawful.spec import types as t
+from lawful.spec.declare import Declared
 from lawful.spec.members import chain_of
 from lawful.spec.resolve import resolve
 from lawful.spec.words import header
@@ -61,7 +62,9 @@ def part_of(cls: type[M], whole: State, parameters: Mapping[str, Any] | None) ->
     return made
 
 
-def begin(state: State, parameters: Mapping[str, Any]) -> None:
+def begin(
+    state: State, parameters: Mapping[str, Any], fresh: Callable[[State], None] | None = None
+) -> None:
     """Give a new state its parameters and initial values, and check what is assumed of them."""
     plan = state.__plan__
     if parameters and not parameters.keys() <= plan.parameters.keys():
@@ -75,11 +78,11 @@ def begin(state: State, parameters: Mapping[str, Any]) -> None:
             setattr(state, name, plan.defaults[name])
         else:
             raise TypeError(f"{plan.name} needs its parameter {name}")
-    plan.fresh(state)
+    (fresh or plan.fresh)(state)
     for name in plan.assumed:
         if not plan.functions[name](state):
             raise ValueError(f"{plan.name}: the assumption {name} is false of these parameters")
-    if not plan.judged:
+    if not plan.judged and fresh is None:
         judge_all(state)  # Initial values depend on nothing: once is enough.
         plan.judged = True
 
@@ -97,7 +100,8 @@ def install(cls: type[Machine]) -> Plan:
     """Compile a class and put the result in its place; `_originals` keeps what was there."""
     plan = Compiler(resolve(cls)).run()
     plan.cls = cls
-    plan.abstract = cls._declared.abstract
+    declared: Declared = vars(cls)["_declared"]
+    plan.abstract = declared.abstract
     plan.part_of = part_of
     members = dict(_members(cls, plan))
     originals = {name: vars(cls)[name] for name in members if name in vars(cls)}

@@ -121,22 +121,27 @@ def _plain(kind: t.Type) -> t.Type:
 
 def read(data: Any, plan: Plan) -> Kept:
     """What a snapshot keeps; ValueError, with what is wrong, for anything else."""
-    if not isinstance(data, Mapping) or data.get("machine") != plan.name:
-        found = data.get("machine") if isinstance(data, Mapping) else data
-        raise ValueError(f"not a snapshot of {plan.name}: {found!r}")
+    rows = _object(data)
+    if rows.get("machine") != plan.name:
+        raise ValueError(f"not a snapshot of {plan.name}: {rows.get('machine', data)!r}")
     held = set(plan.fields) - set(plan.variables)
     return Kept(
         plan.cls,
-        _rows(data.get("parameters"), plan, held),
-        _rows(data.get("variables"), plan, set(plan.variables)),
+        _rows(rows.get("parameters"), plan, held),
+        _rows(rows.get("variables"), plan, set(plan.variables)),
     )
 
 
+def _object(data: Any) -> dict[str, Any]:
+    """The data where they are an object, else nothing."""
+    return dict(data) if isinstance(data, Mapping) else {}  # pyright: ignore[reportUnknownArgumentType]  # JSON
+
+
 def _rows(data: Any, plan: Plan, wanted: set[str]) -> dict[str, Any]:
-    if not isinstance(data, Mapping) or set(data) != wanted:
-        found = sorted(data) if isinstance(data, Mapping) else data
-        raise ValueError(f"a snapshot of {plan.name} has {sorted(wanted)}, not {found}")
-    return {k: _read(data[k], plan.fields[k], plan, k) for k in plan.fields if k in wanted}
+    rows = _object(data)
+    if set(rows) != wanted:
+        raise ValueError(f"a snapshot of {plan.name} has {sorted(wanted)}, not {sorted(rows)}")
+    return {k: _read(rows[k], plan.fields[k], plan, k) for k in plan.fields if k in wanted}
 
 
 def _read(data: Any, kind: t.Type, plan: Plan, what: str) -> Any:
@@ -144,15 +149,13 @@ def _read(data: Any, kind: t.Type, plan: Plan, what: str) -> Any:
     match kind:
         case t.Part():
             known = {cls.__name__: cls for cls in _family(parts[kind.machine])}
-            named = data.get("machine") if isinstance(data, Mapping) else None
+            named = _object(data).get("machine")
             if named not in known:
                 raise ValueError(f"{what} is a {kind}, not {named!r}")
             cls: Any = known[named]
             return read(data, cls.lawful.plan)
         case t.Map(key=key, value=t.Part() as of):
-            if not isinstance(data, list):
-                raise ValueError(f"{what} is a list of [key, {of}]")
-            rows = [(decode(row[0], key, world), row[1]) for row in data]
+            rows = [(decode(k, key, world), v) for k, v in _pairs(data, what)]
             return {_open(k, key): _read(v, of, plan, what) for k, v in rows}
         case _:
             value = native(_open(decode(data, _plain(kind), world), kind), kind)
@@ -160,6 +163,14 @@ def _read(data: Any, kind: t.Type, plan: Plan, what: str) -> Any:
             if found is not None:
                 raise ValueError(f"{what}: {found}")
             return value
+
+
+def _pairs(data: Any, what: str) -> list[Any]:
+    """The rows of a map of parts."""
+    rows: list[Any] = data if type(data) is list else [None]
+    if not all(type(row) is list and len(row) == 2 for row in rows):
+        raise ValueError(f"{what} is a list of [key, part]")
+    return rows
 
 
 def _family(cls: type[Any]) -> list[type[Any]]:

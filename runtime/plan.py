@@ -101,6 +101,9 @@ class Alarm:
     ways: tuple[Way, ...]
 
 
+Hint = Callable[[State], None]
+
+
 @dataclass
 class Plan:
     """A compiled machine."""
@@ -110,17 +113,18 @@ class Plan:
     fields: dict[str, t.Type]
     variables: tuple[str, ...]
     families: dict[str, bool]
-    ways: dict[str, Way] = field(default_factory=dict)
-    starts: dict[str, Way] = field(default_factory=dict)
-    functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
-    hints: dict[str, Callable[[State], None]] = field(default_factory=dict)
+    ways: dict[str, Way] = field(default_factory=dict[str, Way])
+    starts: dict[str, Way] = field(default_factory=dict[str, Way])
+    functions: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
+    hints: dict[str, Hint] = field(default_factory=dict[str, Hint])
     alarms: tuple[Alarm, ...] = ()
-    defaults: dict[str, Any] = field(default_factory=dict)
-    fresh: Callable[[State], None] = lambda state: None
+    defaults: dict[str, Any] = field(default_factory=dict[str, Any])
+    fresh: Callable[[State], None] = print
+    fresh_but: Callable[[frozenset[str]], Callable[[State], None]] = lambda given: print
     text: Callable[[], str] = str
     watched: Callable[[str], Callable[..., Any]] = lambda name: print
-    runs: dict[str, Callable[..., Any]] = field(default_factory=dict)
-    parameters: dict[str, Check] = field(default_factory=dict)
+    runs: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
+    parameters: dict[str, Check] = field(default_factory=dict[str, Check])
     assumed: tuple[str, ...] = ()
     fingerprint: Fingerprints | None = None
     abstract: bool = False

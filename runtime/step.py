@@ -272,6 +272,12 @@ class Body(Expressions):
     def loop(self, stmt: ir.Loop) -> list[ast.stmt]:
         return [ast.For(target(stmt.names), self.iterated(stmt.over), self.block(stmt.body), [])]
 
+    def leave(self, stmt: ir.Break) -> list[ast.stmt]:
+        return [ast.Break()]
+
+    def go_on(self, stmt: ir.Continue) -> list[ast.stmt]:
+        return [ast.Continue()]
+
     def give(self, stmt: ir.Return) -> list[ast.stmt]:
         value = None if stmt.value is None else self.value(stmt.value, stmt.value.type)
         return self.finish(value, stmt.place)
@@ -328,8 +334,8 @@ STATEMENTS: dict[type[ir.Stmt], Callable[..., list[ast.stmt]]] = {
     ir.Unpack: Body.unpack,
     ir.Branch: Body.branch,
     ir.Loop: Body.loop,
-    ir.Break: lambda body, stmt: [ast.Break()],
-    ir.Continue: lambda body, stmt: [ast.Continue()],
+    ir.Break: Body.leave,
+    ir.Continue: Body.go_on,
     ir.Return: Body.give,
     ir.Require: Body.require,
     ir.Refuse: Body.refuse,

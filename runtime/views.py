@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from types import MappingProxyType
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from lawful.spec import types as t
 from lawful.spec.values import FrozenBag, FrozenMap
@@ -22,8 +22,9 @@ class ListView(list[T]):
     def _refuse(self, *_args: object, **_kwargs: object) -> NoReturn:
         raise TypeError("a machine's list changes by its transitions only; list(...) copies it")
 
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
-    append = extend = insert = pop = remove = clear = sort = reverse = _refuse
+    if not TYPE_CHECKING:
+        __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+        append = extend = insert = pop = remove = clear = sort = reverse = _refuse
 
     def __reduce__(self) -> tuple[type[list[T]], tuple[list[T]]]:
         return list, (list(self),)

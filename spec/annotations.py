@@ -17,9 +17,30 @@ from . import types as t
 from .declare import Declaration, Names
 from .errors import Place, Problems
 from .values import World
-from .words import Mark, Opaque, Record, Serial, Sort, OrderedSort, Timer
+from .words import Clock, Mark, Opaque, OrderedSort, Record, Serial, Sort, Timer
 
 FORMS = "bool, int, Nat, an Enum, Sort or Record, set, dict, list, tuple, Counter, Timer, a Machine"
+SORT = 'class Node(Sort), or Annotated[str, Opaque("Text")]'
+# What is often written and is no type of the language, with what to write instead.
+INSTEAD: dict[object, str] = {
+    str: f"for names {SORT}; for states an Enum",
+    bytes: 'Annotated[bytes, Opaque("Payload")]',
+    object: "name the type: a Record, a union of Records",
+    Any: "name the type: a Record, a union of Records",
+    list: "say of what: list[int]",
+    set: "say of what: set[int]",
+    frozenset: "say of what: frozenset[int]",
+    dict: "say from what to what: dict[int, bool]",
+    tuple: "say of what: tuple[int, ...] or tuple[int, bool]",
+    collections.Counter: "say of what: Counter[int]",
+    collections.deque: "use list[T], with append and pop(0)",
+    collections.defaultdict: "use dict[K, V] = total(...), or a Counter",
+    complex: "use integers",
+    Sort: "make a class of it: class Node(Sort)",
+    Record: "make a class of it: class Message(Record), with fields",
+    enum.Enum: "make a class of it: class Mode(Enum)",
+    Declaration: "name the machine",
+}
 
 
 class TypeReader:
@@ -32,6 +53,7 @@ class TypeReader:
         self.sorts: dict[str, type[Any]] = {}
         self.parts: dict[str, type[Declaration]] = {}
         self.used: dict[t.Type, None] = {}
+        self.reading: list[type[Any]] = []
 
     def world(self) -> World:
         """The classes met so far."""
@@ -43,28 +65,87 @@ class TypeReader:
         self.records.update(other.records)
         self.sorts.update(other.sorts)
 
+    def read_field(self, annotation: object, place: Place, names: Names) -> t.Type:
+        """The type of a field, which alone may be a `Param` or a `Ghost`."""
+        if typing.get_origin(annotation) is Annotated:
+            of, *marks = typing.get_args(annotation)
+            rest = [mark for mark in marks if not (isinstance(mark, Mark) and mark.word != "nat")]
+            annotation = Annotated[(of, *rest)] if rest else of  # type: ignore[index]  # made here
+        return self.read(annotation, place, names)
+
     def read(self, annotation: object, place: Place, names: Names) -> t.Type:
         """The type; a problem is noted and `Unknown` given for what is none."""
         if isinstance(annotation, typing.ForwardRef):
             annotation = annotation.__forward_arg__
         if isinstance(annotation, str):
-            try:
-                annotation = names.evaluate(annotation)
-            except NameError as error:
-                self.problems.add("L201", place, str(error), "a known name", "import or define it")
-                return t.Unknown()
-            return self.read(annotation, place, names)
-        if isinstance(annotation, type):
+            return self._text(annotation, place, names)
+        before = len(self.problems.found)
+        if isinstance(annotation, type) and not typing.get_args(annotation):
             found = self._class(annotation, place)
         else:
             found = self._form(annotation, place, names)
-        if found is None:
-            self.problems.add(
-                "L202", place, _spelled(annotation), FORMS, "see the table of types on the page"
-            )
+        if len(self.problems.found) > before:
             return t.Unknown()
+        if found is None:
+            self.refuse(place, _spelled(annotation), FORMS, self._instead(annotation))
+            return t.Unknown()
+        self._judge(found, place)
         self.used[found] = None
         return found
+
+    def refuse(self, place: Place, found: str, expected: str, rewrite: str) -> None:
+        """Note that this is no type of the language."""
+        self.problems.add("L202", place, found, expected, rewrite)
+
+    def later(self, place: Place, found: str, rewrite: str) -> None:
+        """Note that this type is not supported yet."""
+        self.problems.add("L190", place, found, "what this version supports", rewrite)
+
+    def _text(self, annotation: str, place: Place, names: Names) -> t.Type:
+        try:
+            value = names.evaluate(annotation)
+        except NameError as error:
+            name = getattr(error, "name", None) or str(error)
+            self.problems.add(
+                "L201", place, f"{name}, in {annotation}" if name != annotation else name,
+                "the name of a type", "import it, or define it at the top of the module",
+            )  # fmt: skip
+        except Exception as error:  # Whatever Python says of the text.
+            self.refuse(place, f"{annotation}: {error}", FORMS, "correct the annotation")
+        else:
+            return self.read(value, place, names)
+        return t.Unknown()
+
+    @staticmethod
+    def _instead(annotation: object) -> str:
+        try:
+            found = INSTEAD.get(annotation)
+        except TypeError:
+            found = None
+        if found is None and isinstance(annotation, type) and issubclass(annotation, enum.Flag):
+            found = "use a frozenset of an Enum"
+        return found or "use one of the types in the table of the language page"
+
+    def _judge(self, found: t.Type, place: Place) -> None:
+        """What is immutable inside what, and which alternatives can be told apart."""
+        match found:
+            case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item) if not t.immutable(item):
+                self.refuse(
+                    place, f"{item} inside {found}", "immutable elements and keys",
+                    "use frozenset, tuple or a Record for what is inside",
+                )  # fmt: skip
+            case t.Union() if not t.proper_union(found) or not t.immutable(found):
+                self.refuse(
+                    place, str(found), "a union of Records, or one immutable type and None",
+                    "wrap each alternative in a Record of its own",
+                )  # fmt: skip
+            case _:
+                pass
+        inside = t.element(found) if not isinstance(found, t.Map) else found.value
+        if isinstance(found, t.Map | t.Seq) and isinstance(inside, t.Part):
+            self.later(place, str(found), "declare the parts one by one: first: Peer = Peer()")
+        if isinstance(found, t.Seq) and isinstance(inside, t.Timer):
+            self.refuse(place, str(found), "a Timer, or dict[K, Timer]", "use dict[K, Timer]")
 
     def _class(self, cls: type, place: Place) -> t.Type | None:
         plain: dict[type, t.Type] = {
@@ -72,15 +153,20 @@ class TypeReader:
         }  # fmt: skip
         if cls in plain:
             return plain[cls]
+        if issubclass(cls, Clock):
+            self.later(place, "Clock", "count ticks in an integer that a transition increases")
+            return t.Unknown()
         if issubclass(cls, enum.Enum):
+            if issubclass(cls, enum.Flag) or not cls.__members__:
+                return None
             self._register(self.enums, cls, place)
-            return t.Enum(cls.__name__, tuple(cls.__members__))
-        if issubclass(cls, Sort) and cls is not Sort:
+            return t.Enum(cls.__name__, tuple(member.name for member in cls))
+        if issubclass(cls, Sort) and cls not in (Sort, OrderedSort):
             self._register(self.sorts, cls, place)
             return t.Sort(cls.__name__, issubclass(cls, OrderedSort))
         if issubclass(cls, Record) and cls is not Record:
             return self._record(cls, place)
-        if issubclass(cls, Declaration):
+        if issubclass(cls, Declaration) and "_declared" in vars(cls):
             self._register(self.parts, cls, place)
             return t.Part(cls.__name__)
         return None
@@ -88,24 +174,45 @@ class TypeReader:
     def _register(self, table: dict[str, type[Any]], cls: type[Any], place: Place) -> None:
         other = table.setdefault(cls.__name__, cls)
         if other is not cls:
-            self.problems.add(
-                "L202", place, f"two classes named {cls.__name__}", "one name for one class",
+            self.refuse(
+                place, f"two classes named {cls.__name__}", "one name for one class",
                 "rename one of them: values are written with the class's name",
             )  # fmt: skip
 
     def _record(self, cls: type[Any], place: Place) -> t.Type:
         self._register(self.records, cls, place)
+        if cls in self.reading:
+            self.refuse(
+                place, f"{cls.__name__} inside itself", "records that end",
+                "refer to the other record by a number or a Sort",
+            )  # fmt: skip
+            return t.Unknown()
+        older = [base for base in cls.__mro__[1:] if issubclass(base, Record) and base is not Record]
+        if older:
+            self.later(
+                place, f"{cls.__name__}, which inherits from {older[0].__name__}",
+                "write out the fields, and use a union where either may stand",
+            )  # fmt: skip
         names = Names(vars(sys.modules[cls.__module__]), _around(cls))
         fields: list[tuple[str, t.Type]] = []
+        self.reading.append(cls)
         for f in dataclasses.fields(cls):
-            kind = self.read(f.type, place, names)
-            if not t.immutable(kind):
-                self.problems.add(
-                    "L202", place, f"{cls.__name__}.{f.name}: {kind}", "an immutable type",
-                    "use frozenset, tuple or Mapping in a record",
-                )  # fmt: skip
-            fields.append((f.name, kind))
+            fields.append((f.name, self._record_field(cls, f, place, names)))
+        self.reading.pop()
         return t.Record(cls.__name__, tuple(fields))
+
+    def _record_field(
+        self, cls: type[Any], f: dataclasses.Field[Any], place: Place, names: Names
+    ) -> t.Type:
+        kind = self.read(f.type, place, names)
+        where = f"{cls.__name__}.{f.name}: {kind}"
+        if f.default_factory is not dataclasses.MISSING or not f.init:
+            self.later(place, f"{cls.__name__}.{f.name} with field(...)", "give a plain default")
+        if not t.immutable(kind):
+            self.refuse(place, where, "an immutable type", "use frozenset, tuple or Mapping")
+        elif t.contains(kind, t.Float):
+            self.refuse(place, where, "no float", "count in integers: milliseconds, cents")
+        return kind
 
     def _form(self, annotation: Any, place: Place, names: Names) -> t.Type | None:
         if annotation is None:
@@ -121,15 +228,9 @@ class TypeReader:
             if len(args) == 2 and args[1] is ...:
                 return t.Seq(self.read(args[0], place, names), mutable=False)
             return t.Tuple(tuple(self.read(arg, place, names) for arg in args))
-        inner = [self.read(arg, place, names) for arg in args]
-        if origin in (set, frozenset):
-            return t.Set(inner[0], origin is set)
-        if origin is list:
-            return t.Seq(inner[0], mutable=True)
-        if origin is collections.Counter:
-            return t.Bag(inner[0])
-        if origin in (dict, collections.abc.Mapping):
-            return t.Map(inner[0], inner[1], origin is dict, total=origin is not dict)
+        if origin in CONTAINERS and len(args) == CONTAINERS[origin]:
+            inner = [self.read(arg, place, names) for arg in args]
+            return _container(origin, inner)
         return None
 
     def _annotated(
@@ -140,27 +241,67 @@ class TypeReader:
             return t.Opaque(opaque[0].name)
         found = self.read(of, place, names)
         for mark in marks:
-            match found, mark:
-                case t.Int(), Mark(word="nat"):
-                    found = t.NAT
-                case t.Int(), annotated_types.BaseMetadata() | annotated_types.GroupedMetadata():
-                    found = _bounded(found, mark)
-                case t.Seq(), annotated_types.MaxLen(max_length=most):
-                    found = dataclasses.replace(found, most=most)
-                case _, Mark(word="param" | "ghost"):
-                    pass
-                case _, Serial():
-                    return None
-                case _:
-                    pass  # Other libraries' marks mean nothing here.
+            found = self._marked(found, mark, place)
         return found
+
+    def _marked(self, found: t.Type, mark: Any, place: Place) -> t.Type:
+        """The type narrowed by one mark of an `Annotated`."""
+        match found, mark:
+            case t.Int(), Mark(word="nat"):
+                low = 0 if found.low is None else max(0, found.low)
+                return dataclasses.replace(found, low=low, name="Nat")
+            case t.Int(), _ if isinstance(mark, BOUND) and _whole(mark):
+                return _bounded(found, mark)
+            case (t.Seq() | t.Bag()), annotated_types.MaxLen(max_length=most):
+                return dataclasses.replace(found, most=most)
+            case _, Serial():
+                self.later(place, "Serial", "use a bounded integer, and subtract modulo its size")
+            case _, Mark(word=word):
+                self.refuse(
+                    place, f"{word.capitalize()}[...] inside another type", "it round the whole type",
+                    f"write {word.capitalize()}[...] outermost, in the annotation of a field",
+                )  # fmt: skip
+            case _, annotated_types.BaseMetadata() | annotated_types.GroupedMetadata():
+                self.refuse(
+                    place, f"{mark} on a {found}", "Interval, Ge, Gt, Le, Lt on an int; MaxLen on a list",
+                    "say it as an @invariant",
+                )  # fmt: skip
+            case _:
+                pass  # Other libraries' marks mean nothing here.
+        return found
+
+
+BOUND = (
+    annotated_types.Interval, annotated_types.Ge, annotated_types.Gt, annotated_types.Le,
+    annotated_types.Lt,
+)  # fmt: skip
+CONTAINERS: dict[Any, int] = {
+    set: 1, frozenset: 1, list: 1, collections.Counter: 1, dict: 2, collections.abc.Mapping: 2,
+}  # fmt: skip
+
+
+def _container(origin: Any, inner: list[t.Type]) -> t.Type:
+    if origin in (set, frozenset):
+        return t.Set(inner[0], origin is set)
+    if origin is list:
+        return t.Seq(inner[0], mutable=True)
+    if origin is collections.Counter:
+        return t.Bag(inner[0])
+    return t.Map(inner[0], inner[1], origin is dict, total=origin is not dict)
+
+
+def _bounds(mark: Any) -> tuple[Any, ...]:
+    return tuple(getattr(mark, name, None) for name in ("ge", "gt", "le", "lt"))
+
+
+def _whole(mark: Any) -> bool:
+    return all(bound is None or type(bound) is int for bound in _bounds(mark))
 
 
 def _bounded(type: t.Int, mark: Any) -> t.Int:
     """An integer type narrowed by Ge, Gt, Le, Lt or Interval of annotated-types."""
     low, high = type.low, type.high
-    ge, gt = getattr(mark, "ge", None), getattr(mark, "gt", None)
-    le, lt = getattr(mark, "le", None), getattr(mark, "lt", None)
+    ge, gt, le, lt = _bounds(mark)
     for bound in (ge, None if gt is None else gt + 1):
         low = bound if low is None or bound is not None and bound > low else low
     for bound in (le, None if lt is None else lt - 1):

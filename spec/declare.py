@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import FrameType, FunctionType
 from typing import Any, ClassVar
 
 from . import parse, source, tree
 from .errors import DeclarationError, Place, Problem
-from .words import Dropped, Ignored, header
+from .words import Expect, Fairness, Scope, header
 
 RESERVED = frozenset({"lawful", "scope", "expects", "fairness", "deadlock_ok"})
 
@@ -34,8 +34,8 @@ class Names:
         return getattr(builtins, name)
 
     def evaluate(self, text: str) -> Any:
-        """The object that an annotation written as text stands for; NameError where it is none."""
-        return eval(text, dict(self.globals), dict(self.locals))  # noqa: S307  # as typing.get_type_hints
+        """The object that an annotation written as text stands for, as `typing` has it."""
+        return eval(text, dict(self.globals), dict(self.locals))
 
 
 @dataclass(frozen=True)
@@ -81,38 +81,103 @@ class Declaration:
             raise DeclarationError(problems)
 
 
+def declared(cls: type[Declaration]) -> Declared:
+    """The class statement that this very class was made by."""
+    found: Declared = vars(cls)["_declared"]
+    return found
+
+
 def _statement_frame(cls: type) -> FrameType:
     """The frame in which the class statement runs."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_globals.get("__name__") == cls.__module__ and frame.f_code.co_name != "__init_subclass__":
+        of_module = frame.f_globals.get("__name__") == cls.__module__
+        if of_module and frame.f_code.co_name != "__init_subclass__":
             return frame
         frame = frame.f_back
     raise source.unreadable(f"class {cls.__name__}", "<unknown>", 0)
 
 
 def _class_level(cls: type[Declaration], declared: Declared) -> list[Problem]:
-    """Problems of headers, reserved names and the bodies that a decorator makes part of it."""
-    problems: list[Problem] = []
-    bases = [base for base in cls.__bases__ if issubclass(base, Declaration)]
-    if len(cls.__bases__) != 1 or not bases:
-        found = ", ".join(base.__name__ for base in cls.__bases__)
-        problems.append(
-            Problem("L107", declared.tree.place, found, "one machine", "keep one base class")
-        )
-    members = [(f.name, f.place) for f in declared.tree.fields]
-    members += [(m.name, m.place) for m in declared.tree.methods]
-    for name, place in members:
-        if name in RESERVED or name.startswith("_"):
-            problems.append(
-                Problem("L108", place, name, "a name of your own", "choose another name")
-            )
+    """Problems of bases, reserved names, decorators, and the bodies that make up the machine."""
+    problems = list(_bases(cls, declared))
+    members = [(f.name, f.place, "field") for f in declared.tree.fields]
+    members += [(m.name, m.place, "method") for m in declared.tree.methods]
+    members += [(name, place, "") for name, place in declared.tree.assigned]
+    for name, place, kind in members:
+        problems += _name(cls, name, place, kind)
     for name, value in vars(cls).items():
-        if isinstance(value, FunctionType) and header(value) is not None:
-            method = declared.method(name)
-            problems += method.problems if method is not None else ()
-        elif isinstance(value, Ignored | Dropped) and name.startswith("_"):
-            problems.append(
-                Problem("L108", declared.place(name), name, "a name of your own", "rename it")
-            )
+        if isinstance(value, FunctionType):
+            problems += _function(declared, name, value)
     return problems
+
+
+def _bases(cls: type[Declaration], declared: Declared) -> Iterator[Problem]:
+    machines = [base for base in cls.__bases__ if issubclass(base, Declaration)]
+    if len(cls.__bases__) != 1 or not machines:
+        found = ", ".join(base.__name__ for base in cls.__bases__)
+        places = declared.tree.bases
+        yield Problem(
+            "L107", places[1] if len(places) > 1 else declared.tree.place,
+            f"{cls.__name__}({found})", "one base class, a machine",
+            "keep one; make the other a part (peer: Peer = Peer()), or functions of the module",
+        )  # fmt: skip
+
+
+SETTINGS: dict[str, tuple[type, str]] = {
+    "scope": (Scope, "Scope(Nat=range(0, 4))"),
+    "expects": (Expect, 'Expect(no_loss="violated")'),
+    "fairness": (Fairness, 'Fairness(Weak("send"))'),
+    "deadlock_ok": (bool, "True"),
+}
+
+
+def _name(cls: type, name: str, place: Place, kind: str) -> Iterator[Problem]:
+    """A reserved name; or one of the four settings that is not what it must be."""
+    if name in SETTINGS and not kind:
+        wanted, example = SETTINGS[name]
+        if not isinstance(vars(cls).get(name), wanted):
+            found = f"{name} = a {type(vars(cls).get(name)).__name__}"
+            yield Problem(
+                "L108", place, found, f"a {wanted.__name__}", f"write {name} = {example}"
+            )
+    elif name == "__init__":
+        yield Problem(
+            "L108", place, "__init__", "defaults of fields, or @initial",
+            "give the fields defaults; what depends on arguments goes into an @initial method",
+        )  # fmt: skip
+    elif name in RESERVED:
+        rewrite = "choose another name"
+        if name in SETTINGS:
+            rewrite = f"write {name} = {SETTINGS[name][1]}, or choose another name"
+        yield Problem("L108", place, name, f"a {kind or 'constant'} with a name of its own", rewrite)
+    elif name.startswith("_"):
+        yield Problem(
+            "L108", place, name, "a name that does not begin with _",
+            f"call it {name.strip('_') or 'something'}; what begins with _ belongs to the library",
+        )  # fmt: skip
+
+
+def _function(declared: Declared, name: str, function: FunctionType) -> Iterator[Problem]:
+    """Problems of a function of the class that one of our decorators makes part of the machine."""
+    head = header(function)
+    if head is None:
+        return
+    method = declared.method(name)
+    if method is None or function.__name__ != name:
+        yield Problem(
+            "L106", declared.place(name), f"{name} = {function.__name__}",
+            "each transition and property under one name", f"write def {name}(self) with its body",
+        )  # fmt: skip
+        return
+    yield from method.problems
+    if len(method.decorators) != 1:
+        yield Problem(
+            "L105", method.decorators[-1], f"{len(method.decorators)} decorators on {name}",
+            f"@{head.kind} alone", "a method is one thing; move what the other does elsewhere",
+        )  # fmt: skip
+    if head.kind == "event" and any(not isinstance(s, tree.Skip) for s in method.body):
+        yield Problem(
+            "L102", method.body[0].place, f"a body of the event {name}", "an event without a body",
+            f'write `...` here; what happens goes into @transition(event="{name}")',
+        )  # fmt: skip

@@ -315,6 +315,17 @@ def _total(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     return ir.Comp(place, kind, "map", value, key, (ir.Clause(place, (name,), over, ()),))
 
 
+def _later(rewrite: str) -> Caller:
+    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+        name = getattr(node.function, "name", "this")
+        b.problem(
+            "L190", node.place, f"{name}(...)", "what this version supports", rewrite
+        )
+        return b.wrong(node.place)
+
+    return resolve
+
+
 def _statement_only(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     return refused(b, node, "this as a statement of its own")
 
@@ -349,4 +360,9 @@ FUNCTIONS: dict[Any, Caller] = {
     builtins.next: _next,
     words.require: _statement_only,
     words.refuse: _statement_only,
+    words.before: _later("compare with (b - a) % size < size // 2"),
+    words.rank: _later("keep a dict from the elements to numbers"),
+    words.successor: _later("keep a dict from each element to the next"),
+    words.predecessor: _later("keep a dict from each element to the one before"),
+    words.subsets: _later("quantify over the elements instead"),
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from . import ir
 from . import types as t
 from .context import root
+from .declare import declared
 from .errors import Problems
 from .members import Members
 from .walk import everything, statements, written
@@ -69,15 +70,15 @@ def _ignores_fit(machine: ir.Machine, members: Members, problems: Problems) -> N
 
 
 def _drops_and_expects_name(machine: ir.Machine, members: Members, problems: Problems) -> None:
-    for name, owner in members.dropped.items():
+    for name, (owner, row) in members.dropped.items():
         problems.add(
-            "L217", owner._declared.tree.place, f"drop({name!r})", "a member of an ancestor",
-            "correct the name",
+            "L217", declared(owner).place(row), f"drop({name!r})", "a member of an ancestor",
+            _nearest(name, (*members.methods, *members.ignores)),
         )  # fmt: skip
     known = {*_property_names(machine, machine), *BUILT_IN}
     for name in members.expects:
         if name not in known:
-            place = members.chain[-1]._declared.place("expects")
+            place = declared(members.chain[-1]).place("expects")
             problems.add(
                 "L217", place, f"expects {name}", f"one of {', '.join(sorted(known))}",
                 "name a property",
@@ -92,6 +93,11 @@ def _property_names(machine: ir.Machine, whole: ir.Machine) -> Iterator[str]:
             inner = next((m for m in whole.parts if m.name == v.type.machine), None)
             names = () if inner is None else _property_names(inner, whole)
             yield from (f"{v.name}.{name}" for name in names)
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    found = difflib.get_close_matches(name, list(known), 1)
+    return f"write {found[0]}" if found else "correct or remove the name"
 
 
 BUILT_IN = frozenset({"deadlock", "bounds", "asserts", "undefined", "ambiguous"})

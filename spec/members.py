@@ -7,7 +7,8 @@ from types import FunctionType
 from typing import Any
 
 from . import tree
-from .declare import RESERVED, Declaration, Declared
+from .declare import RESERVED, Declaration, Declared, declared
+from .errors import Place
 from .words import Dropped, Expect, Fairness, Header, Ignored, Scope, header
 
 
@@ -23,7 +24,7 @@ class Member:
 
     @property
     def declared(self) -> Declared:
-        return self.owner._declared
+        return declared(self.owner)
 
 
 @dataclass
@@ -31,12 +32,20 @@ class Members:
     """Everything a machine's class chain declares, oldest ancestor first."""
 
     chain: tuple[type[Declaration], ...]
-    fields: dict[str, type[Declaration]] = field(default_factory=dict)
-    methods: dict[str, Member] = field(default_factory=dict)
-    ignores: dict[str, tuple[type[Declaration], Ignored]] = field(default_factory=dict)
-    dropped: dict[str, type[Declaration]] = field(default_factory=dict)
-    scopes: dict[str, Scope] = field(default_factory=dict)
-    expects: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, type[Declaration]] = field(default_factory=dict[str, type[Declaration]])
+    methods: dict[str, Member] = field(default_factory=dict[str, Member])
+    ignores: dict[str, tuple[type[Declaration], Ignored]] = field(
+        default_factory=dict[str, tuple[type[Declaration], Ignored]]
+    )
+    dropped: dict[str, tuple[type[Declaration], str]] = field(
+        default_factory=dict[str, tuple[type[Declaration], str]]
+    )
+    twofold: dict[str, Place] = field(default_factory=dict[str, Place])
+    undecorated: list[tuple[Member, Member]] = field(
+        default_factory=list[tuple[Member, Member]]
+    )
+    scopes: dict[str, Scope] = field(default_factory=dict[str, Scope])
+    expects: dict[str, Any] = field(default_factory=dict[str, Any])
     fairness: Fairness | None = None
     deadlock_ok: bool = False
 
@@ -51,8 +60,10 @@ def gather(cls: type[Declaration]) -> Members:
     """The members of a class; what an ancestor has keeps its position when it is redefined."""
     out = Members(chain_of(cls))
     for owner in out.chain:
-        for row in owner._declared.tree.fields:
+        for row in declared(owner).tree.fields:
             out.fields[row.name] = owner
+            if row.name in out.methods or row.name in out.ignores:
+                out.twofold[row.name] = row.place
         for name, value in vars(owner).items():
             _member(out, owner, name, vars_before(owner).get(name, value))
     return out
@@ -67,16 +78,15 @@ def vars_before(owner: type[Declaration]) -> dict[str, Any]:
 def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> None:
     match value:
         case FunctionType():
-            method = owner._declared.method(name)
+            method = declared(owner).method(name)
             if method is not None:
-                out.ignores.pop(name, None)
-                out.methods[name] = Member(name, owner, value, method, header(value))
+                _method(out, Member(name, owner, value, method, header(value)))
         case Ignored():
             out.methods.pop(name, None)
             out.ignores[name] = (owner, value)
         case Dropped(name=gone):
             if out.methods.pop(gone, None) is None and out.ignores.pop(gone, None) is None:
-                out.dropped[gone] = owner
+                out.dropped[gone] = owner, name
         case Scope() if not name.startswith("_"):
             out.scopes[name] = value
         case Expect():
@@ -87,6 +97,17 @@ def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> No
             out.deadlock_ok = value
         case _:
             pass
+
+
+def _method(out: Members, member: Member) -> None:
+    """A method replaces its ancestor's, whatever it is; as a variable it would mean two things."""
+    name, older = member.name, out.methods.get(member.name)
+    if name in out.fields:
+        out.twofold[name] = member.tree.place
+    if older is not None and older.header is not None and member.header is None:
+        out.undecorated.append((older, member))
+    out.ignores.pop(name, None)
+    out.methods[name] = member
 
 
 def constant_of(members: Members, name: str, missing: object) -> Any:

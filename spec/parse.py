@@ -6,6 +6,7 @@ Each dict maps an `ast` class to the small function that reads it; what has no r
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -44,6 +45,13 @@ REWRITES: dict[type[ast.AST], str] = {
     ast.Await: "a body only computes; return an output that the caller performs",
     ast.Yield: "return a tuple or a frozenset",
     ast.Lambda: "write a helper method",
+    ast.Starred: "write the elements out; join lists with +, sets with |",
+    ast.AsyncFor: "a body only computes; return an output that the caller performs",
+    ast.AsyncWith: "a body only computes; return an output that the caller performs",
+    ast.Nonlocal: "keep it in a variable of the machine",
+    ast.ClassDef: "declare the class at the top of the module",
+    ast.YieldFrom: "return a tuple or a frozenset",
+    ast.TryStar: "ask before: `require(k in self.m)` instead of catching the KeyError",
     ast.Div: "use // and %: integers are exact in every engine",
     ast.Pow: "multiply, or make it a constant of the module",
     ast.NamedExpr: "assign it in a statement of its own",
@@ -60,9 +68,11 @@ class Parser:
     def __init__(self, file: str) -> None:
         self.file = file
         self.problems = Problems()
+        # Before Python 3.12 what is inside an f-string has no place of its own.
+        self.inside: Place | None = None
 
     def place(self, node: ast.AST) -> Place:
-        return place_of(node, self.file)
+        return self.inside or place_of(node, self.file)
 
     def refuse(self, number: str, node: ast.AST, expected: str) -> None:
         """Note that this node is outside the language."""
@@ -75,7 +85,10 @@ class Parser:
     def expr(self, node: ast.expr) -> tree.Expression:
         read = EXPRESSIONS.get(type(node))
         if read is None:
-            self.refuse("L103", node, "an expression of the language")
+            expected = "an expression of the language"
+            if isinstance(node, ast.Starred):
+                expected = "elements and arguments written out"
+            self.refuse("L103", node, expected)
             return tree.Literal(self.place(node), None)
         return read(self, node)
 
@@ -112,20 +125,43 @@ class Parser:
         return "", self.block(nodes)
 
 
-def method(node: ast.FunctionDef, file: str) -> tree.Method:
+def method(node: ast.FunctionDef, file: str, *, of_class: bool = True) -> tree.Method:
     """A function of a class body or module; its problems are kept with it."""
     parser = Parser(file)
     args = node.args
-    odd = [*args.posonlyargs[1:], *args.kwonlyargs, *args.defaults, args.vararg, args.kwarg]
-    for what in odd:
-        if what is not None:
-            parser.refuse("L104", what, "plain parameters without defaults")
+    _parameters(parser, args)
     params = tuple(arg.arg for arg in [*args.posonlyargs, *args.args])
     doc, body = parser.body(node.body)
-    head = Place(file, node.lineno, node.col_offset, node.lineno, node.col_offset + 3)
-    if isinstance(node, ast.AsyncFunctionDef):
-        parser.refuse("L102", node, "a plain method")
-    return tree.Method(head, node.name, params, body, doc, tuple(parser.problems.found))
+    head = Place(file, node.lineno, node.col_offset, node.lineno, _end_of_name(node))
+    if of_class and params[:1] != ("self",):
+        parser.problems.add(
+            "L104", head, f"def {node.name}({', '.join(params)})", "self as the first parameter",
+            "write self first; what needs no machine is a function of the module",
+        )  # fmt: skip
+    decorators = tuple(parser.place(each) for each in node.decorator_list)
+    return tree.Method(head, node.name, params, body, doc, tuple(parser.problems.found), decorators)
+
+
+def _parameters(parser: Parser, args: ast.arguments) -> None:
+    """Refuse parameters that are not plain."""
+    given = (*args.posonlyargs[1:], *args.kwonlyargs, args.vararg, args.kwarg)
+    for arg in given:
+        if arg is not None:
+            parser.problems.add(
+                "L104", parser.place(arg), f"the parameter {arg.arg}",
+                "parameters that can be given by position and by name",
+                "leave out /, *, *args and **kwargs; for several values take a tuple",
+            )  # fmt: skip
+    for default in args.defaults:
+        parser.problems.add(
+            "L104", parser.place(default), f"the default {ast.unparse(default)}"[:80],
+            "parameters without defaults", "give every argument at every call",
+        )  # fmt: skip
+
+
+def _end_of_name(node: ast.FunctionDef | ast.ClassDef) -> int:
+    word = "class " if isinstance(node, ast.ClassDef) else "def "
+    return node.col_offset + len(word) + len(node.name.encode())
 
 
 def class_statement(node: ast.ClassDef, file: str) -> tuple[tree.Class, list[Problem]]:
@@ -137,6 +173,8 @@ def class_statement(node: ast.ClassDef, file: str) -> tuple[tree.Class, list[Pro
     lambdas: list[tuple[str, tree.Function]] = []
     for item in node.body:
         match item:
+            case ast.AnnAssign(target=ast.Name(id=name)) if _is_constant(item):
+                assigned.append((name, parser.place(item)))
             case ast.AnnAssign(target=ast.Name(id=name), value=value):
                 default = None if value is None else parser.expr(value)
                 fields.append(tree.FieldDeclared(parser.place(item), name, default))
@@ -145,16 +183,56 @@ def class_statement(node: ast.ClassDef, file: str) -> tuple[tree.Class, list[Pro
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 assigned.append((name, parser.place(item)))
                 lambdas.extend((name, given) for given in _whens(value, parser))
+            case ast.ClassDef(name=name):
+                assigned.append((name, parser.place(item)))
             case ast.Expr(value=ast.Constant()) | ast.Pass():
                 pass
             case _:
-                parser.refuse("L106", item, "fields, methods, ignore, drop, scopes and constants")
+                _refuse_item(parser, item)
     doc = ast.get_docstring(node) or ""
+    head = Place(file, node.lineno, node.col_offset, node.lineno, _end_of_name(node))
     cls = tree.Class(
-        parser.place(node), node.name, doc, tuple(fields), tuple(methods), tuple(assigned),
-        tuple(lambdas),
+        head, node.name, doc, tuple(fields), tuple(methods), tuple(assigned), tuple(lambdas),
+        tuple(parser.place(base) for base in node.bases),
     )  # fmt: skip
+    _once(parser, cls)
     return cls, parser.problems.found
+
+
+def _is_constant(item: ast.AnnAssign) -> bool:
+    """Whether the annotation says that this is a constant of the class and no variable."""
+    return ast.unparse(item.annotation).split("[")[0].split(".")[-1] in ("ClassVar", "Final")
+
+
+def _refuse_item(parser: Parser, item: ast.stmt) -> None:
+    if isinstance(item, ast.AsyncFunctionDef):
+        parser.problems.add(
+            "L104", Place(parser.file, item.lineno, item.col_offset, item.lineno,
+                          item.col_offset + len("async def")),
+            f"async def {item.name}", "a plain method",
+            "a body only computes: return an output, and let the caller of the event perform it",
+        )  # fmt: skip
+    else:
+        found = ast.unparse(item).split("\n")[0][:80]
+        parser.problems.add(
+            "L106", parser.place(item), found,
+            "fields with annotations, methods, constants, ignore, drop, Scope, Expect, Fairness",
+            "compute it above the class, and name it here: LIMIT = limit()",
+        )  # fmt: skip
+
+
+def _once(parser: Parser, cls: tree.Class) -> None:
+    """Refuse a second member of one name: Python would forget the first without a word."""
+    members = [(f.name, f.place) for f in cls.fields] + [(m.name, m.place) for m in cls.methods]
+    members += cls.assigned
+    seen: dict[str, Place] = {}
+    for name, place in sorted(members, key=lambda member: member[1].line):
+        if name in seen:
+            parser.problems.add(
+                "L109", place, f"a second {name}", f"one {name}: the first is in line {seen[name].line}",
+                "rename one of them; two transitions of one event: event=\"...\"",
+            )  # fmt: skip
+        seen.setdefault(name, place)
 
 
 def _whens(value: ast.expr, parser: Parser) -> list[tree.Function]:
@@ -169,9 +247,9 @@ def _called(call: ast.Call) -> str:
 
 
 def _lambda(p: Parser, node: ast.Lambda) -> tree.Function:
-    return tree.Function(
-        p.place(node), tuple(arg.arg for arg in node.args.args), p.expr(node.body)
-    )
+    _parameters(p, node.args)
+    names = tuple(arg.arg for arg in (*node.args.posonlyargs, *node.args.args))
+    return tree.Function(p.place(node), names, p.expr(node.body))
 
 
 def _constant(p: Parser, node: ast.Constant) -> tree.Expression:
@@ -179,6 +257,12 @@ def _constant(p: Parser, node: ast.Constant) -> tree.Expression:
         return tree.Literal(p.place(node), node.value)
     p.refuse("L103", node, "a bool, an int, None or, in reasons, text")
     return tree.Literal(p.place(node), None)
+
+
+def _name(p: Parser, node: ast.Name) -> tree.Expression:
+    if re.fullmatch(r"_(\d+|each|key)", node.id):
+        p.problems.add("L108", p.place(node), node.id, "a name of your own", "choose another name")
+    return tree.Name(p.place(node), node.id)
 
 
 def _subscript(p: Parser, node: ast.Subscript) -> tree.Expression:
@@ -194,9 +278,6 @@ def _subscript(p: Parser, node: ast.Subscript) -> tree.Expression:
 
 
 def _apply(p: Parser, node: ast.Call) -> tree.Expression:
-    for arg in node.args:
-        if isinstance(arg, ast.Starred):
-            p.refuse("L103", arg, "arguments written out")
     keywords: list[tuple[str, tree.Expression]] = []
     for word in node.keywords:
         if word.arg is None:
@@ -220,8 +301,11 @@ def _binary(p: Parser, node: ast.BinOp) -> tree.Expression:
 def _unary(p: Parser, node: ast.UnaryOp) -> tree.Expression:
     op = UNARY.get(type(node.op))
     if op is None:
-        p.refuse("L103", node, "one of not, -, +")
-        op = "-"
+        p.problems.add(
+            "L103", p.place(node), ast.unparse(node)[:80], "one of not, -, +",
+            "integers have no fixed number of bits here; for sets subtract: everyone - s",
+        )  # fmt: skip
+        return p.expr(node.operand)
     of = p.expr(node.operand)
     if op == "-" and isinstance(of, tree.Literal) and type(of.value) is int:
         return tree.Literal(p.place(node), -of.value)
@@ -229,8 +313,10 @@ def _unary(p: Parser, node: ast.UnaryOp) -> tree.Expression:
 
 
 def _compare(p: Parser, node: ast.Compare) -> tree.Expression:
-    rest = [(COMPARISON[type(o)], p.expr(c)) for o, c in zip(node.ops, node.comparators, strict=True)]
-    return tree.Compare(p.place(node), p.expr(node.left), tuple(rest))
+    first = p.expr(node.left)
+    sides = zip(node.ops, node.comparators, strict=True)
+    rest = tuple((COMPARISON[type(op)], p.expr(side)) for op, side in sides)
+    return tree.Compare(p.place(node), first, rest)
 
 
 def _bool(p: Parser, node: ast.BoolOp) -> tree.Expression:
@@ -250,9 +336,6 @@ def _dict(p: Parser, node: ast.Dict) -> tree.Expression:
 
 def _display(kind: str) -> Callable[[Parser, Any], tree.Expression]:
     def read(p: Parser, node: ast.Set | ast.List | ast.Tuple) -> tree.Expression:
-        for item in node.elts:
-            if isinstance(item, ast.Starred):
-                p.refuse("L103", item, "elements written out")
         return tree.Display(p.place(node), kind, p.exprs(node.elts))
 
     return read
@@ -262,8 +345,10 @@ def _comprehension(kind: str) -> Callable[[Parser, Any], tree.Expression]:
     def read(p: Parser, node: Any) -> tree.Expression:
         clauses: list[tree.For] = []
         for gen in node.generators:
-            over = p.expr(gen.iter)
-            clauses.append(tree.For(p.place(gen.target), p.names(gen.target), over, p.exprs(gen.ifs)))
+            if gen.is_async:
+                p.refuse("L103", node, "a plain comprehension")
+            names, over = p.names(gen.target), p.expr(gen.iter)
+            clauses.append(tree.For(p.place(gen.target), names, over, p.exprs(gen.ifs)))
         key = p.expr(node.key) if kind == "map" else None
         element = p.expr(node.value if kind == "map" else node.elt)
         return tree.Comprehension(p.place(node), kind, element, key, tuple(clauses))
@@ -273,6 +358,7 @@ def _comprehension(kind: str) -> Callable[[Parser, Any], tree.Expression]:
 
 def _interpolated(p: Parser, node: ast.JoinedStr) -> tree.Expression:
     parts: list[tree.Expression] = []
+    p.inside, kept = p.place(node), p.inside
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
             if part.conversion != -1 or part.format_spec is not None:
@@ -280,16 +366,18 @@ def _interpolated(p: Parser, node: ast.JoinedStr) -> tree.Expression:
             parts.append(p.expr(part.value))
         else:
             parts.append(p.expr(part))
+    p.inside = kept
     return tree.Interpolated(p.place(node), tuple(parts))
 
 
 def _conditional(p: Parser, node: ast.IfExp) -> tree.Expression:
-    return tree.Conditional(p.place(node), p.expr(node.test), p.expr(node.body), p.expr(node.orelse))
+    test, then, other = p.exprs([node.test, node.body, node.orelse])
+    return tree.Conditional(p.place(node), test, then, other)
 
 
 EXPRESSIONS: dict[type[ast.expr], Callable[[Parser, Any], tree.Expression]] = {
     ast.Constant: _constant,
-    ast.Name: lambda p, n: tree.Name(p.place(n), n.id),
+    ast.Name: _name,
     ast.Attribute: lambda p, n: tree.Attribute(p.place(n), p.expr(n.value), n.attr),
     ast.Subscript: _subscript,
     ast.Call: _apply,

@@ -11,7 +11,7 @@ from typing import Any
 from . import annotations, bodies, calls, comps, exprs, ir, operators, parse, source, tree
 from . import types as t
 from .context import MISSING, Body, Mode, Scene, Shape, Signature
-from .declare import Declaration, Declared, Names
+from .declare import Declaration, Declared, Names, declared
 from .errors import Place, Problems
 from .legal import judge
 from .members import Member, Members, constant_of, gather
@@ -99,13 +99,13 @@ class _Resolver:
 
     def _read_fields(self) -> None:
         for name, owner in self.members.fields.items():
-            declared = owner._declared
-            place = declared.place(name)
-            raw = vars(owner).get("__annotations__", {}).get(name)
-            annotation = self._evaluated(raw, place, declared.names)
-            kind = self.reader.read(annotation, place, declared.names)
+            statement = declared(owner)
+            place = statement.place(name)
+            raw = owner.__annotations__.get(name)
+            annotation = self._evaluated(raw, place, statement.names)
+            kind = self.reader.read_field(annotation, place, statement.names)
             if isinstance(kind, t.Part):
-                kind = self._part(kind, _row(owner, name).default, declared)
+                kind = self._part(kind, _row(owner, name).default, statement)
             if annotations.marked(annotation, "param"):
                 self.parameters.append((name, kind))
             else:
@@ -128,17 +128,17 @@ class _Resolver:
         except NameError:
             return annotation  # The reader reports it.
 
-    def _part(self, kind: t.Part, default: tree.Expression | None, declared: Declared) -> t.Part:
+    def _part(self, kind: t.Part, default: tree.Expression | None, statement: Declared) -> t.Part:
         """The part that a field is: of the class that its default makes, where it has one."""
         cls = self.reader.parts[kind.machine]
-        made = _static_class(default, declared.names)
+        made = _static_class(default, statement.names)
         if made is not None and issubclass(made, cls):
-            found = self.reader.read(made, declared.place(""), declared.names)
+            found = self.reader.read(made, statement.place(""), statement.names)
             cls = made
             kind = found if isinstance(found, t.Part) else kind
         if issubclass(self.cls, cls):
             self.problems.add(
-                "L202", declared.tree.place, f"{cls.__name__} inside itself", "another machine",
+                "L202", statement.tree.place, f"{cls.__name__} inside itself", "another machine",
                 "a part is a machine of its own",
             )  # fmt: skip
             return kind
@@ -308,9 +308,9 @@ class _Resolver:
         used = dict.fromkeys(self.reader.used)
         used.update(dict.fromkeys(k for part in inner.values() for k in part.types))
         kinds = tuple(k for k in used if isinstance(k, t.Enum | t.Sort | t.Opaque | t.Record))
-        declared = self.cls._declared
+        statement = declared(self.cls).tree
         return ir.Machine(
-            declared.tree.place, self.name, self.cls.__module__, declared.tree.doc, variables,
+            statement.place, self.name, self.cls.__module__, statement.doc, variables,
             parameters, tuple(transitions), events, ignores, tuple(initials), tuple(properties),
             functions, tuple(self.bases.values()), tuple(inner.values()), kinds,
             self.members.deadlock_ok,
@@ -330,14 +330,14 @@ class _Resolver:
                     del self.functions[name]
 
     def _place(self, name: str) -> Place:
-        return self.members.fields[name]._declared.place(name)
+        return declared(self.members.fields[name]).place(name)
 
     def _default(self, name: str, kind: t.Type) -> ir.Expr | None:
         owner = self.members.fields[name]
         default = _row(owner, name).default
         if default is None:
             return None
-        body = Body(self.scene, owner._declared.names, owner.__name__, "default", kind)
+        body = Body(self.scene, declared(owner).names, owner.__name__, "default", kind)
         return exprs.expr(body, default, kind)
 
     def _variable(self, name: str, kind: t.Type, ghost: bool) -> ir.Variable:
@@ -426,11 +426,11 @@ class _Resolver:
         return tuple(state.name for state in given)
 
     def _ignore(self, name: str, owner: type[Declaration], given: Ignored) -> ir.Ignore:
-        declared = owner._declared
-        place = declared.place(name)
+        statement = declared(owner)
+        place = statement.place(name)
         source = self._states(given.source, self._control(place) if given.source else None, place)
         when = None
-        written = dict(declared.tree.lambdas).get(name)
+        written = dict(statement.tree.lambdas).get(name)
         if written is not None:
             when = self._when(written, given.event, owner)
         elif given.when is not None:
@@ -447,7 +447,7 @@ class _Resolver:
             if n == event or _event_of(self.members.methods.get(n)) == event
         ]  # fmt: skip
         params = serving[0].params if serving else ()
-        body = Body(self.scene, owner._declared.names, owner.__name__, "property", t.BOOL)
+        body = Body(self.scene, declared(owner).names, owner.__name__, "property", t.BOOL)
         names = written.params[1:]
         if len(names) > len(params):
             self.problems.add(
@@ -483,7 +483,7 @@ def shape_of(machine: ir.Machine) -> Shape:
 
 
 def _row(owner: type[Declaration], name: str) -> tree.FieldDeclared:
-    return next(row for row in owner._declared.tree.fields if row.name == name)
+    return next(row for row in declared(owner).tree.fields if row.name == name)
 
 
 def _static_class(default: tree.Expression | None, names: Names) -> type[Declaration] | None:

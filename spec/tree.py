@@ -250,6 +250,7 @@ class Method(Tree):
     body: tuple[Statement, ...]
     doc: str
     problems: tuple[Problem, ...]
+    decorators: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +272,7 @@ class Class(Tree):
     methods: tuple[Method, ...]
     assigned: tuple[tuple[str, Place], ...]
     lambdas: tuple[tuple[str, Function], ...]
+    bases: tuple[Place, ...] = ()
 
 
 def assigned_names(body: tuple[Statement, ...]) -> frozenset[str]:

@@ -364,3 +364,19 @@ def widened(kind: Type) -> Type:
             return union(tuple(map(widened, options)))
         case _:
             return kind
+
+
+def contains(found: Type, kind: type[Type]) -> bool:
+    """Whether a type is, or has inside it, one of that kind."""
+    match found:
+        case Seq(item=item) | Set(item=item) | Bag(item=item) | Iter(item=item):
+            inside: tuple[Type, ...] = (item,)
+        case Map(key=key, value=value):
+            inside = (key, value)
+        case Tuple(items=items) | Union(options=items):
+            inside = items
+        case Record(fields=fields):
+            inside = tuple(of for _, of in fields)
+        case _:
+            inside = ()
+    return isinstance(found, kind) or any(contains(each, kind) for each in inside)

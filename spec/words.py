@@ -128,6 +128,18 @@ class Timer:
         raise RuntimeError("a timer is stopped inside a transition")
 
 
+@dataclass(slots=True)
+class Clock:
+    """Discrete time; `now` is in ticks. Not supported yet."""
+
+    tick: float = 1.0
+
+    @property
+    def now(self) -> int:
+        """Only inside a transition: the present tick."""
+        _inside("Clock")
+
+
 # What the class statement leaves on a function or in the class body.
 
 
@@ -226,11 +238,21 @@ assume = _property("assume")
 constraint = _property("constraint")
 
 
+# Of the machine and at most four parameters; written out, for checkers infer a lambda's from it.
+When = (
+    Callable[[Any], bool]
+    | Callable[[Any, Any], bool]
+    | Callable[[Any, Any, Any], bool]
+    | Callable[[Any, Any, Any, Any], bool]
+    | Callable[[Any, Any, Any, Any, Any], bool]
+)
+
+
 def ignore(
     event: str,
     *,
     source: States | None = None,
-    when: Callable[..., bool] | None = None,
+    when: When | None = None,
     otherwise: bool = False,
     because: str,
 ) -> Ignored:
@@ -278,6 +300,39 @@ def total(value: T | Callable[[K], T], /) -> dict[K, T]:
     The class statement evaluates it before the keys are known; the map it gives is only a mark.
     """
     return {}
+
+
+N = TypeVar("N", bound="OrderedSort")
+
+
+def rank(element: OrderedSort, /) -> int:
+    """The position of an element of an ordered sort, from 0. Not supported yet."""
+    _inside("rank")
+
+
+def successor(element: N, /) -> N:
+    """The next element of an ordered sort, round the ring. Not supported yet."""
+    _inside("successor")
+
+
+def predecessor(element: N, /) -> N:
+    """The element before one of an ordered sort, round the ring. Not supported yet."""
+    _inside("predecessor")
+
+
+def before(a: int, b: int, /) -> bool:
+    """Whether one serial number comes before another (RFC 1982). Not supported yet."""
+    _inside("before")
+
+
+def subsets(of: Iterable[T], /) -> Iterable[frozenset[T]]:
+    """All subsets of a finite set, in quantifiers. Not supported yet."""
+    _inside("subsets")
+
+
+def refines(abstract: type[Any], /) -> Callable[[F], F]:
+    """Under it, a method gives the abstract machine's state. Not supported yet."""
+    return lambda function: _mark(function, Header("refines", refines=abstract))
 
 
 class Scope:

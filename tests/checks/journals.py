@@ -144,8 +144,13 @@ class Recorder:
                 new = self.stepper.shown(self.state)
                 changed = {k: v for k, v in new.items() if v != old[k]}
                 self._write(
-                    event, "done", args=args, transition=row.name, changed=changed,
-                    output=outcome.output, before=before,
+                    event,
+                    "done",
+                    args=args,
+                    transition=row.name,
+                    changed=changed,
+                    output=outcome.output,
+                    before=before,
                 )
                 return "done"
         named = {name: args[name] for name in args}
@@ -159,10 +164,21 @@ class Recorder:
 
     def _write(self, event: str | None, outcome: str, **said: Any) -> None:
         row: Row = {
-            "v": 1, "instance": self.instance, "seq": len(self.rows), "time": len(self.rows) / 2,
-            "machine": self.stepper.machine.name, "fingerprint": self.stepper.fingerprint,
-            "event": event, "transition": None, "args": {}, "outcome": outcome, "before": None,
-            "after": self.control(), "changed": {}, "output": None, "why": None,
+            "v": 1,
+            "instance": self.instance,
+            "seq": len(self.rows),
+            "time": len(self.rows) / 2,
+            "machine": self.stepper.machine.name,
+            "fingerprint": self.stepper.fingerprint,
+            "event": event,
+            "transition": None,
+            "args": {},
+            "outcome": outcome,
+            "before": None,
+            "after": self.control(),
+            "changed": {},
+            "output": None,
+            "why": None,
         }
         self.rows.append(row | said)
 

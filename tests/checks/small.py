@@ -188,6 +188,12 @@ class Collections(Machine):
         self.numbers = set()
 
     @transition()
+    def halve(self) -> bool:
+        """Elements that no equation solves for."""
+        self.numbers = {q // 2 for q in self.numbers} | {q for n in self.names for q in range(n)}
+        return any(q * 2 in self.numbers for q in self.numbers)
+
+    @transition()
     def receive(self, m: Packet | Query) -> Reply:
         self.last = m
         self.packets.add(m)

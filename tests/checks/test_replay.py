@@ -93,7 +93,11 @@ def test_a_deviation_is_explained(tmp_path: Path) -> None:
     assert "state is IDLE, not BUSY; jobs are left (1 == 5 is false)" in finding["clause"]
     assert finding["legal"] == ["take"]
     assert finding["state"] == {
-        "state": "IDLE", "job": None, "done": 1, "sizes": {"$map": [[1, 1]]}, "patience": False,
+        "state": "IDLE",
+        "job": None,
+        "done": 1,
+        "sizes": {"$map": [[1, 1]]},
+        "patience": False,
     }
     assert finding["row"]["output"] == 2 and finding["row"]["transition"] == "finish_all"
     assert found["totals"] == [
@@ -214,8 +218,14 @@ def test_a_timer_may_be_refused_until_it_is_due(tmp_path: Path) -> None:
     recorder.rows.append(
         recorder.rows[-1]
         | {
-            "seq": 2, "event": "lose_patience", "args": {}, "outcome": "refused",
-            "transition": None, "before": "BUSY", "changed": {}, "output": None,
+            "seq": 2,
+            "event": "lose_patience",
+            "args": {},
+            "outcome": "refused",
+            "transition": None,
+            "before": "BUSY",
+            "changed": {},
+            "output": None,
         }
     )
     assert replayed(tmp_path, recorder.rows).verdicts["open"] == 1

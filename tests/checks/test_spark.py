@@ -14,8 +14,8 @@ import pytest
 pytest.importorskip("pyspark", reason="needs pyspark: pip install 'lawful[spark]'")
 
 from lawful.checks import spark
-from lawful.checks.replay import ReplayError, ReplayProgram, replay
-from lawful.checks.tables import to_parquet
+from lawful.checks.replay import Engine, ReplayError, ReplayProgram, replay
+from lawful.checks.tables import arrow, to_parquet
 from lawful.machines.unicast import declaration
 
 from .journals import PROGRAM, Row, Worker, interleaved, rows, tampered, worker, written
@@ -141,9 +141,10 @@ def test_no_journal_is_no_pass(session: Any, tmp_path: Path) -> None:
         (fake, "fake.parquet"),
         (narrow, "it has no column seq"),
     ]:
-        for engine in ("local", "spark"):
+        engines: tuple[Engine, ...] = ("local", "spark")
+        for engine in engines:
             with pytest.raises(ReplayError) as caught:
-                replay([path], PROGRAM, engine)  # type: ignore[arg-type]  # one of the two
+                replay([path], PROGRAM, engine)
             assert why in str(caught.value)
             assert "\n" not in str(caught.value)
     with pytest.raises(ReplayError, match="Spark: "):
@@ -153,8 +154,7 @@ def test_no_journal_is_no_pass(session: Any, tmp_path: Path) -> None:
 
 
 def _without_column(path: Path, target: Path) -> Path:
-    import pyarrow.parquet as pq
-
+    pq = arrow().parquet
     pq.write_table(pq.read_table(path).drop_columns(["seq"]), target)
     return target
 

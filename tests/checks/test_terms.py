@@ -26,11 +26,13 @@ from lawful.spec import types as t
 from lawful.spec.errors import NOWHERE
 from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.values import FrozenBag, FrozenMap, Token, encode
-from tests.checks.small import Board, Cell, Collections, Numbers, Table
+from tests.checks.small import Board, Cell, Collections, Lamp, Numbers, Table
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
 
 SIZES = {"Node": 2, "RM": 3}
+NODE = t.Sort("Node")
+OFF = Lamp.OFF
 KINDS = ("done", "refused", "undefined", "asserts", "bounds", "ambiguous")
 DISPLAYS = {"map"}  # The front end's own; its meaning stands beside the reference engine.
 
@@ -236,8 +238,17 @@ class Both:
 
 MACHINES: dict[str, Both] = {}
 CLASSES = (
-    Numbers, Collections, Cell, Board, Table, TwoPhase, Peterson,
-    SenderEntryFixed, ReceiverEntryFixed, SenderEntryAsSeed, ReceiverEntryAsSeed,
+    Numbers,
+    Collections,
+    Cell,
+    Board,
+    Table,
+    TwoPhase,
+    Peterson,
+    SenderEntryFixed,
+    ReceiverEntryFixed,
+    SenderEntryAsSeed,
+    ReceiverEntryAsSeed,
 )
 
 
@@ -250,7 +261,10 @@ def both(cls: Any) -> Both:
 @pytest.mark.parametrize("late", [False, True], ids=["put in before", "put in after"])
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda c: c.__name__)
 @settings(
-    max_examples=120, deadline=None, derandomize=True, database=None,
+    max_examples=120,
+    deadline=None,
+    derandomize=True,
+    database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(data=st.data())
@@ -263,6 +277,21 @@ def test_the_step_is_that_of_the_reference(cls: Any, late: bool, data: st.DataOb
         for name, kind in row.function.params
     }
     machine.compare(row, state, args, late)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_an_ordered_all_stops_at_the_first_that_is_false(late: bool) -> None:
+    """`names[n + 2]` has no value; whether it is asked for depends on `names[n + 1]`."""
+    machine = both(Collections)
+    row = machine.machine.transition("in_order")
+    nodes = bounds.Values(machine.resolved.world, SIZES).of(NODE)
+    one, two = Token("Payload", 0), Token("Payload", 1)
+    for second in (one, two):
+        names = FrozenMap({1: one, 2: second})
+        levels = FrozenMap({node: OFF for node in nodes})
+        empty: frozenset[Any] = frozenset()
+        state = (empty, empty, names, FrozenMap(), levels, empty, FrozenBag(), None)
+        machine.compare(row, state, {"n": 1}, late)
 
 
 def test_every_operator_has_a_row() -> None:

@@ -7,6 +7,7 @@ wrong. No parts, no timers, no `super()`.
 from __future__ import annotations
 
 import copy
+import functools
 from types import FunctionType
 from typing import Any, NoReturn
 
@@ -91,7 +92,7 @@ class _Self:
         if name in self._values:
             return self._values[name]
         function = self._plain.functions[name]
-        return lambda *args: function(self, *args)
+        return functools.partial(function, self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         self._values[name] = value

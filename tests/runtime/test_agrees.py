@@ -201,7 +201,8 @@ class Mill(Machine):
     def helpers(self, x: int) -> int:
         kept = self.step_down(x)
         more = self.spread(x) if kept else self.spread(1)
-        self.flag = any(a < b < more for a, b in zip(self.queue, reversed(self.queue)))
+        both = zip(self.queue, reversed(self.queue))  # noqa: B905  # the language's has no `strict`
+        self.flag = any(a < b < more for a, b in both)
         left, right = self.pair
         self.z += left if right == Color.BLUE and kept else -left
         return sum(1 for q in self.queue if 0 <= q <= more) - abs(self.z) % 3

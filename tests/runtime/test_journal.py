@@ -1,0 +1,214 @@
+"""The journal: its rows as they stand in the file, and what a reader makes of a damaged one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+
+from lawful import (
+    Machine,
+    Nat,
+    Opaque,
+    Param,
+    Record,
+    Refused,
+    State,
+    Timer,
+    ignore,
+    require,
+    transition,
+)
+from lawful.runtime.journal import KEYS, Journal, JournalError, read
+from lawful.runtime.timers import SimulatedClock
+
+Payload = Annotated[bytes, Opaque("Payload")]
+
+
+class Line(State):
+    UP = "up"
+    DOWN = "down"
+
+
+class Msg(Record):
+    seq: Nat
+    body: Payload
+
+
+class Sender(Machine):
+    state: Line = Line.UP
+    sent: dict[Nat, Payload] = {}
+    n: Nat = 0
+    idle: Timer = Timer()
+    limit: Param[Nat] = 2
+
+    @transition(source=Line.UP)
+    def send(self, m: Msg) -> Msg:
+        require(self.n < self.limit, "the window is full")
+        self.n += 1
+        self.sent[m.seq] = m.body
+        self.idle.start(5)
+        return m
+
+    @transition(source=Line.UP, target=Line.DOWN, timer="idle")
+    def hang_up(self) -> None: ...
+
+    gone = ignore("hang_up", source=Line.DOWN, because="it is down")
+
+
+def written(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def run(path: Path) -> Sender:
+    """One of each outcome; the second `send` starts a timer that is armed."""
+    clock = SimulatedClock(1.0)
+    sender = Sender(clock=clock)
+    with Journal(path) as journal:
+        journal.attach(sender, "a")
+        sender.send(Msg(1, b"x"))
+        clock.advance(1)
+        sender.send(Msg(2, b"y"))
+        with pytest.raises(Refused):
+            sender.send(Msg(3, b"z"))
+        sender.lawful.fire_due(7.0)
+        sender.hang_up()
+    return sender
+
+
+HASH = {b"x": "2d711642b726b044", b"y": "a1fce4363854ff88", b"z": "594e519ae499312b"}
+
+
+def blob(body: bytes) -> dict[str, Any]:
+    return {"$opaque": "Payload", "id": HASH[body]}
+
+
+def test_there_is_one_row_for_each_event(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    sender = run(path)
+    behaviour = sender.lawful.fingerprint.behaviour
+
+    def row(seq: int, time: float, **rest: Any) -> dict[str, Any]:
+        head = {"v": 1, "instance": "a", "seq": seq, "time": time, "machine": "Sender"}
+        usual: dict[str, Any] = {"before": "UP", "after": "UP", "changed": {}, "args": {}}
+        return head | {"fingerprint": behaviour, "output": None, "why": None, "transition": None} | usual | rest
+
+    def msg(seq: int, body: bytes) -> dict[str, Any]:
+        return {"$": "Msg", "seq": seq, "body": blob(body)}
+
+    empty: dict[str, Any] = {"$map": []}
+    assert written(path) == [
+        row(
+            0, 1.0, event=None, outcome="made", args={"limit": 2}, before=None,
+            changed={"state": "UP", "sent": empty, "n": 0, "idle": False},
+        ),
+        row(
+            1, 1.0, event="send", transition="send", outcome="done", args={"m": msg(1, b"x")},
+            changed={"sent": {"$map": [[1, blob(b"x")]]}, "n": 1, "idle": True},
+            output=msg(1, b"x"),
+        ),
+        row(
+            2, 2.0, event="send", transition="send", outcome="done", args={"m": msg(2, b"y")},
+            changed={"sent": {"$map": [[1, blob(b"x")], [2, blob(b"y")]]}, "n": 2},
+            output=msg(2, b"y"),
+        ),
+        row(
+            3, 2.0, event="send", outcome="refused", args={"m": msg(3, b"z")},
+            why="the window is full (2 < 2 is false)",
+        ),
+        row(
+            4, 7.0, event="hang_up", transition="hang_up", outcome="done", after="DOWN",
+            changed={"state": "DOWN", "idle": False},
+        ),
+        row(5, 2.0, event="hang_up", outcome="ignored", before="DOWN", after="DOWN"),
+    ]  # fmt: skip
+    assert all(tuple(row) == KEYS for row in written(path))
+    assert list(read(path)) == written(path)
+
+
+def test_rows_are_buffered_and_flushed(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    journal = Journal(path, buffer=2)
+    sender = Sender()
+    journal.attach(sender, "a")
+    sender.send(Msg(1, b"x"))
+    assert path.read_text() == ""
+    sender.send(Msg(2, b"y"))
+    assert len(written(path)) == 3
+    with pytest.raises(Refused):
+        sender.send(Msg(3, b"z"))
+    journal.flush()
+    assert len(written(path)) == 4
+    journal.close()
+    journal.close()
+    with pytest.raises(Refused):
+        sender.send(Msg(3, b"z"))
+    assert len(written(path)) == 4
+
+
+def test_instances_count_their_own_rows(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal(path) as journal:
+        one, two = Sender(), Sender()
+        journal.attach(one, "1")
+        one.send(Msg(1, b"x"))
+        detach = journal.attach(two, "2")
+        two.send(Msg(1, b"x"))
+        one.send(Msg(2, b"y"))
+        detach()
+        two.send(Msg(2, b"y"))
+        with pytest.raises(ValueError, match="has an instance 1 already"):
+            journal.attach(Sender(), "1")
+    rows = [(row["instance"], row["seq"]) for row in read(path)]
+    assert rows == [("1", 0), ("1", 1), ("2", 0), ("2", 1), ("1", 2)]
+
+
+def test_a_file_is_written_anew_or_appended_to(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    run(path)
+    run(path)
+    assert len(written(path)) == 6
+    with Journal(path, append=True) as journal:
+        journal.attach(Sender(), "b")
+    assert len(list(read(path))) == 7
+
+
+def test_a_torn_last_line_is_recognised(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    run(path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-9])
+    torn: list[tuple[int, str]] = []
+    rows = list(read(path, on_torn=lambda line, text: torn.append((line, text))))
+    assert [row["seq"] for row in rows] == [0, 1, 2, 3, 4]
+    assert [line for line, _ in torn] == [6]
+    with pytest.raises(JournalError, match=r"j\.jsonl:6: a torn last line"):
+        list(read(path))
+
+
+def test_damage_in_the_middle_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    run(path)
+    lines = path.read_text().splitlines()
+    damaged = {
+        "not JSON": [lines[0], lines[1][:-20], lines[2]],
+        "not a row of a journal": [lines[0], "{}", lines[2]],
+        "row 2 of a, where 1 is the next": [lines[0], lines[2]],
+        "row 0 of a, where 1 is the next": [lines[0], lines[0]],
+        "a row of version 2": [lines[0].replace('"v":1', '"v":2')],
+    }
+    for what, rows in damaged.items():
+        path.write_text("\n".join(rows) + "\n")
+        with pytest.raises(JournalError, match=what) as caught:
+            list(read(path))
+        assert caught.value.line == min(2, len(rows))
+
+
+def test_a_journal_may_be_empty(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    Journal(path).close()
+    assert list(read(path)) == []
+    with pytest.raises(OSError):
+        list(read(tmp_path / "none.jsonl"))

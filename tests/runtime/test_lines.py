@@ -1,0 +1,123 @@
+"""Generated code stands in the user's file: breakpoints, tracebacks and coverage find it there."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from lawful import Machine, Nat, Refused, State, Undefined, require, transition
+
+
+class Door(State):
+    OPEN = "open"
+    SHUT = "shut"
+
+
+class Gate(Machine):
+    state: Door = Door.OPEN
+    passed: Nat = 0
+    log: dict[Nat, Nat] = {}
+
+    @transition(source=Door.OPEN)
+    def enter(self, who: Nat) -> Nat:
+        require(who > 0, "nobody")
+        self.passed += 1  # enter's body
+        self.note(who)
+        return self.log[who]
+
+    def note(self, who: Nat) -> None:
+        """Remember."""
+        self.log[who] = self.passed  # note's body
+
+    @transition()
+    def look(self, who: Nat) -> Nat:
+        return self.log[who]  # look's body
+
+    @transition(source=Door.OPEN, target=Door.SHUT)
+    def shut(self) -> None: ...
+
+
+def line_of(text: str) -> int:
+    with open(__file__, encoding="utf-8") as file:
+        return next(i for i, line in enumerate(file, 1) if line.rstrip().endswith(text))
+
+
+def lines_hit(run: Any) -> dict[int, str]:
+    """The lines of this file that a debugger would stop at, with the function's name."""
+    hit: dict[int, str] = {}
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        if frame.f_code.co_filename != __file__:
+            return None
+        if event == "line":
+            hit[frame.f_lineno] = frame.f_code.co_name
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        run()
+    finally:
+        sys.settrace(before)
+    return hit
+
+
+def test_a_breakpoint_on_a_bodys_line_is_hit() -> None:
+    gate = Gate()
+    hit = lines_hit(lambda: gate.enter(3))
+    assert hit[line_of("# enter's body")] == "enter"
+    assert hit[line_of("# note's body")] == "note"
+    assert line_of("# look's body") not in hit
+
+
+def test_at_a_breakpoint_self_is_the_machine() -> None:
+    seen: list[int] = []
+    at = line_of("# note's body")
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        if event == "line" and frame.f_lineno == at and frame.f_code.co_name == "note":
+            seen.append(frame.f_locals["self"].passed)
+            seen.append(frame.f_locals["who"])
+        return trace
+
+    gate, before = Gate(), sys.gettrace()
+    sys.settrace(trace)
+    try:
+        gate.enter(3)
+    finally:
+        sys.settrace(before)
+    assert seen == [1, 3]
+
+
+def test_a_traceback_names_the_line() -> None:
+    with pytest.raises(Undefined) as caught:
+        Gate().look(8)
+    assert f"return self.log[who]  # look's body ({__file__}:" in str(caught.value)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert f'File "{__file__}", line {line_of("# look" + chr(39) + "s body")}, in look' in shown
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_refusal_comes_from_its_guard() -> None:
+    with pytest.raises(Refused) as caught:
+        Gate().enter(0)
+    places = traceback.extract_tb(caught.value.__traceback__)
+    assert (__file__, line_of('"nobody")')) in [(p.filename, p.lineno) for p in places]
+
+
+def test_the_generated_code_is_readable() -> None:
+    text = Gate.lawful.generated()
+    assert f"# enter ({__file__}:{line_of('def enter(self, who: Nat) -> Nat:')})" in text
+    assert "if not who > 0:\n" in text
+    compile(text, "generated", "exec")
+
+
+def test_methods_are_what_the_user_wrote() -> None:
+    Gate()
+    assert Gate.enter.__qualname__ == "Gate.enter"
+    assert Gate.note.__doc__ == "Remember."
+    assert Gate.enter.__annotations__["who"] == "Nat"
