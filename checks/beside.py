@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
@@ -11,13 +11,15 @@ from lawful.runtime.instance import Machine
 from lawful.runtime.observed import Stepped
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec import ir
-from lawful.spec.outcomes import MachineFault, PropertyViolated, Refused
+from lawful.spec import types as t
+from lawful.spec.outcomes import MachineFault, PropertyViolated, Reason, Refused
 from lawful.spec.resolve import Resolved
 
-from .conformance import Answer, Args, Model, Way, ways
+from .conformance import Act, Answer, Args, Call, Fire, Model, Start, Way, ways
 from .near import Near
 from .reading import Difference, Reading, reader, spelled
 from .reference import State
+from .shorten import Shortening, Simpler
 
 T = TypeVar("T")
 FAR = 1e9  # Seconds: whatever is armed is due after so long.
@@ -26,12 +28,12 @@ RECENT = 6  # Events whose arguments and outputs new arguments may repeat.
 
 
 class Mismatch(AssertionError):
-    """The implementation did what the machine does not; or the machine breaks its own word."""
+    """The implementation does what the machine does not, or the machine breaks its own word."""
 
 
 @dataclass(frozen=True)
 class Subject(Generic[T]):
-    """What is compared with which machine. `like`: has the parameters, where nothing else says."""
+    """What is compared with which machine; `like` has its parameters, where nothing else says."""
 
     resolved: Resolved
     make: Callable[[SimulatedClock], T]
@@ -47,8 +49,8 @@ class Subject(Generic[T]):
         return self.resolved.machine
 
     def model(self, like: Machine | None) -> Model:
-        """The model with the elements of this instance's sorts; made once."""
-        elements = {} if like is None else dict(like.lawful.universe)
+        """The model with the elements that an instance's sorts have; made once."""
+        elements = {} if like is None else dict(like.__state__.__universe__)
         key = tuple(sorted(elements.items()))
         if key not in self.models:
             self.models[key] = Model(self.resolved, elements)
@@ -69,25 +71,26 @@ class Run(Generic[T]):
 
     def __init__(self, subject: Subject[T]) -> None:
         self.subject = subject
+        self.machine = subject.machine
         self.clock = SimulatedClock()
         self.implementation = subject.make(self.clock)
-        self.calls: list[str] = []
-        self.begun = False
         shown = self._shown()
         like = shown if isinstance(shown, Machine) else subject.like
         self.model = subject.model(like)
-        self.reading = Reading(subject.machine, self.model.world, subject.unseen)
+        self.reading = Reading(self.machine, self.model.world, subject.unseen)
         plainly = subject.perform is None and subject.view is None
         self.instance = shown if plainly and isinstance(shown, Machine) else None
-        self.ways = [w for w in ways(subject.machine) if self.instance is not None or not w.extra]
-        self.fires = self.instance is not None
+        self.ways = [w for w in ways(self.machine) if self.instance is not None or not w.extra]
+        self.acts: list[Act] = []
+        self.calls: list[str] = []
         self.tried: Counter[str] = Counter()
-        self._recent: list[Callable[[Near], None]] = []
+        self._recent: list[tuple[ir.Event, Args, Any]] = []
         self._near: Near | None = None
-        parameters = {} if like is None else _parameters(subject.machine, like)
+        parameters = {} if like is None else _parameters(self.machine, like)
         answer = self.model.initial(parameters)
         self.state = answer.state
-        if not subject.machine.initials:
+        self.begun = False
+        if not self.machine.initials:
             self._judge(None, answer, Found("done"), None)
             self.begun = True
 
@@ -95,15 +98,18 @@ class Run(Generic[T]):
         view = self.subject.view
         return self.implementation if view is None else view(self.implementation)
 
-    # Arguments.
+    # What to try.
 
     @property
     def near(self) -> Near:
-        """What occurs in the state, and in the last few events."""
+        """What occurs in the state, in the last outputs, and whole arguments of late."""
         if self._near is None:
-            self._near = Near.of(self.subject.machine, self.state)
-            for add in reversed(self._recent):
-                add(self._near)
+            self._near = Near.of(self.machine, self.state)
+            for event, args, output in reversed(self._recent):
+                for (_, kind), value in zip(event.params, args, strict=True):
+                    self._near.add_whole(kind, value)
+                if output is not None:
+                    self._near.add(event.output, output)
         return self._near
 
     def admits(self, way: Way, args: Args) -> bool:
@@ -111,50 +117,57 @@ class Run(Generic[T]):
         return self.model.step(self.state, way, args).kind in ("done", "fault")
 
     def hopeless(self, way: Way) -> bool:
-        """Whether no arguments can make the machine take a transition here."""
+        """Whether no arguments can make the model take a transition here."""
         return not self.model.may_take(self.state, way)
 
     def worth(self, way: Way) -> bool:
-        """Whether to try it here. What changed nothing is not tried over and over again, unless
-        nothing is left."""
-        return way in self.ways and (self.tried[way.name] < MOST or self.stuck)
-
-    @property
-    def stuck(self) -> bool:
-        """Whether everything was tried as often as it is worth."""
-        return all(self.tried[way.name] >= MOST for way in self.ways)
+        """Whether to try it here: not what changed nothing before, unless nothing else is left."""
+        if way not in self.ways:
+            return False
+        return self.tried[way.name] < MOST or all(self.tried[w.name] >= MOST for w in self.ways)
 
     # Events.
 
-    def start(self, function: ir.Function, args: Args) -> bool:
-        """An `@initial`; whether it was taken."""
-        answer = self.model.start(self.state, function, args)
-        self._event(function.name, args, answer, None)
-        self.begun = answer.kind == "done"
-        return self.begun
+    def act(self, act: Act) -> None:
+        """Let both do it; Mismatch where they differ. What the implementation raises passes."""
+        self.acts.append(act)
+        match act:
+            case Call(way=way, args=args):
+                self._event(act, way, args)
+            case Start(function=function, args=args):
+                answer = self.model.start(self.state, function, args)
+                self._do(str(act), function.name, args, (answer, None))
+                self.begun = answer.kind == "done"
+            case Fire(far=far):
+                self._fire_due(far)
 
-    def event(self, way: Way, args: Args) -> None:
-        """An event; a timer that is armed is due by then."""
+    def _event(self, act: Call, way: Way, args: Args) -> None:
         if way.timed:
             self.clock.advance(FAR)
-        answer = self.model.step(self.state, way, args)
-        hopeless = not args or self.hopeless(way)
-        if self._event(way.name, args, answer, way.event):
-            self.tried.clear()
-        else:
+        answer, hopeless, before = self.model.step(self.state, way, args), True, self.state
+        if args:
+            hopeless = self.hopeless(way)
+        self._do(str(act), way.name, args, (answer, way.event))
+        self._recent = [*self._recent[1 - RECENT :], (way.event, args, answer.output)]
+        self._moved(before)
+        if self.state == before:
             self.tried[way.name] += MOST if hopeless else 1
-        self._remember(way.event, args, answer)
 
-    def _event(self, name: str, args: Args, answer: Answer, event: ir.Event | None) -> bool:
-        call = f"{name}({', '.join(map(spelled, args))})"
+    def _moved(self, before: State) -> None:
+        self._near = None
+        if self.state != before:
+            self.tried.clear()
+
+    def _do(
+        self, call: str, name: str, args: Args, expected: tuple[Answer, ir.Event | None]
+    ) -> None:
+        answer, event = expected
         if answer.kind == "fault" and self.instance is None:
             self._own_fault(call, answer)  # What an implementation should do here nobody said.
-            return False
+            return
         found = self._perform(name, args, call)
         self._judge(call, answer, found, event)
-        changed = answer.state != self.state
         self.state = answer.state
-        return changed
 
     def _perform(self, name: str, args: Args, call: str) -> Found:
         try:
@@ -166,81 +179,75 @@ class Run(Generic[T]):
         except MachineFault as error:
             return Found("fault", error=error)
         except Exception as error:
-            error.add_note(self._told(call, ["this was raised by the implementation"]))
+            error.add_note(self._told(call, ["the implementation raises this exception"]))
             raise
-
-    def _remember(self, event: ir.Event, args: Args, answer: Answer) -> None:
-        def add(near: Near) -> None:
-            for (_, kind), value in zip(event.params, args, strict=True):
-                near.add_whole(kind, value)
-            if answer.output is not None:
-                near.add(event.output, answer.output)
-
-        self._recent = [*self._recent[1 - RECENT :], add]
-        self._near = None
 
     # Timers of lawful instances.
 
-    def fire_due(self, far: bool) -> None:
-        """Let time pass until the next timer is due, or all are, and fire what is due."""
-        instance = self.instance
+    @property
+    def fires(self) -> bool:
+        """Whether there is a lawful instance whose timers can be fired."""
+        return self.instance is not None
+
+    def _fire_due(self, far: bool) -> None:
+        instance, before = self.instance, self.state
         assert instance is not None
-        deadline = instance.lawful.next_deadline()
-        wait = FAR if far else max(0.0, (deadline or 0.0) - self.clock.now())
-        now = max(self.clock.advance(wait), 0.0 if far else deadline or 0.0)
+        deadline = instance.lawful.next_deadline() or 0.0
+        now = self.clock.advance(FAR if far else max(0.0, deadline - self.clock.now()))
         rows: list[Stepped] = []
         forget = instance.lawful.observe(rows.append)
         error: MachineFault | None = None
         try:
-            instance.lawful.fire_due(now)
+            instance.lawful.fire_due(max(now, deadline))
         except MachineFault as fault:
             error = fault
-        forget()
+        finally:
+            forget()
         for row in rows:
             self._follow(row)
-        self._all_fired(f"lawful.fire_due({now})", far and not rows, error)
+        self._all_fired(far and not rows, error)
+        self._moved(before)
 
     def _follow(self, row: Stepped) -> None:
-        """One timer fired: the model takes the same transition."""
-        transition = self.subject.machine.transition(row.transition or row.event)
-        event = self.subject.machine.event(row.event)
-        way = Way(transition.name, event, (transition,), extra=True)
+        """A timer fired: the model takes the same transition."""
+        transition = self.machine.transition(row.transition or row.event)
+        event = self.machine.event(row.event)
         args = tuple(row.args[name] for name, _ in event.params)
-        call = f"{transition.name}({', '.join(map(spelled, args))})  # fired"
-        answer = self.model.step(self.state, way, args)
+        call = Call(Way(transition.name, event, (transition,), extra=True), args)
+        answer = self.model.step(self.state, call.way, args)
         if answer.kind != "done":
-            self._fail(call, [_expects(answer), "the timer fired"])
+            self._fail(f"{call}  # fired", [_expects(answer), "the timer fired"])
         if not self.reading.same(answer.output, row.output, event.output):
-            self._fail(call, [_outputs(answer.output, row.output)])
-        self._own_fault(call, answer)
-        self.calls.append(call)
+            self._fail(f"{call}  # fired", [_outputs(answer.output, row.output)])
+        self._own_fault(f"{call}  # fired", answer)
+        self.calls.append(f"{call}  # fired")
         self.state = answer.state
-        self.tried.clear()
-        self._near = None
 
-    def _all_fired(self, call: str, none: bool, error: MachineFault | None) -> None:
-        """Nothing that the model could fire was left out; and the state is the model's."""
-        timed = [w for w in self.ways if w.name == w.rows[0].name and w.timed and not w.event.params]
-        answers = [self.model.step(self.state, way, ()) for way in timed]
-        lines = [_difference(d) for d in self._differences()]
+    def _all_fired(self, none: bool, error: MachineFault | None) -> None:
+        """Nothing that the model could fire was left out, and the state is the model's."""
+        timed = [w for w in self.ways if w.rows[0].name == w.name and w.timed]
+        answers = [self.model.step(self.state, w, ()) for w in timed if not w.event.params]
+        lines = [_difference(d) for d in self._differences(self.state)]
         possible = [a.transition for a in answers if a.kind == "done"]
         if none and error is None and possible:
-            lines.append(f"no timer fired; the machine may take {' or '.join(possible)}")
+            lines.append(f"no timer fires; the machine may take {' or '.join(possible)}")
         if error is not None and not any(a.kind == "fault" for a in answers):
-            lines.append(f"the implementation raised {type(error).__name__}: {error}")
+            lines.append(_does(Found("fault", error=error)))
         if lines:
-            self._fail(call, lines)
+            self._fail("fire_due()", lines)
 
     # Judging.
 
-    def _judge(self, call: str | None, answer: Answer, found: Found, event: ir.Event | None) -> None:
+    def _judge(
+        self, call: str | None, answer: Answer, found: Found, event: ir.Event | None
+    ) -> None:
         """Fail with everything in which the implementation differs, or note the call."""
         lines = _kinds(answer, found)
-        if not lines and event is not None and answer.kind in ("done", "ignored"):
+        if not lines and event is not None and found.kind == "done":
             if not self.reading.same(answer.output, found.output, event.output):
                 lines.append(_outputs(answer.output, found.output))
         differing = self._differences(answer.state)
-        if differing and answer.kind in ("refused", "ignored", "fault") and not lines:
+        if differing and not lines and answer.kind != "done":
             lines.append(f"{_expects(answer)}; nothing may change")
         lines += [_difference(each) for each in differing]
         if lines:
@@ -249,9 +256,8 @@ class Run(Generic[T]):
         if call is not None:
             self.calls.append(_past(call, answer))
 
-    def _differences(self, state: State | None = None) -> list[Difference]:
-        read = reader(self._shown())
-        return self.reading.differences(self.state if state is None else state, read)
+    def _differences(self, state: State) -> list[Difference]:
+        return self.reading.differences(state, reader(self._shown()))
 
     def _own_fault(self, call: str | None, answer: Answer) -> None:
         """Fail where the machine itself breaks a property that it does not expect to break."""
@@ -269,15 +275,61 @@ class Run(Generic[T]):
 
     def _told(self, call: str | None, lines: list[str]) -> str:
         """What went wrong, after the calls that led there."""
-        name = self.subject.machine.name
         if call is None:
-            return "\n".join([f"{name}, as it starts:", *lines])
+            return "\n".join([f"{self.machine.name}, as it starts:", *lines])
         calls = "".join(f"    {each}\n" for each in (*self.calls, call))
-        return f"{name}, in the last of these events:\n\n{calls}\n" + "\n".join(lines)
+        which = "this event" if not self.calls else "the last of these events"
+        return f"{self.machine.name}, in {which}:\n\n{calls}\n" + "\n".join(lines)
 
 
 def _parameters(machine: ir.Machine, like: Machine) -> Mapping[str, Any]:
     return {p.name: getattr(like, p.name) for p in machine.parameters}
+
+
+# Shorter runs.
+
+
+def replay(subject: Subject[Any], acts: Sequence[Act]) -> None:
+    """Run these events from the beginning."""
+    run = Run(subject)
+    for act in acts:
+        run.act(act)
+
+
+def shortest(
+    subject: Subject[Any], acts: Sequence[Act], kind: type[Exception], kept: frozenset[str]
+) -> list[Act]:
+    """The events without those that the same kind of exception does not need; arguments simpler.
+
+    Types in `kept` are those whose values are not made simpler.
+    """
+    simpler = Simpler(subject.model(subject.like).domain, kept)
+
+    def fails(tried: Sequence[Act]) -> bool:
+        try:
+            replay(subject, tried)
+        except kind:
+            return True
+        except Exception:
+            return False
+        return False
+
+    return Shortening[Act](fails, lambda act: _simpler(simpler, act)).run(acts)
+
+
+def _simpler(simpler: Simpler, act: Act) -> Iterator[Act]:
+    params: tuple[tuple[str, t.Type], ...]
+    match act:
+        case Call(way=way, args=args):
+            params = way.event.params
+        case Start(function=function, args=args):
+            params = function.params
+        case Fire():
+            return
+    for i, (_, kind) in enumerate(params):
+        for value in simpler.of(args[i], kind):
+            given = (*args[:i], value, *args[i + 1 :])
+            yield Call(act.way, given) if isinstance(act, Call) else Start(act.function, given)
 
 
 # In words.
@@ -285,25 +337,23 @@ def _parameters(machine: ir.Machine, like: Machine) -> Mapping[str, Any]:
 
 def _kinds(answer: Answer, found: Found) -> list[str]:
     """Where the machine and the implementation do not do the same kind of thing."""
-    accepted = "refused" if answer.kind == "refused" else "fault" if answer.kind == "fault" else ""
-    if found.kind != (accepted or "done"):
+    expected = "done" if answer.kind == "ignored" else answer.kind
+    if found.kind != expected:
         return [_expects(answer), _does(found)]
     if isinstance(found.error, Refused) and found.error.reasons:
-        mine, theirs = answer.reasons, found.error.reasons
-        if mine != theirs:
-            return [f"reasons: expected {_reasons(mine)}, found {_reasons(theirs)}"]
-    if found.error is not None and answer.kind == "fault":
-        name = _fault_name(found.error)
-        if name != answer.name:
-            return [_expects(answer), _does(found)]
+        if found.error.reasons != answer.reasons:
+            both = _reasons(answer.reasons), _reasons(found.error.reasons)
+            return [f"reasons: expected {both[0]}, found {both[1]}"]
+    if found.kind == "fault" and _fault_name(found.error) != answer.name:
+        return [_expects(answer), _does(found)]
     return []
 
 
-def _fault_name(error: Exception) -> str:
+def _fault_name(error: Exception | None) -> str:
     return error.name if isinstance(error, PropertyViolated) else type(error).__name__.lower()
 
 
-def _reasons(reasons: tuple[Any, ...]) -> str:
+def _reasons(reasons: tuple[Reason, ...]) -> str:
     return "; ".join(f"{r.transition}: {r} {dict(r.values)}" for r in reasons) or "none"
 
 
@@ -325,7 +375,8 @@ def _does(found: Found) -> str:
             output = "" if found.output is None else f" and returns {spelled(found.output)}"
             return f"the implementation accepts it{output}"
         case "refused":
-            return f"the implementation refuses it: {found.error}"
+            said = str(found.error)
+            return f"the implementation refuses it{': ' if said else ''}{said}"
         case "fault":
             return f"the implementation raises {type(found.error).__name__}: {found.error}"
 
@@ -339,7 +390,7 @@ def _difference(each: Difference) -> str:
 
 
 def _past(call: str, answer: Answer) -> str:
-    """A call of the sequence that led here, with what it gave."""
+    """A call on the way to the failure, with what it gave."""
     if answer.kind == "done":
         return call if answer.output is None else f"{call}  # {spelled(answer.output)}"
     return f"{call}  # {answer.name if answer.kind == 'fault' else answer.kind}"

@@ -43,15 +43,39 @@ class Way:
         return any(row.timer is not None for row in self.rows)
 
 
-@dataclass(frozen=True, slots=True)
 class Call:
-    """A way in, with arguments."""
+    """An event with its arguments. No dataclass: Hypothesis would show all that is in it."""
 
-    way: Way
-    args: Args
+    def __init__(self, way: Way, args: Args) -> None:
+        self.way = way
+        self.args = args
 
     def __repr__(self) -> str:
         return f"{self.way.name}({', '.join(map(spelled, self.args))})"
+
+
+class Start:
+    """An `@initial` with its arguments."""
+
+    def __init__(self, function: ir.Function, args: Args) -> None:
+        self.function = function
+        self.args = args
+
+    def __repr__(self) -> str:
+        return f"{self.function.name}({', '.join(map(spelled, self.args))})"
+
+
+class Fire:
+    """Time passes until the next timer is due, or until all are; then those are fired."""
+
+    def __init__(self, far: bool) -> None:
+        self.far = far
+
+    def __repr__(self) -> str:
+        return f"fire_due({'all' if self.far else 'next'})"
+
+
+Act = Call | Start | Fire
 
 
 @dataclass(frozen=True, slots=True)

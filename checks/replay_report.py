@@ -294,8 +294,9 @@ table.numbers td:not(:first-child):not(:last-child) { font-variant-numeric: tabu
 .bars td:last-child { text-align: right; font-variant-numeric: tabular-nums; padding: .15rem 0; }
 .meter { width: 55%; }
 .meter i { display: block; height: .7rem; margin-top: .4rem; border-radius: 3px;
-  background: var(--open); min-width: 1px; }
-.never { color: var(--deviates); }
+  background: var(--open); min-width: 2px; }
+.never i { display: none; }
+.never { color: var(--soft); }
 article { background: var(--card); border: 1px solid var(--line); border-radius: 6px;
   padding: .9rem 1rem; margin: 0 0 .9rem; }
 article p { margin: .4rem 0; }

@@ -16,7 +16,7 @@ from lawful.spec import types as t
 from .encode import Encoding
 from .foreign import Term, same
 from .shapes import NotEncodable
-from .symbols import Frame, Made, Many, Missing, Row, Trail, Value, Whole
+from .symbols import Frame, Made, Many, Missing, Row, StopKind, Trail, Value, Whole
 
 
 class Rounds(Trail):
@@ -169,7 +169,7 @@ class Rounds(Trail):
         row, quit = given[0], given[3]
         with self.inside(row.when) as stops:
             inner = self._round(clause, rest, given)
-        kinds = sorted({stop.kind for stop in stops})
+        kinds: list[StopKind] = sorted({stop.kind for stop in stops})
         if len(kinds) > 1:
             raise NotEncodable(f"a quantifier that may be {' or '.join(kinds)}", clause.place)
         if kinds:

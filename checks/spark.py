@@ -13,6 +13,7 @@ import functools
 import json
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -20,8 +21,6 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import lawful
 
 from .fold import Fold, ReplayProgram
 from .rows import Rejected, Row, decoded, plain, row_of_columns
@@ -40,6 +39,7 @@ JAVA_MISSING = (
 PARTITION = 64 << 20  # Bytes of input for each partition of the shuffle, about.
 MERGED_HERE = 32  # Tallies that the driver merges by itself.
 TALLIES = "tallies binary"
+PYTHON_ERROR = re.compile(r"[\w.]*(Error|Exception): ")
 
 
 def tally(files: Sources, program: ReplayProgram, master: str | None = None) -> Tallies:
@@ -221,7 +221,7 @@ def settings(master: str) -> dict[str, str]:
     }
     if master.startswith("local"):
         # Workers are processes of this computer: they find lawful where this process found it.
-        root = str(Path(str(lawful.__file__)).parent.parent)
+        root = str(Path(__file__).absolute().parents[2])
         paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         out["spark.executorEnv.PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
         out["spark.driver.bindAddress"] = out["spark.driver.host"] = "127.0.0.1"
@@ -235,15 +235,16 @@ def _started(sessions: type[SparkSession], master: str) -> SparkSession:
     """A session whose JVM writes to a file: its warnings are none of the caller's."""
     from pyspark import SparkConf, SparkContext, java_gateway
 
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    if master.startswith("local"):
+        # Another Python that stands in the environment may lack what this one has.
+        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     launch: Any = vars(java_gateway)["launch_gateway"]  # It has no types.
     conf = SparkConf().setAll(list(settings(master).items()))
     number, name = tempfile.mkstemp(prefix="lawful-spark-", suffix=".log")
     with os.fdopen(number, "wb") as log:
         try:
             # One JVM serves all contexts of a process, one after the other.
-            running = SparkContext._gateway  # pyright: ignore[reportPrivateUsage]  # it has no other name
+            running = vars(SparkContext)["_gateway"]
             gateway = running or launch(conf, {"stdout": log, "stderr": log})
             context = SparkContext(conf=conf, gateway=gateway)
         except Exception as error:
@@ -265,4 +266,7 @@ def _spark_error(error: Exception) -> str | None:
     told = [line for line in lines if line and not line.startswith(("at ", "An error occurred"))]
     causes = [line for line in told if line.startswith("Caused by: ")]
     head = told[0].removeprefix(": ") if told else type(error).__name__
+    if "Python worker" in head:
+        # A traceback follows, and ends with what it is about.
+        head = next((line for line in reversed(told) if PYTHON_ERROR.match(line)), head)
     return f"Spark: {plain(head, 250)}" + "".join(f" ({plain(c, 250)})" for c in causes[-1:])

@@ -36,9 +36,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 from unittest import TestCase
 
-from hypothesis import reject
+from hypothesis import Phase, reject
 from hypothesis import settings as Settings
 from hypothesis import strategies as st
+from hypothesis.errors import HypothesisException
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from hypothesis.strategies import DrawFn, SearchStrategy
 
@@ -51,8 +52,8 @@ from lawful.spec.outcomes import Refused
 from lawful.spec.resolve import resolve
 from lawful.spec.values import FrozenBag, FrozenMap, Token, World
 
-from .beside import Run, Subject
-from .conformance import SORT_SIZE, Args, Call, Elements, Way, elements, ways
+from .beside import Mismatch, Run, Subject, replay, shortest
+from .conformance import SORT_SIZE, Act, Args, Call, Elements, Fire, Start, Way, elements, ways
 from .near import Near
 
 T = TypeVar("T")
@@ -200,10 +201,15 @@ def _value(draw: DrawFn, drawing: Drawing, kind: t.Type, near: Near) -> Any:
 
 
 class Beside(RuleBasedStateMachine):
-    """The run of one implementation, as Hypothesis drives it."""
+    """The run of one implementation, as Hypothesis drives it.
+
+    `shortest`: the first run that failed, shortened. Every run that fails, the one that Hypothesis
+    shows in the end among them, then fails by that one.
+    """
 
     subject: ClassVar[Subject[Any]]
     given: ClassVar[Given]
+    shortest: ClassVar[list[Act] | None] = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -219,6 +225,24 @@ class Beside(RuleBasedStateMachine):
             for param, kind in params
         )
 
+    def act(self, act: Act) -> None:
+        """Let both do it; what fails, fails in its shortest form."""
+        try:
+            self.run.act(act)
+            return
+        except HypothesisException:
+            raise
+        except Exception as error:
+            failed = error
+        self._fail_shortest(type(failed))
+        raise failed
+
+    def _fail_shortest(self, kind: type[Exception]) -> None:
+        cls = type(self)
+        if cls.shortest is None:
+            cls.shortest = shortest(self.subject, self.run.acts, kind, frozenset(self.given))
+        replay(self.subject, cls.shortest)
+
 
 @st.composite
 def _call(draw: DrawFn, way: Way) -> Call:
@@ -233,17 +257,18 @@ def _call(draw: DrawFn, way: Way) -> Call:
 
 
 @st.composite
-def _start(draw: DrawFn, initials: tuple[ir.Function, ...]) -> tuple[ir.Function, Args]:
+def _start(draw: DrawFn, initials: tuple[ir.Function, ...]) -> Start:
     beside: Beside = draw(st.runner())
     function = _pick(draw, initials)
-    return function, beside.arguments(draw, function.name, function.params)
+    return Start(function, beside.arguments(draw, function.name, function.params))
 
 
 def _begin(initials: tuple[ir.Function, ...]) -> Any:
     """The rule that calls one `@initial` first."""
 
-    def begin(self: Beside, start: tuple[ir.Function, Args]) -> None:
-        if not self.run.start(*start):
+    def begin(self: Beside, start: Start) -> None:
+        self.act(start)
+        if not self.run.begun:
             reject()
 
     return initialize(start=_start(initials))(begin)
@@ -257,7 +282,7 @@ def _rule(way: Way) -> Any:
     """
 
     def event(self: Beside, call: Call) -> None:
-        self.run.event(call.way, call.args)
+        self.act(call)
 
     drawn = _call(way) if way.event.params else st.just(Call(way, ()))
     return precondition(lambda self: self.run.worth(way))(rule(call=drawn)(event))
@@ -266,10 +291,11 @@ def _rule(way: Way) -> Any:
 def _timers() -> Any:
     """The rule that fires what is due, of lawful instances."""
 
-    def fire_due(self: Beside, far: bool) -> None:
-        self.run.fire_due(far)
+    def event(self: Beside, fire: Fire) -> None:
+        self.act(fire)
 
-    return precondition(lambda self: self.run.fires)(rule(far=st.booleans())(fire_due))
+    drawn = st.sampled_from((Fire(far=False), Fire(far=True)))
+    return precondition(lambda self: self.run.fires)(rule(fire=drawn)(event))
 
 
 def conformance(
@@ -294,7 +320,30 @@ def conformance(
         members["begin"] = _begin(resolved.machine.initials)
     if any(row.timer is not None for row in resolved.machine.transitions):
         members["fire_due"] = _timers()
-    case: type[TestCase] = type(cls.__name__, (Beside,), members).TestCase
-    if settings is not None:
-        case.settings = settings
+    case = type(cls.__name__, (Beside,), members).TestCase
+    case.settings = _unshrunk(settings or case.settings)
+    case.runTest = _plain(case.runTest)
     return case
+
+
+def _plain(run: Callable[[TestCase], None]) -> Callable[[TestCase], None]:
+    """The same test, its failure without steps and frames that say no more than its message."""
+
+    @functools.wraps(run)
+    def run_plain(self: TestCase) -> None:
+        try:
+            run(self)
+        except Exception as error:
+            notes: list[str] = getattr(error, "__notes__", [])
+            notes[:] = [n for n in notes if not n.startswith(("state", "Failing test case"))]
+            if isinstance(error, Mismatch):
+                raise error.with_traceback(None) from None
+            raise
+
+    return run_plain
+
+
+def _unshrunk(settings: Settings) -> Settings:
+    """The same, but for shrinking: a failing run is shortened by `shorten`, faster and further."""
+    left = [phase for phase in settings.phases if phase not in (Phase.shrink, Phase.explain)]
+    return Settings(settings, phases=left, report_multiple_bugs=False)

@@ -32,9 +32,9 @@ START = "start"
 class Fixed:
     """Values put in for parameters, state and arguments, in JSON form."""
 
-    parameters: Mapping[str, Json] = field(default_factory=dict)
-    state: Mapping[str, Json] = field(default_factory=dict)
-    args: Mapping[str, Json] = field(default_factory=dict)
+    parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    state: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    args: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
 
 @dataclass(frozen=True)

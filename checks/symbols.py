@@ -6,7 +6,7 @@ A value is a Z3 term wherever its type has an encoding. The others live here: wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -93,8 +93,8 @@ class Frame:
 
     machine: ir.Machine
     own: Place | Whole | Term | None
-    locals: dict[str, tuple[Value, t.Type]] = field(default_factory=dict)
-    returns: list[Returned] = field(default_factory=list)
+    locals: dict[str, tuple[Value, t.Type]] = field(default_factory=lambda: {})
+    returns: list[Returned] = field(default_factory=lambda: [])
     output: t.Type = t.NOTHING
 
 
@@ -114,7 +114,7 @@ class Trail:
         self.encoding = encoding
         self.logic = encoding.logic
         self.state = dict(state)
-        self.path = encoding.logic.true
+        self.path: Term = encoding.logic.true
         self.stops: list[Stop] = []
 
     def stop(self, kind: StopKind, where: Term, node: ir.Node) -> None:
@@ -129,7 +129,7 @@ class Trail:
         return self.logic.any(s.when for s in self.stops if s.kind in kinds)
 
     @contextmanager
-    def where(self, test: Term) -> Iterator[None]:
+    def where(self, test: Term) -> Generator[None]:
         """What is evaluated inside is evaluated only where `test` is true."""
         before, count = self.path, len(self.stops)
         self.path = self.logic.all((before, test))
@@ -142,7 +142,7 @@ class Trail:
             self.path = self.logic.any((skipped, inside))
 
     @contextmanager
-    def inside(self, test: Term) -> Iterator[list[Stop]]:
+    def inside(self, test: Term) -> Generator[list[Stop]]:
         """Evaluate for bound names, where `test` is true; what stops it is collected apart."""
         kept = self.path, self.stops
         collected: list[Stop] = []

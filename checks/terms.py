@@ -7,7 +7,7 @@ meaning is that of `reference`, statement by statement.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -82,7 +82,7 @@ class Execution(Statements):
     # Bodies.
 
     @contextmanager
-    def _framed(self, machine: ir.Machine, own: Place | Whole | Term | None) -> Iterator[Frame]:
+    def _framed(self, machine: ir.Machine, own: Place | Whole | Term | None) -> Generator[Frame]:
         kept = self.frame
         self.frame = Frame(machine, own)
         try:
@@ -174,7 +174,7 @@ class Execution(Statements):
         )
 
     @contextmanager
-    def _header(self) -> Iterator[None]:
+    def _header(self) -> Generator[None]:
         """A missing key in a header refuses."""
         kept, self.stops = self.stops, []
         yield

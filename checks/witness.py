@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 from lawful.spec import types as t
 from lawful.spec.ir import Json
@@ -167,7 +167,7 @@ def literal(encoding: Encoding, data: Any, kind: t.Type) -> Term:
         case t.Bool() | t.Timer():
             return logic.truth(bool(data))
         case t.Int():
-            return logic.number(int(data["$int"]) if isinstance(data, dict) else data)
+            return logic.number(data if isinstance(data, int) else int(data["$int"]))
         case t.Float():
             return logic.fraction(data)
         case t.Nothing():
@@ -198,8 +198,14 @@ def _is_of(data: Any, option: t.Type) -> bool:
     if isinstance(option, t.Nothing) or data is None:
         return data is None and isinstance(option, t.Nothing)
     if isinstance(option, t.Record):
-        return isinstance(data, dict) and data.get("$") == option.name
-    return not (isinstance(data, dict) and "$" in data)
+        return _record_name(data) == option.name
+    return _record_name(data) is None
+
+
+def _record_name(data: Any) -> str | None:
+    if not isinstance(data, dict):
+        return None
+    return cast(dict[str, Any], data).get("$")
 
 
 def _literal_container(encoding: Encoding, data: Any, kind: t.Type) -> Term:

@@ -139,7 +139,7 @@ class InstanceAccess(Access[M]):
         state = self._machine.__state__
         way = self.plan.ways[event.name]
         if not event.params:
-            return not choice.reasons(state, way, (), ignoring=False)
+            return choice.attempt(state, way, (), ignoring=False) is None
         for candidate in way.candidates:
             try:
                 self.plan.hints[candidate.name](state)
@@ -154,7 +154,9 @@ class InstanceAccess(Access[M]):
         """Whether the call would not be refused: it would run, be ignored, or fail by a fault of
         the machine. ValueError for an unknown event; TypeError and ValueError for arguments.
         """
-        return not self.explain(event, *args)
+        way, given = self._checked(event, args)
+        self._open(event)
+        return choice.attempt(self._machine.__state__, way, given) is None
 
     def explain(self, event: str, *args: Any) -> tuple[Reason, ...]:
         """Why the call would be refused, a row for each transition that serves the event; empty
@@ -166,7 +168,7 @@ class InstanceAccess(Access[M]):
 
     def at(self, state: Any) -> bool:
         """Whether this is the control state; TypeError for what is no state of this machine."""
-        now = getattr(self._machine.__state__, "state", None)
+        now = choice.control(self._machine.__state__)
         if type(state) is not type(now):
             raise TypeError(f"{state!r} is no control state of {self.plan.name}")
         return bool(now is state)
@@ -252,7 +254,7 @@ class InstanceAccess(Access[M]):
     def _fire_one(self, alarm: Alarm, args: tuple[Any, ...], fired: list[Fired]) -> None:
         machine, state = self._machine, self._machine.__state__
         for way in alarm.ways:
-            if choice.reasons(state, way, args):
+            if choice.attempt(state, way, args) is not None:
                 continue
             try:
                 output = _stepped(machine, way, args)

@@ -13,13 +13,17 @@ from lawful.spec.errors import Place
 Node = TypeVar("Node", bound=ast.AST)
 
 
+PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
 def located(node: Node, place: Place) -> Node:
     """The node, it and all in it that has no place yet standing at `place`."""
     if "lineno" in node._attributes:
         if hasattr(node, "lineno"):
             return node
-        node.lineno, node.col_offset = place.line, place.column  # type: ignore[attr-defined]  # it has these
-        node.end_lineno, node.end_col_offset = place.end_line, place.end_column  # type: ignore[attr-defined]  # and these
+        where = (place.line, place.column, place.end_line, place.end_column)
+        for name_, value in zip(PLACE, where, strict=True):
+            setattr(node, name_, value)
     for child in ast.iter_child_nodes(node):
         located(child, place)
     return node
@@ -29,7 +33,7 @@ def without_places(node: ast.expr) -> ast.expr:
     """A copy whose nodes have no places; they get those of where it is used."""
     made = copy.deepcopy(node)
     for each in ast.walk(made):
-        for attr in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+        for attr in PLACE:
             if hasattr(each, attr):
                 delattr(each, attr)
     return made

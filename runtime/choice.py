@@ -1,4 +1,4 @@
-"""Steps: which transition runs, and how what was done is undone.
+"""Which transition runs, and how what was done is undone.
 
 Containers are not changed where they stand once a step is over (see `step`), so to remember a
 state is to remember what its names stand for.
@@ -6,119 +6,150 @@ state is to remember what its names stand for.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from lawful.spec.outcomes import Ambiguous, Reason
 
-from .guards import AllRefused, Broken, Refusal, elsewhere
+from .guards import AllRefused, Broken, Refusal
 from .plan import Candidate, State, Way
 
 # What Python raises where an operation has no value.
 NO_VALUE = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
+FAULTS = (*NO_VALUE, Broken)
+UNSET = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What some variables of a state stand for; `odd` is its `__odd__`."""
+
+    state: State
+    names: tuple[str, ...]
+    values: tuple[Any, ...]
+    odd: bool
+
+
+@dataclass(slots=True)
+class _Taken:
+    """The candidate that is enabled: what it gave or raised, and the state that it left."""
+
+    candidate: Candidate
+    output: Any
+    fault: BaseException | None
+    after: list[Saved]
+
 
 def step(state: State, way: str, *args: Any) -> Any:
     """A part's event within a step of its whole; what it does is undone by the whole."""
     entry = state.__plan__.ways[way]
     if len(entry.candidates) == 1 and not entry.ignores:
         return entry.candidates[0].run(state, *args)
-    return decide(state, entry, args)
+    return decide(state, entry, args, save(state, entry))
 
 
 def possible(state: State, way: str, *args: Any) -> bool:
     """Whether that call would not be refused. Changes nothing."""
-    return not reasons(state, state.__plan__.ways[way], args)
+    return attempt(state, state.__plan__.ways[way], args) is None
 
 
-def reasons(
+def reasons(state: State, way: Way, args: tuple[Any, ...]) -> tuple[Reason, ...]:
+    """Why the call would be refused; empty where it would not. Changes nothing."""
+    refusal = attempt(state, way, args)
+    return () if refusal is None else refusal.reasons
+
+
+def attempt(
     state: State, way: Way, args: tuple[Any, ...], ignoring: bool = True
-) -> tuple[Reason, ...]:
-    """Why the call would be refused; empty where it would not. Changes nothing.
+) -> AllRefused | None:
+    """How the call would be refused, or None. Changes nothing.
 
     Without `ignoring` an event that would be ignored counts as refused.
     """
     saved = save(state, way)
     try:
-        decide(state, way, args, ignoring)
+        decide(state, way, args, saved, ignoring)
     except AllRefused as refusal:
-        return refusal.reasons
-    except (*NO_VALUE, Broken, Ambiguous):
-        return ()  # The machine's own fault is no refusal.
+        return refusal
+    except (*FAULTS, Ambiguous):
+        return None  # The machine's own fault is no refusal.
     finally:
         restore(saved)
-    return ()
+    return None
 
 
-def decide(state: State, way: Way, args: tuple[Any, ...], ignoring: bool = True) -> Any:
+def decide(
+    state: State, way: Way, args: tuple[Any, ...], saved: list[Saved], ignoring: bool = True
+) -> Any:
     """Take the one enabled candidate, else a matching `ignore`, else refuse with all reasons.
 
-    What a candidate does before it refuses is undone; what the one that is taken does before it
-    fails is left to the caller.
+    `saved` is the state as it is. What a candidate does before it refuses is undone; what the one
+    that is taken does before it fails is left to the caller.
     """
-    refused: list[Reason] = []
-    taken: tuple[str, list[Saved], Callable[[], Any]] | None = None
-    candidates = list(_in_state(state, way, refused))
+    refused: list[tuple[str, Refusal]] = []
+    candidates = [c for c in way.candidates if _is_here(c, state, refused)]
+    taken: _Taken | None = None
     for candidate in candidates:
-        saved = save(state, way) if len(candidates) > 1 or way.ignores else []
-        try:
-            output = candidate.run(state, *args)
-        except Refusal as refusal:
+        tried = _try(state, candidate, args, refused)
+        if tried is None:
             restore(saved)
-            refused.append(refusal.reason(candidate.name))
             continue
-        except (*NO_VALUE, Broken) as fault:
-            result: Callable[[], Any] = functools.partial(_raise, fault)
-        else:
-            result = functools.partial(_give, output)
-        after = [_saved(s, names) for s, names, _, _ in saved]
         if taken is not None:
-            restore(saved)
-            raise Ambiguous(
-                state.__plan__.name, way.event,
-                f"both {taken[0]} and {candidate.name} are enabled: call one of them",
-            )  # fmt: skip
-        taken = candidate.name, after, result
+            raise _ambiguous(state, way, (taken.candidate, candidate))
+        taken = tried
         if candidate is not candidates[-1]:
+            taken.after = [_saved(s.state, s.names) for s in saved]
             restore(saved)
     if taken is not None:
-        restore(taken[1])
-        state.__note__ = taken[0]
-        return taken[2]()
-    if ignoring and ignored(state, way, args):
+        restore(taken.after)
+        state.__note__ = taken.candidate.name
+        if taken.fault is not None:
+            raise taken.fault
+        return taken.output
+    if ignoring and way.ignores and ignored(state, way, args):
         state.__note__ = None
         return None
     order = [candidate.name for candidate in way.candidates]
-    raise AllRefused(sorted(refused, key=lambda reason: order.index(reason.transition)))
+    raise AllRefused(sorted(refused, key=lambda row: order.index(row[0])))
 
 
-def _raise(fault: BaseException) -> NoReturn:
-    raise fault
+def _is_here(candidate: Candidate, state: State, refused: list[tuple[str, Refusal]]) -> bool:
+    """Whether the control state admits the candidate; if not, its refusal is noted."""
+    if candidate.source is None or control(state) in candidate.source:
+        return True
+    assert candidate.elsewhere is not None
+    refused.append((candidate.name, Refusal(candidate.elsewhere, "", control(state))))
+    return False
 
 
-def _give(output: Any) -> Any:
-    return output
+def _try(
+    state: State, candidate: Candidate, args: tuple[Any, ...], refused: list[tuple[str, Refusal]]
+) -> _Taken | None:
+    try:
+        return _Taken(candidate, candidate.run(state, *args), None, [])
+    except Refusal as refusal:
+        refused.append((candidate.name, refusal))
+        return None
+    except FAULTS as fault:
+        return _Taken(candidate, None, fault, [])
 
 
-def _in_state(state: State, way: Way, refused: list[Reason]) -> Iterator[Candidate]:
-    """The candidates that the control state admits; the others' reasons are noted."""
-    for candidate in way.candidates:
-        source = candidate.source
-        if source is None or getattr(state, "state") in source:  # noqa: B009  # a machine's own variable
-            yield candidate
-        else:
-            transition = next(
-                tr for tr in state.__plan__.machine.transitions if tr.name == candidate.name
-            )
-            assert transition.control is not None
-            site = elsewhere(transition.control, transition.source or ())
-            value = getattr(state, "state")  # noqa: B009  # a machine's own variable
-            refused.append(Refusal(site, "", value).reason(candidate.name))
+def _ambiguous(state: State, way: Way, both: tuple[Candidate, Candidate]) -> Ambiguous:
+    names = " and ".join(candidate.name for candidate in both)
+    what = f"both {names} are enabled: call one of them"
+    return Ambiguous(state.__plan__.name, way.event, what)
+
+
+def control(state: State) -> Any:
+    """The control state; None for a machine that has none."""
+    return getattr(state, "state", None)
 
 
 def ignored(state: State, way: Way, args: tuple[Any, ...]) -> bool:
+    """Whether one of the way's `ignore`s matches."""
     return any(
-        (row.source is None or getattr(state, "state") in row.source)  # noqa: B009  # its own variable
+        (row.source is None or control(state) in row.source)
         and (row.when is None or row.when(state, *args))
         for row in way.ignores
     )
@@ -126,34 +157,31 @@ def ignored(state: State, way: Way, args: tuple[Any, ...]) -> bool:
 
 # Undoing.
 
-Saved = tuple[State, tuple[str, ...], tuple[Any, ...], bool]
-UNSET = object()
-
 
 def save(state: State, way: Way) -> list[Saved]:
-    """What the way may change; containers are not changed where they stand, so their names do."""
+    """What the way may change."""
     if way.composite:
         return [_saved(s, s.__plan__.variables) for s in tree(state)]
     return [_saved(state, way.writes)]
 
 
 def _saved(state: State, names: tuple[str, ...]) -> Saved:
-    return state, names, _values(state, names), state.__odd__
-
-
-def _values(state: State, names: tuple[str, ...]) -> tuple[Any, ...]:
-    return tuple(getattr(state, name, UNSET) for name in names)
+    try:
+        values = tuple([getattr(state, name) for name in names])
+    except AttributeError:  # Before an `@initial` not everything has a value.
+        values = tuple(getattr(state, name, UNSET) for name in names)
+    return Saved(state, names, values, state.__odd__)
 
 
 def restore(saved: list[Saved]) -> None:
     """Put back what was saved."""
-    for state, names, values, odd in saved:
-        state.__odd__ = odd
-        for name, value in zip(names, values, strict=True):
+    for row in saved:
+        row.state.__odd__ = row.odd
+        for name, value in zip(row.names, row.values, strict=True):
             if value is not UNSET:
-                setattr(state, name, value)
-            elif hasattr(state, name):
-                delattr(state, name)
+                setattr(row.state, name, value)
+            elif hasattr(row.state, name):
+                delattr(row.state, name)
 
 
 def tree(state: State) -> Iterator[State]:

@@ -14,7 +14,7 @@ from lawful.spec.errors import Place
 from lawful.spec.resolve import Resolved
 from lawful.spec.walk import everything, statements
 
-from . import arguments
+from . import arguments, guards
 from .build import assign, located, name
 from .effects import Eraser, Reach, Writes
 from .emit import Names
@@ -100,7 +100,7 @@ class Compiler:
             way.ignores = tuple(self.ignoring(row, whens[row.name]) for row in rows)
             way.method = made[methods[way.name]]
         for key, start in plan.starts.items():
-            start.candidates = (Candidate(key, made[starts[key]], None),)
+            start.candidates = (Candidate(key, made[starts[key]], None, None),)
         plan.hints = {key: made[hint] for key, hint in hints.items()}
         plan.alarms = tuple(self.alarm(group, made[find]) for group, find in finds)
         plan.defaults = made[defaults](None)
@@ -304,7 +304,10 @@ class Compiler:
             assert tr.control is not None and isinstance(tr.control.type, t.Enum)
             members = self.resolved.world.enums[tr.control.type.name]
             source = tuple(members[state] for state in tr.source)
-        return Candidate(tr.name, run, source)
+        where = None
+        if source is not None and tr.control is not None:
+            where = guards.elsewhere(tr.control, tr.source or ())
+        return Candidate(tr.name, run, source, where)
 
     def ignoring(self, row: ir.Ignore, when: str | None) -> Ignoring:
         source = None

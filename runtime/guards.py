@@ -16,6 +16,7 @@ from lawful.spec.outcomes import Reason
 from lawful.spec.show import path
 from lawful.spec.values import encode
 
+MOST_ELEMENTS = 32  # What a refusal costs does not grow with what it is about.
 Said = tuple[str, dict[str, ir.Json]]
 
 
@@ -51,24 +52,31 @@ class Broken(Exception):
 
 
 class AllRefused(Refusal):
-    """All candidates of a part's event refuse."""
+    """All candidates of an event refuse; `rows` are their names and refusals."""
 
-    def __init__(self, reasons: Sequence[Reason]) -> None:
-        super().__init__(Site(lambda: ("", {})), "")
-        self.reasons = tuple(reasons)
+    def __init__(self, rows: Sequence[tuple[str, Refusal]]) -> None:
+        super().__init__(NEEDED, "")
+        self.rows = tuple(rows)
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The reason of each candidate."""
+        return tuple(refusal.reason(name) for name, refusal in self.rows)
 
     def reason(self, transition: str) -> Reason:
-        if len(self.reasons) == 1:
-            only = self.reasons[0]
-            return Reason(transition, only.clause, only.why, only.values)
-        values = {k: v for reason in reversed(self.reasons) for k, v in reason.values.items()}
-        return Reason(transition, "; ".join(str(r) for r in self.reasons), "", values)
+        given = self.reasons
+        if len(given) == 1:
+            return Reason(transition, given[0].clause, given[0].why, given[0].values)
+        values = {k: v for reason in reversed(given) for k, v in reason.values.items()}
+        return Reason(transition, "; ".join(str(reason) for reason in given), "", values)
 
 
-def plain(value: Any, type: t.Type) -> ir.Json:
-    """The JSON form of a value in a refusal; its text where it has no such form."""
+def plain(value: Any, kind: t.Type) -> ir.Json:
+    """The JSON form of a value in a refusal; of a large container only how large it is."""
+    if isinstance(kind, t.Set | t.Map | t.Seq | t.Bag) and len(value) > MOST_ELEMENTS:
+        return f"{len(value)} elements"
     try:
-        return encode(value, type)
+        return encode(value, kind)
     except (TypeError, AttributeError):
         return str(value)
 

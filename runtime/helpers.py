@@ -58,7 +58,7 @@ def private(container: Any) -> Any:
 
 def private_deep(container: Any) -> Any:
     """A copy of a container and of the containers in it."""
-    kind: type[Any] = type(container)
+    kind = container.__class__
     made = container.copy()
     rows = container.items() if kind is dict else enumerate(container) if kind is list else ()
     for key, value in rows:

@@ -57,7 +57,7 @@ class Machine(Declaration):
             return NotImplemented
         return _compared(self) == _compared(other)
 
-    __hash__ = None  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]  # it changes
+    __hash__ = None  # type: ignore[assignment]  # it changes, so it is no key
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(_shown(self))})"

@@ -24,6 +24,7 @@ from lawful.spec import types as t
 from lawful.spec.ir import Json
 from lawful.spec.values import encode, rank
 
+from .choice import control
 from .observed import Stepped
 from .plan import Plan, State
 
@@ -135,13 +136,13 @@ class _Writer:
     def made(self, entry: Machine) -> None:
         """The first row: the instance as it is now."""
         state, plan = entry.__state__, self.plan
-        control = getattr(getattr(state, "state", None), "name", None)
+        at = getattr(control(state), "name", None)
         whole = variables(state)
         self.timers = {name: whole[name] for name in whole if _of_timers(plan.fields[name])}
         fixed = {p.name: plain(getattr(state, p.name), p.type) for p in plan.machine.parameters}
         self.row(
             state.__time__.now(), event=None, transition=None, args=fixed, outcome="made",
-            before=None, after=control, changed=whole, output=None, why=None,
+            before=None, after=at, changed=whole, output=None, why=None,
         )  # fmt: skip
 
     def stepped(self, done: Stepped) -> None:
@@ -232,7 +233,7 @@ def read(
 
 def _object(data: Any) -> dict[str, Any]:
     """The data where they are an object, else nothing."""
-    return data if isinstance(data, dict) else {}
+    return data if data.__class__ is dict else {}
 
 
 def _row(path: str, number: int, line: bytes) -> dict[str, Any]:

@@ -105,10 +105,8 @@ def install(cls: type[Machine]) -> Plan:
     plan.part_of = part_of
     members = dict(_members(cls, plan))
     originals = {name: vars(cls)[name] for name in members if name in vars(cls)}
-    setattr(cls, "_originals", originals)  # noqa: B010  # `members.gather` reads it
-    for name, member in members.items():
+    for name, member in {**members, "_originals": originals, "__plan__": plan}.items():
         setattr(cls, name, member)
-    setattr(cls, "__plan__", plan)  # noqa: B010  # the declarer never sees it
     return plan
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from lawful.spec.outcomes import Reason, Refused
 
-from .choice import UNSET, tree
+from .choice import UNSET, control, tree
 from .plan import Plan, State, Way
 from .views import viewer
 
@@ -149,7 +149,7 @@ class _Before:
 
 
 def _control(state: State) -> str | None:
-    return getattr(getattr(state, "state", None), "name", None)
+    return getattr(control(state), "name", None)
 
 
 def _inside(state: State, name: str) -> list[tuple[int, list[Any]]]:

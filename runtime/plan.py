@@ -18,6 +18,7 @@ from lawful.spec import types as t
 from lawful.spec.resolve import Resolved
 from lawful.spec.serial import Fingerprints
 
+from .guards import Site
 from .timers import Time
 
 if TYPE_CHECKING:
@@ -55,12 +56,14 @@ class State:
 class Candidate:
     """A transition: `run(state, *args)` changes the state, or refuses with it half changed.
 
-    `source`: the control states of the variable `state` in which it is possible, if it says any.
+    `source`: the control states of the variable `state` in which it is possible, if it says any;
+    `elsewhere` says that it is in none of them.
     """
 
     name: str
     run: Callable[..., Any]
     source: tuple[enum.Enum, ...] | None
+    elsewhere: Site | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,14 @@ from lawful.spec import types as t
 from lawful.spec.bounds import bounded, breach
 from lawful.spec.outcomes import MachineFault, PropertyViolated, Refused, Undefined
 
-from .choice import NO_VALUE, UNSET, Saved, decide, ignored, restore, save, tree
+from .choice import NO_VALUE, UNSET, Saved, control, decide, ignored, restore, save, tree
 from .guards import AllRefused, Broken, Refusal, said
 from .plan import State, Way
 
 
 def judge(state: State, way: Way, saved: list[Saved]) -> None:
     """Raise `Broken` where a variable is out of its bounds after the step."""
-    before = {id(s): dict(zip(names, values, strict=True)) for s, names, values, _ in saved}
+    before = {id(s.state): dict(zip(s.names, s.values, strict=True)) for s in saved}
     for each in tree(state) if way.composite else (state,):
         names = each.__plan__.variables if way.composite else way.writes
         for name in names:
@@ -76,9 +76,9 @@ def judge_output(output: Any, kind: t.Type) -> Any:
     return output
 
 
-def off_target(control: Any, allowed: Sequence[str]) -> Broken:
+def off_target(at: Any, allowed: Sequence[str]) -> Broken:
     """The body left the control state in none of the states that `target` names."""
-    return Broken("bounds", said(explain.source("the state after", control.name, allowed)))
+    return Broken("bounds", said(explain.source("the state after", at.name, allowed)))
 
 
 # From inside to outside.
@@ -88,7 +88,7 @@ def choose(state: State, way: Way, args: tuple[Any, ...]) -> Any:
     """A whole step of the outermost machine."""
     saved = save(state, way)
     try:
-        output = decide(state, way, args)
+        output = decide(state, way, args, saved)
         if bounded(way.output):
             judge_output(output, way.output)
         judge(state, way, saved)
@@ -134,8 +134,8 @@ def refused(error: Refusal, state: State, way: Way) -> Refused:
         given = error.reasons
     else:
         given = (error.reason(way.candidates[0].name),)
-    control = getattr(state, "state", None)
-    return Refused(state.__plan__.name, way.event, getattr(control, "name", ""), given)
+    name = getattr(control(state), "name", "")
+    return Refused(state.__plan__.name, way.event, name, given)
 
 
 def _without_value(error: BaseException) -> str:

@@ -57,6 +57,43 @@ def _first(rows: Iterable[tuple[Any, t.Type, str]]) -> str | None:
     return None
 
 
+def belongs(value: Any, type: t.Type) -> bool:
+    """Whether a Python value is one of this type, bounds included: a bool is no int."""
+    match type:
+        case t.Bool():
+            kind = isinstance(value, bool)
+        case t.Int():
+            kind = isinstance(value, int) and not isinstance(value, bool)
+        case t.Float():
+            kind = isinstance(value, int | float) and not isinstance(value, bool)
+        case t.Nothing():
+            kind = value is None
+        case t.Enum(name=name) | t.Record(name=name) | t.Sort(name=name):
+            kind = value.__class__.__name__ == name
+        case t.Union(options=options):
+            return any(belongs(value, option) for option in options)
+        case _:
+            kind = _holds_alike(value, type)
+    return kind and breach(value, type) is None
+
+
+def _holds_alike(value: Any, type: t.Type) -> bool:
+    """The same of a collection and what is in it."""
+    match type:
+        case t.Tuple(items=items):
+            same = isinstance(value, tuple) and len(value) == len(items)
+            return same and all(map(belongs, value, items))
+        case t.Seq(item=item):
+            return isinstance(value, tuple | list) and all(belongs(each, item) for each in value)
+        case t.Set(item=item):
+            return isinstance(value, set | frozenset) and all(belongs(x, item) for x in value)
+        case t.Map(key=key, value=of):
+            rows = value.items() if isinstance(value, Mapping) else [(None, None)]
+            return all(belongs(k, key) and belongs(v, of) for k, v in rows)
+        case _:
+            return True
+
+
 def bounded(type: t.Type) -> bool:
     """Whether a value of this type can be out of bounds at all."""
     match type:

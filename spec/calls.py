@@ -142,6 +142,8 @@ def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Exp
     shape = b.shape(of.type)
     assert shape is not None
     signature = shape.methods.get(name)
+    if signature is None and shape is b.scene.own and b.scene.unfit(name):
+        return b.wrong(node.place)
     if signature is None or signature.kind not in ("helper", "property"):
         b.problem(
             "L204", node.place, f"{name} of a {of.type}", "a helper or a property",

@@ -47,10 +47,11 @@ class Scene:
     constant: Callable[[str], Any]
     helper: Callable[[str], tuple[ir.Function, bool]]
     module_function: Callable[[Any, Place], tuple[str, ir.Function] | None]
-    base: Callable[[str, str], tuple[str, Signature] | None]
+    base: Callable[[type[Any], str], tuple[str, Signature] | None]
     annotation: Callable[[object, Place, Names], t.Type]
     expressions: Mapping[type[tree.Tree], Resolver]
     functions: Callable[[], tuple[ir.Function, ...]]
+    unfit: Callable[[str], bool]
 
 
 MISSING = object()
@@ -69,7 +70,7 @@ class Body:
 
     scene: Scene
     names: Names
-    owner: str
+    owner: type[Any]
     mode: Mode
     output: t.Type
     locals: dict[str, t.Type] = field(default_factory=dict[str, t.Type])

@@ -70,6 +70,12 @@ def _base(b: Body, node: tree.Apply, name: str) -> Effect | None:
         )  # fmt: skip
         return t.Unknown(), lambda into: ir.Base(node.place, name, (), into)
     key, signature = found
+    if signature.kind not in ("transition", "initial"):
+        b.problem(
+            "L190", node.place, f"super().{name}(...), a {signature.kind}",
+            "super() of a transition or an @initial", "give both a helper, and call that",
+        )  # fmt: skip
+        return signature.output, lambda into: ir.Base(node.place, key, (), into)
     may_change(b, node.place)
     args = arguments(b, node, signature.params)
     return signature.output, lambda into: ir.Base(node.place, key, args, into)

@@ -156,6 +156,8 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
             b.evaluated = True
             return narrowed(b, ir.Field(node.place, shape.fields[node.name], of, node.name))
         value = b.scene.constant(node.name) if shape is b.scene.own else MISSING
+        if isinstance(value, property | staticmethod | classmethod) and b.scene.unfit(node.name):
+            return b.wrong(node.place)
         if value is not MISSING and node.name not in shape.methods:
             return _constant(b, value, node.place, node.name)
         return _unknown_attribute(b, node, of.type, sorted(shape.fields))

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import difflib
+from collections.abc import Callable, Iterable, Iterator
 
 from . import ir
 from . import types as t
-from .context import root
-from .declare import declared
-from .errors import Problems
+from .declare import Declared, declared
+from .errors import Place, Problems
+from .ghosts import ghosts_are_not_read
 from .members import Members
-from .walk import everything, statements, written
+from .walk import inlined, statements, written
 
 Rule = Callable[[ir.Machine, Members, Problems], None]
+BUILT_IN = frozenset({"deadlock", "bounds", "asserts", "undefined", "ambiguous"})
+VERDICTS = (
+    "proved", "proved-within", "holds", "holds-within-scope", "bounded", "sampled", "unknown",
+    "violated", "undefined",
+)  # fmt: skip
 
 
 def judge(machine: ir.Machine, members: Members, problems: Problems) -> None:
@@ -26,31 +32,76 @@ def _signatures_agree(machine: ir.Machine, members: Members, problems: Problems)
         event = machine.event(transition.event)
         f = transition.function
         if (f.params, f.output) != (event.params, event.output):
-            given = ", ".join(f"{n}: {k}" for n, k in event.params)
+            wanted = f"def {transition.name}{_signature(event.params, event.output)}"
             problems.add(
-                "L212", transition.place, f"other parameters than the event {event.name} has",
-                f"({given}) -> {event.output}", "all transitions of one event share its signature",
+                "L212", transition.place, f"def {transition.name}{_signature(f.params, f.output)}",
+                f"the parameters and the output of the event {event.name}",
+                f"write {wanted}: all transitions of one event share its signature",
             )  # fmt: skip
 
 
-def _target_not_assigned(machine: ir.Machine, members: Members, problems: Problems) -> None:
-    for transition in machine.transitions:
-        target = transition.target
-        if target is None or len(target) > 1 or transition.control is None:
+def _signature(params: tuple[tuple[str, t.Type], ...], output: t.Type) -> str:
+    given = ", ".join(("self", *(f"{name}: {kind}" for name, kind in params)))
+    return f"({given}) -> {output}"
+
+
+def _events_are_no_other_members(
+    machine: ir.Machine, members: Members, problems: Problems
+) -> None:
+    """An event's name leads to the event: no variable, helper or property has it."""
+    for event in machine.events:
+        kind = "variable" if event.name in members.fields else None
+        member = members.methods.get(event.name)
+        if member is not None and member.header is None:
+            kind = "helper"
+        elif member is not None and member.header is not None:
+            head = member.header
+            if head.kind not in ("transition", "event"):
+                kind = head.kind
+            elif head.kind == "transition" and head.event not in (None, event.name):
+                kind = f"transition of the event {head.event}"
+        if kind is not None:
+            problems.add(
+                "L219", event.place, f"{event.name}, an event and a {kind}",
+                "one meaning for each name", "rename one of them",
+            )  # fmt: skip
+
+
+def _control_moves_by_target(machine: ir.Machine, members: Members, problems: Problems) -> None:
+    """The control state goes where the header says, and only there."""
+    own = _control_variable(machine, members)
+    for row in (*machine.transitions, *machine.bases):
+        control = row.control or own
+        if control is None or (row.target is not None and len(row.target) > 1):
             continue
-        for stmt in statements(transition.function.body):
-            if transition.control in written(stmt):
-                problems.add(
-                    "L212", stmt.place, "the control state assigned, and a target given",
-                    "one of the two", "leave the assignment out: `target` does it",
-                )  # fmt: skip
+        found, rewrite = "the control state assigned, and a target given", "leave it to `target`"
+        if row.target is None:
+            found = "the control state assigned, and no target given"
+            rewrite = "say where it goes: target=S, or target=(S, T) and assign one of these"
+        for stmt in _with_helpers(row.function.body, machine):
+            if control in written(stmt):
+                problems.add("L212", stmt.place, found, "one of the two", rewrite)
 
 
-def _timers_are_timers(machine: ir.Machine, members: Members, problems: Problems) -> None:
-    for transition in machine.transitions:
-        timer = transition.timer
-        if timer is not None and not isinstance(timer.type, t.Timer | t.Unknown):
-            problems.add("L212", transition.place, str(timer.type), "a Timer", "name a timer")
+def _control_variable(machine: ir.Machine, members: Members) -> ir.Expr | None:
+    """The variable `state`, where the headers of this machine move it."""
+    moved = any(
+        isinstance(row.control, ir.Field) and row.control.name == "state"
+        for row in machine.transitions
+    )
+    state = next((v for v in machine.variables if v.name == "state"), None)
+    if state is None or not moved or not isinstance(state.type, t.Enum):
+        return None
+    return ir.Field(state.place, state.type, ir.Self(state.place, t.Part(machine.name)), "state")
+
+
+def _with_helpers(body: Iterable[ir.Stmt], machine: ir.Machine) -> Iterator[ir.Stmt]:
+    for stmt in statements(body):
+        yield stmt
+        if isinstance(stmt, ir.Do):
+            inside = inlined(stmt, machine.functions)
+            if stmt not in inside:
+                yield from _with_helpers(inside, machine)
 
 
 def _ignores_fit(machine: ir.Machine, members: Members, problems: Problems) -> None:
@@ -59,30 +110,50 @@ def _ignores_fit(machine: ir.Machine, members: Members, problems: Problems) -> N
         event = events.get(row.event)
         if event is None:
             problems.add(
-                "L217", row.place, row.event, f"one of {', '.join(sorted(events))}",
-                "name an event of this machine",
+                "L217", row.place, f"ignore({row.event!r})", f"one of {', '.join(sorted(events))}",
+                _nearest(row.event, events),
             )  # fmt: skip
         elif not t.fits(t.NOTHING, event.output):
             problems.add(
-                "L216", row.place, f"{row.event} gives a {event.output}", "an output with None",
-                "annotate the event -> T | None, or refuse it",
+                "L216", row.place, f"{row.event}, which gives a {event.output}",
+                "an event whose output admits None",
+                f"annotate it -> {event.output} | None, or leave it refused here",
             )  # fmt: skip
 
 
-def _drops_and_expects_name(machine: ir.Machine, members: Members, problems: Problems) -> None:
+def _drops_name_members(machine: ir.Machine, members: Members, problems: Problems) -> None:
     for name, (owner, row) in members.dropped.items():
         problems.add(
             "L217", declared(owner).place(row), f"drop({name!r})", "a member of an ancestor",
             _nearest(name, (*members.methods, *members.ignores)),
         )  # fmt: skip
+
+
+def _expectations_fit(machine: ir.Machine, members: Members, problems: Problems) -> None:
     known = {*_property_names(machine, machine), *BUILT_IN}
-    for name in members.expects:
-        if name not in known:
-            place = declared(members.chain[-1]).place("expects")
-            problems.add(
-                "L217", place, f"expects {name}", f"one of {', '.join(sorted(known))}",
-                "name a property",
-            )  # fmt: skip
+    for place, expects in _expectations(members, declared(members.chain[-1])):
+        for name, given in expects.items():
+            if name not in known:
+                problems.add(
+                    "L217", place, f"expects {name}", f"one of {', '.join(sorted(known))}",
+                    _nearest(name, known),
+                )  # fmt: skip
+            verdict = given[0] if isinstance(given, tuple) else given
+            if verdict not in VERDICTS:
+                problems.add(
+                    "L217", place, f"{name}={verdict!r}", f"one of {', '.join(VERDICTS)}",
+                    _nearest(str(verdict), VERDICTS),
+                )  # fmt: skip
+
+
+def _expectations(
+    members: Members, statement: Declared
+) -> Iterator[tuple[Place, dict[str, object]]]:
+    """Every `Expect` with its place: the machine's, and those of its scopes."""
+    yield statement.place("expects"), dict(members.expects)
+    for name, scope in members.scopes.items():
+        if scope.expects is not None:
+            yield statement.place(name), dict(scope.expects.verdicts)
 
 
 def _property_names(machine: ir.Machine, whole: ir.Machine) -> Iterator[str]:
@@ -95,65 +166,40 @@ def _property_names(machine: ir.Machine, whole: ir.Machine) -> Iterator[str]:
             yield from (f"{v.name}.{name}" for name in names)
 
 
+def _fairness_names(machine: ir.Machine, members: Members, problems: Problems) -> None:
+    if members.fairness is None:
+        return
+    known = {row.name: [n for n, _ in row.function.params] for row in machine.transitions}
+    place = declared(members.chain[-1]).place("fairness")
+    for group in members.fairness.groups:
+        for name in group.names:
+            if name not in known:
+                problems.add(
+                    "L217", place, f"fairness of {name}", f"one of {', '.join(known)}",
+                    _nearest(name, known),
+                )  # fmt: skip
+                continue
+            for each in group.each or ():
+                if each not in known[name]:
+                    problems.add(
+                        "L217", place, f"each {each} of {name}",
+                        f"one of {', '.join(known[name])}" if known[name] else "no parameter",
+                        _nearest(each, known[name]),
+                    )  # fmt: skip
+
+
 def _nearest(name: str, known: Iterable[str]) -> str:
     found = difflib.get_close_matches(name, list(known), 1)
     return f"write {found[0]}" if found else "correct or remove the name"
 
 
-BUILT_IN = frozenset({"deadlock", "bounds", "asserts", "undefined", "ambiguous"})
-
-
-def _ghosts_are_not_read(machine: ir.Machine, members: Members, problems: Problems) -> None:
-    ghosts = {v.name for v in machine.variables if v.ghost}
-    if not ghosts:
-        return
-    for transition in machine.transitions:
-        for stmt in statements(transition.function.body):
-            for expr in _read_by(stmt, ghosts):
-                for node in everything((expr,)):
-                    if isinstance(node, ir.Field) and node.name in ghosts:
-                        if isinstance(node.of, ir.Self):
-                            problems.add(
-                                "L214", node.place, f"the ghost {node.name}",
-                                "ordinary variables in guards, outputs and other variables",
-                                "make it an ordinary variable, or use it in properties alone",
-                            )  # fmt: skip
-
-
-def _read_by(stmt: ir.Stmt, ghosts: set[str]) -> tuple[ir.Expr, ...]:
-    """The expressions of a statement that decide what an ordinary variable or a guard sees."""
-    match stmt:
-        case ir.Require(test=test):
-            return (test,)
-        case ir.Assign(target=target, value=value) if not _is_ghost(target, ghosts):
-            return (value,)
-        case ir.Update(target=target, args=args) if not _is_ghost(target, ghosts):
-            return args
-        case ir.Step(args=args):
-            return args
-        case ir.Return(value=value) if value is not None:
-            return (value,)
-        case ir.Branch(test=test, then=then, other=other):
-            inside = [p for s in statements((*then, *other)) for p in written(s)]
-            only_ghosts = inside and all(_is_ghost(p, ghosts) for p in inside)
-            return () if only_ghosts else (test,)
-        case _:
-            return ()
-
-
-def _is_ghost(target: ir.Expr, ghosts: set[str]) -> bool:
-    while isinstance(target, ir.Field | ir.Item | ir.Narrow):
-        if isinstance(target, ir.Field) and isinstance(target.of, ir.Self):
-            return target.name in ghosts
-        target = target.of
-    return isinstance(root(target), ir.Local)  # A local is judged where it is used.
-
-
 RULES: tuple[Rule, ...] = (
     _signatures_agree,
-    _target_not_assigned,
-    _timers_are_timers,
+    _events_are_no_other_members,
+    _control_moves_by_target,
     _ignores_fit,
-    _drops_and_expects_name,
-    _ghosts_are_not_read,
+    _drops_name_members,
+    _expectations_fit,
+    _fairness_names,
+    ghosts_are_not_read,
 )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import enum
 from collections.abc import Iterable
 from typing import Any
 
 from . import ir
 from . import types as t
+from .bounds import belongs
 from .errors import Place, Problems
 from .flat import Flat, Plan, Rule
 from .ir import Json
-from .values import encode
+from .values import encode, rank
 from .walk import always_defined, everything, inlined
 from .words import Scope
 
@@ -32,7 +34,9 @@ class _Lowering:
     def run(self) -> Flat:
         m = self.machine
         sizes = tuple(
-            (k.name, self._size(k.name, m.place)) for k in m.types if isinstance(k, t.Sort | t.Opaque)
+            (k.name, self._size(k.name, m.place))
+            for k in m.types
+            if isinstance(k, t.Sort | t.Opaque)
         )
         fields = tuple(
             (owner.name, v.name, self.scoped(v.type, (f"{owner.name}.{v.name}", v.name), v.place))
@@ -43,13 +47,15 @@ class _Lowering:
         for part in m.parts:
             self.known.update(p.name for p in part.parameters)
         initials = tuple(self._rule(f) for f in m.initials)
-        rules = tuple(self._rule(dataclasses.replace(x.function, name=x.name)) for x in m.transitions)
+        functions = (dataclasses.replace(row.function, name=row.name) for row in m.transitions)
+        rules = tuple(self._rule(f) for f in functions)
         properties = tuple(self._property(o, p) for o in (m, *m.parts) for p in o.properties)
         for key in self.bounds:
             if key not in self.known:
                 self.problems.add(
                     "L302", m.place, f"{key} in the scope of {m.name}",
-                    f"one of {', '.join(sorted(self.known))}", "correct or remove the key",
+                    f"one of {', '.join(sorted(k for k in self.known if k.isidentifier()))}",
+                    _nearest(key, self.known),
                 )  # fmt: skip
         self.problems.stop_if_any()
         text = tuple((k, _spelled(v)) for k, v in self.bounds.items())
@@ -62,7 +68,8 @@ class _Lowering:
             return size
         number = "L301" if size is None else "L303"
         self.problems.add(
-            number, place, f"{name}: {size}", "its number of elements", f"Scope({name}=2)"
+            number, place, name if size is None else f"{name}={size!r}",
+            "its number of elements", f"Scope({name}=2)",
         )
         return 0
 
@@ -102,12 +109,14 @@ class _Lowering:
         if isinstance(found, range) and found.step == 1 and len(found):
             low = found.start if kind.low is None else max(found.start, kind.low)
             high = found.stop - 1 if kind.high is None else min(found.stop - 1, kind.high)
-            return t.Int(low, high, kind.name)
+            if low <= high:
+                return t.Int(low, high, kind.name)
+        key = next((n for n in names if n.isidentifier()), kind.name)
         number = "L301" if found is None else "L303"
         self.problems.add(
-            number, place, f"{names[-1]}: {kind}" if found is None else f"{names[-1]}: {found}",
-            "a range of consecutive integers",
-            f"Scope({names[-1]}=range(0, 4)) or Scope({kind.name}=range(0, 4))",
+            number, place, f"{key}: {kind}" if found is None else f"{key}={found!r}",
+            f"a range of consecutive integers that a {kind} can have",
+            f"Scope({key}=range(0, 4)), or Scope({kind.name}=range(0, 4)) for all of them",
         )  # fmt: skip
         return t.Int(0, 0, kind.name)
 
@@ -115,10 +124,12 @@ class _Lowering:
         found = self._bound(names)
         if type(found) is int and found >= 0:
             return found
+        key = names[-1]
+        example = f"Scope({key}=3)" if key.isidentifier() else f'Scope({{"{key}": 3}})'
         number = "L301" if found is None else "L303"
         self.problems.add(
-            number, place, f"{names[-1]}: {kind}" if found is None else f"{names[-1]}: {found}",
-            "its greatest length or total", f"Scope({names[-1]}=3)",
+            number, place, f"{key}: {kind}" if found is None else f"{key}={found!r}",
+            "its greatest length or total", example,
         )  # fmt: skip
         return 0
 
@@ -130,14 +141,24 @@ class _Lowering:
         self.known.update((p.name, f"{self.machine.name}.{p.name}"))
         given = self._bound((f"{self.machine.name}.{p.name}", p.name))
         if given is None:
-            return ()  # Its default.
-        if not isinstance(given, tuple | list | range | set | frozenset) or not given:
+            if p.default is None:
+                self.problems.add(
+                    "L301", p.place, f"{p.name}: {p.type}, without a default",
+                    "the values to try", f"Scope({p.name}=(1, 2)), or a default in the declaration",
+                )  # fmt: skip
+            return ()
+        values = given if isinstance(given, tuple | list | range | set | frozenset) else ()
+        wrong = [v for v in values if not belongs(v, p.type)]
+        if not values or wrong:
+            found = f"{wrong[0]!r} for {p.name}: {p.type}" if wrong else f"{p.name}={given!r}"
             self.problems.add(
-                "L303", p.place, f"{p.name}: {given!r}", "the values to try",
-                f"Scope({p.name}=(1, 2))",
+                "L303", p.place, found, f"a tuple of values of type {p.type}",
+                f"Scope({p.name}=(...,)) with the values to try",
             )  # fmt: skip
             return ()
-        return tuple(encode(value, p.type) for value in given)
+        encoded = [encode(value, p.type) for value in values]
+        # The order of a set is that of nothing.
+        return tuple(sorted(encoded, key=rank) if isinstance(given, set | frozenset) else encoded)
 
     def _rule(self, f: ir.Function) -> Rule:
         plans: list[Plan] = []
@@ -181,6 +202,11 @@ class _Lowering:
         params = p.function.params[1 if p.kind == "step_property" else 0 :]
         name = f"{owner.name}.{p.name}"
         return self._rule(dataclasses.replace(p.function, name=name, params=params, body=()))
+
+
+def _nearest(key: str, known: Iterable[str]) -> str:
+    found = difflib.get_close_matches(key, list(known), 1)
+    return f"write {found[0]}" if found else "remove the key"
 
 
 def _items(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -38,9 +38,11 @@ def run() -> None:
         return
     raise AssertionError("a locked turnstile let somebody through")
 '''
-# Site hooks of the environment may have imported something before the first line runs.
+# Site hooks of the environment may have imported something before the first line runs; what
+# annotated-types itself imports where it finds it is its own.
 FOREIGN = """
 import sys
+import annotated_types
 before = set(sys.modules)
 sys.path.insert(0, {folder!r})
 {work}

@@ -194,6 +194,12 @@ class Collections(Machine):
         return any(q * 2 in self.numbers for q in self.numbers)
 
     @transition()
+    def receive_all(self, ms: frozenset[Packet]) -> bool:
+        """A set of records becomes one of a union."""
+        self.packets = set(ms)
+        return Query(0) in self.packets
+
+    @transition()
     def receive(self, m: Packet | Query) -> Reply:
         self.last = m
         self.packets.add(m)
@@ -265,10 +271,10 @@ class Cell(Machine):
 
 
 class Board(Machine):
-    """Machines in a map, made, stepped and removed; timers in a map."""
+    """Machines inside a machine, and timers in a map."""
 
-    main: Cell
-    cells: dict[Node, Cell] = {}
+    left: Cell = Cell()
+    right: Cell = Cell(most=5)
     waits: dict[Node, Timer] = {}
     total_uses: Nat = 0
 
@@ -277,17 +283,13 @@ class Board(Machine):
         self.waits = {n: Timer() for n in nodes}
 
     @transition()
-    def plug(self, node: Node, most: Nat) -> None:
-        require(node not in self.cells, "plugged")
-        self.cells[node] = Cell(most=most)
-
-    @transition()
-    def pull(self, node: Node) -> None:
-        del self.cells[node]
+    def wait(self, node: Node) -> None:
+        require(node not in self.waits, "waits")
+        self.waits[node] = Timer()
 
     @transition()
     def press(self, node: Node, by: Nat) -> Nat | None:
-        uses = self.cells[node].toggle(by)
+        uses = self.left.toggle(by)
         if uses is not None:
             self.total_uses += uses
         if node in self.waits:
@@ -296,14 +298,21 @@ class Board(Machine):
 
     @transition(timer="waits[node]")
     def wake(self, node: Node) -> None:
-        require(self.cells[node].state == Lamp.ON, "off")
-        self.cells[node].burn()
+        require(self.right.state == Lamp.ON, "off")
+        self.right.burn()
 
     @transition()
     def both(self, by: Nat) -> None:
-        self.main.light(by)
-        require(all(self.cells[n].uses <= by for n in self.cells), "one is used more")
-        self.main.darken(by)
+        self.left.light(by)
+        require(self.right.uses <= by, "used more")
+        if self.right.heat.armed:
+            self.right.darken(by)
+        else:
+            self.right.light(by + 1)
+
+    @invariant
+    def hot(self) -> bool:
+        return self.left.hot_when_on()
 
     scope = Scope(Node=2, Nat=range(0, 3))
 

@@ -7,22 +7,6 @@ from typing import Any
 
 import pytest
 
-from lawful import (
-    Machine,
-    Nat,
-    Param,
-    Record,
-    Sort,
-    State,
-    Timer,
-    assume,
-    initial,
-    invariant,
-    require,
-    step_property,
-    total,
-    transition,
-)
 from lawful.checks.prove import AT_START, TO_INDUCTION, ProofResult, prove
 from lawful.checks.reference import Done, Fault, Reference
 from lawful.checks.verdict import Verdict
@@ -31,6 +15,7 @@ from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryF
 from lawful.spec import types as t
 from lawful.spec.resolve import resolve
 from lawful.spec.values import decode
+from tests.checks.provable import Absurd, Assumed, Counter, Faults, Hard, Listed, Owned
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
 
@@ -144,57 +129,6 @@ def test_sizes_of_sorts_are_bounds_of_the_scope(sizes: dict[str, int], proved: s
 # What must not be called proved.
 
 
-class Step(State):
-    ONE = "one"
-    TWO = "two"
-
-
-class Counter(Machine):
-    """Invariants that hold, that hold but are not inductive, and that are false."""
-
-    state: Step = Step.ONE
-    n: Nat = 0
-    even: int = 0
-
-    @transition()
-    def up(self) -> None:
-        self.n += 1
-        self.even += 2
-
-    @transition(source=Step.TWO)
-    def never(self) -> None:
-        self.n = 100
-
-    @invariant
-    def even_is_even(self) -> bool:
-        return self.even % 2 == 0
-
-    @invariant
-    def never_two(self) -> bool:
-        return self.state == Step.ONE
-
-    @invariant
-    def small(self) -> bool:
-        return self.n < 10
-
-    @invariant
-    def small_too(self) -> bool:
-        """Kept by `up` only with the help of `small`, which is not kept."""
-        return self.n < 11
-
-    @invariant
-    def starts_wrong(self) -> bool:
-        return self.n > 0
-
-    @step_property
-    def grows(self, after: "Counter") -> bool:
-        return after.n > self.n
-
-    @step_property
-    def shrinks(self, after: "Counter") -> bool:
-        return after.n < self.n
-
-
 def test_each_property_gets_what_it_deserves() -> None:
     result = proof(Counter)
     assert verdicts(result) == {
@@ -229,44 +163,6 @@ def test_a_transition_that_never_fires_is_said_to_be_vacuous() -> None:
     assert {o.note for o in result.obligations if o.obligation == "up" and o.verdict.good} == {""}
 
 
-class Assumed(Machine):
-    """An assumption about parameters, used; the limits are for all of them."""
-
-    low: Param[int] = 0
-    high: Param[int] = 3
-    at: int = 0
-
-    @assume
-    def ordered(self) -> bool:
-        return self.low < self.high
-
-    @initial
-    def begin(self, at: int) -> None:
-        require(self.low <= at <= self.high, "outside")
-        self.at = at
-
-    @transition()
-    def up(self, by: Nat) -> None:
-        require(self.at + by <= self.high, "too far")
-        self.at += by
-
-    @invariant
-    def inside(self) -> bool:
-        return self.low <= self.at <= self.high
-
-
-class Absurd(Assumed):
-    """Nothing can be assumed of these parameters."""
-
-    @assume
-    def never(self) -> bool:
-        return self.low > self.high
-
-    @invariant
-    def anything(self) -> bool:
-        return self.at == 77
-
-
 def test_parameters_are_arbitrary_within_what_is_assumed() -> None:
     result = proof(Assumed)
     assert verdicts(result)["inside"] == "proved"
@@ -278,43 +174,6 @@ def test_an_unsatisfiable_assumption_proves_nothing() -> None:
     result = proof(Absurd)
     assert set(verdicts(result).values()) == {"unknown"}
     assert {p.note for p in result.properties} == {"no start is possible: nothing is proved of it"}
-
-
-class Faults(Machine):
-    """Each built-in property breaks in one transition."""
-
-    n: Nat = 0
-    names: dict[Nat, Nat] = {}
-
-    @transition()
-    def below(self) -> None:
-        self.n -= 1
-
-    @transition()
-    def wrong(self, by: Nat) -> None:
-        assert self.n < 3
-
-    @transition()
-    def missing(self, q: Nat) -> None:
-        self.n = self.names[q]
-
-    @transition()
-    def divided(self, by: Nat) -> int:
-        return self.n // by
-
-    @transition()
-    def output(self) -> Nat:
-        return self.n - 1
-
-    @transition()
-    def fine(self, by: Nat) -> Nat:
-        require(by != 0, "zero")
-        return self.n // by
-
-    @invariant
-    def has_a_name(self) -> bool:
-        """Has no value where there is no name: at the start, to begin with."""
-        return self.names[self.n] >= 0
 
 
 def test_built_in_properties_are_obligations_of_their_own() -> None:
@@ -333,39 +192,6 @@ def test_built_in_properties_are_obligations_of_their_own() -> None:
     assert verdicts(result)["has_a_name"] == "undefined"
 
 
-class Listed(Machine):
-    """Lists have no encoding: what needs them is unknown, the rest is proved."""
-
-    queue: list[Nat] = []
-    n: Nat = 0
-    seen: set[Nat] = set()
-
-    @transition()
-    def put(self, x: Nat) -> None:
-        self.queue.append(x)
-
-    @transition()
-    def count(self) -> None:
-        self.n += 1
-
-    @transition()
-    def size(self) -> None:
-        self.n = len(self.seen)
-
-    @transition()
-    def visit(self) -> None:
-        for q in self.seen:
-            self.n += q
-
-    @invariant
-    def natural(self) -> bool:
-        return self.n >= 0
-
-    @invariant
-    def short(self) -> bool:
-        return len(self.queue) < 3
-
-
 def test_what_cannot_be_encoded_is_named_and_unknown() -> None:
     result = proof(Listed)
     rows = {(o.obligation, o.property): o for o in result.obligations}
@@ -382,79 +208,13 @@ def test_what_cannot_be_encoded_is_named_and_unknown() -> None:
         assert row.verdict is Verdict.UNKNOWN
         assert row.note.startswith("not encodable: ") and construct in row.note, row.note
         assert row.counterexample is None
-    assert "test_prove.py:" in rows["size", "natural"].note
-
-
-class Job(Record):
-    number: Nat
-    owner: "Worker"
-
-
-class Worker(Sort):
-    """Any number of them."""
-
-
-class Owned(Machine):
-    """Records, maps from sorts, timers in a map: for any number of workers."""
-
-    jobs: dict[Worker, Job] = {}
-    alarm: dict[Worker, Timer] = {}
-    busy: dict[Worker, bool] = total(False)
-
-    @transition()
-    def give(self, w: Worker, n: Nat) -> None:
-        require(w not in self.jobs, "has one")
-        self.jobs[w] = Job(n, w)
-        self.busy[w] = True
-        self.alarm[w] = Timer()
-        self.alarm[w].start(1.0)
-
-    @transition(timer="alarm[w]")
-    def late(self, w: Worker) -> Job:
-        job = self.jobs[w]
-        del self.jobs[w]
-        self.busy[w] = False
-        return job
-
-    @transition()
-    def swap(self, a: Worker, b: Worker) -> None:
-        require(a in self.jobs and b in self.jobs, "one has none")
-        self.jobs = {w: j.replace(number=j.number + 1) for w, j in self.jobs.items()}
-
-    @invariant
-    def owners(self) -> bool:
-        return all(j.owner == w and self.busy[w] for w, j in self.jobs.items())
-
-    @invariant
-    def busy_have_jobs(self, w: Worker) -> bool:
-        return self.busy[w] == (w in self.jobs)
-
-    @invariant
-    def watched(self) -> bool:
-        return all(w in self.jobs for w in self.alarm if self.alarm[w].armed)
+    assert "provable.py:" in rows["size", "natural"].note
 
 
 @pytest.mark.parametrize("sizes", [{}, {"Worker": 3}], ids=["any", "three"])
 def test_maps_of_records_and_timers(sizes: dict[str, int]) -> None:
     result = proof(Owned, sizes)
     assert set(verdicts(result).values()) == {"proved-within" if sizes else "proved"}
-
-
-class Hard(Machine):
-    """Beyond any solver, and found out in no time."""
-
-    x: Nat = 1
-    y: Nat = 1
-    z: Nat = 1
-
-    @transition()
-    def choose(self, x: Nat, y: Nat, z: Nat) -> None:
-        require(x > 0 and y > 0 and z > 0, "positive")
-        self.x, self.y, self.z = x, y, z
-
-    @invariant
-    def fermat(self) -> bool:
-        return self.x * self.x * self.x + self.y * self.y * self.y != self.z * self.z * self.z
 
 
 def test_what_z3_does_not_decide_is_unknown() -> None:

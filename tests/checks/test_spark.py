@@ -18,8 +18,10 @@ from lawful.checks.replay import Engine, ReplayError, ReplayProgram, replay
 from lawful.checks.tables import arrow, to_parquet
 from lawful.machines.unicast import declaration
 
+from . import test_mapping
 from .journals import PROGRAM, Row, Worker, interleaved, rows, tampered, worker, written
 from .test_replay import BOTH, LINES
+from .test_replay_runtime import Shelf
 
 
 def java_is_missing() -> str:
@@ -110,8 +112,35 @@ def test_many_partitions_are_merged_apart(
     session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark, "MERGED_HERE", 2)
-    monkeypatch.setattr(spark, "PARTITION", 10_000)
+    monkeypatch.setattr(spark, "PARTITION", 60_000)
     same([written(tmp_path / "j.jsonl", everything_spoilt())])
+
+
+def test_a_foreign_trace(session: Any, tmp_path: Path) -> None:
+    told: list[Any] = [*test_mapping.lines(), *LINES, {"who": {"name": 7}, "at": 1, "what": "x"}]
+    path = written(tmp_path / "j.jsonl", [t[0] if isinstance(t, tuple) else t for t in told])
+    found = same([path], test_mapping.program(tmp_path))
+    assert found["by_instance"] == {"7": "quarantined", "a": "fits", "b": "open"}
+
+
+def test_a_universe_travels(session: Any, tmp_path: Path) -> None:
+    program = ReplayProgram((Shelf.lawful.ir,))
+    head = {"v": 1, "machine": "Shelf", "fingerprint": program.steppers["Shelf"].fingerprint}
+    none = dict.fromkeys(("transition", "before", "after", "output"))
+    marks = {"marks": {"a": True, "b": True}}
+    made: Row = {"event": None, "args": {}, "outcome": "made", "changed": marks, "seq": 0}
+    flip: Row = {"event": "flip", "args": {}, "outcome": "done", "seq": 1}
+    flip["changed"] = {"marks": {"a": False, "b": False}}
+    journal: list[Row] = [
+        head | none | {"instance": name} | row
+        for name in ("x", "y")
+        for row in (made | ({"universe": {"Node": ["a", "b"]}} if name == "x" else {}), flip)
+    ]
+    lines = written(tmp_path / "j.jsonl", journal)
+    to_parquet([lines], tmp_path / "table")
+    found = same([lines], program)
+    assert found["by_instance"] == {"x": "fits", "y": "inconclusive"}
+    assert same([tmp_path / "table"], program) == found
 
 
 def test_machines_that_share_a_journal(session: Any, tmp_path: Path) -> None:

@@ -290,7 +290,9 @@ def test_an_ordered_all_stops_at_the_first_that_is_false(late: bool) -> None:
         names = FrozenMap({1: one, 2: second})
         levels = FrozenMap({node: OFF for node in nodes})
         empty: frozenset[Any] = frozenset()
-        state = (empty, empty, names, FrozenMap(), levels, empty, FrozenBag(), None)
+        no_owner: FrozenMap[Any, Any] = FrozenMap()
+        no_counts: FrozenBag[Any] = FrozenBag()
+        state = (empty, empty, names, no_owner, levels, empty, no_counts, None)
         machine.compare(row, state, {"n": 1}, late)
 
 

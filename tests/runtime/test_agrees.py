@@ -201,7 +201,7 @@ class Mill(Machine):
     def helpers(self, x: int) -> int:
         kept = self.step_down(x)
         more = self.spread(x) if kept else self.spread(1)
-        both = zip(self.queue, reversed(self.queue))  # noqa: B905  # the language's has no `strict`
+        both = tuple(zip(self.queue, reversed(self.queue)))  # noqa: B905  # not in the language
         self.flag = any(a < b < more for a, b in both)
         left, right = self.pair
         self.z += left if right == Color.BLUE and kept else -left

@@ -1,122 +1,28 @@
-"""Instances from outside: construction, reading, `lawful`, observers, copies, snapshots."""
+"""Instances from outside: construction, reading, `lawful`."""
 
 from __future__ import annotations
 
-import copy
-import json
-import pickle
-from collections import Counter
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 
 from lawful import (
     Machine,
     Nat,
-    Opaque,
     Param,
     PropertyViolated,
-    Record,
     Refused,
-    Sort,
-    State,
     Timer,
-    Undefined,
     assume,
-    ignore,
     initial,
-    invariant,
     require,
     total,
     transition,
 )
-from lawful.runtime.observed import Stepped
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec.outcomes import Reason
 
-Blob = Annotated[bytes, Opaque("Blob")]
-
-
-class Life(State):
-    NEW = "new"
-    LIVE = "live"
-    DEAD = "dead"
-
-
-class Who(Sort):
-    pass
-
-
-class Parcel(Record):
-    key: Nat
-    body: Blob
-
-
-class Desk(Machine):
-    """What a snapshot has to carry."""
-
-    state: Life = Life.NEW
-    count: Nat = 0
-    names: set[Who] = set()
-    parcels: dict[Nat, Parcel] = {}
-    order: list[Nat] = []
-    bag: Counter[Nat] = Counter()
-    pairs: dict[Nat, set[Nat]] = {}
-    last: Parcel | None = None
-    nap: Timer = Timer()
-    leases: dict[Who, Timer] = {}
-
-    limit: Param[Nat] = 3
-    seconds: Param[float] = 1.5
-    fixed: Param[Mapping[bool, Nat]] = {False: 0, True: 1}
-
-    @transition(source=(Life.NEW, Life.LIVE), target=Life.LIVE)
-    def take(self, who: Who, parcel: Parcel) -> Nat:
-        require(self.count < self.limit, "the desk is full")
-        require(parcel.key not in self.parcels, "is there")
-        self.count += 1
-        self.names.add(who)
-        self.parcels[parcel.key] = parcel
-        self.order.append(parcel.key)
-        self.bag[parcel.key] += 1
-        self.pairs[parcel.key] = {self.count}
-        self.last = parcel
-        self.nap.start(self.seconds)
-        self.leases[who] = Timer()
-        self.leases[who].start(self.seconds)
-        return self.count
-
-    @transition(source=(Life.NEW, Life.LIVE), target=Life.DEAD)
-    def close(self) -> None:
-        require(self.count > 0, "nothing was taken")
-
-    dead = ignore("close", source=Life.DEAD, because="it is closed")
-
-    @transition(source=Life.DEAD)
-    def bury(self) -> None: ...
-
-    @invariant
-    def within_limit(self) -> bool:
-        return self.count <= self.limit
-
-    def label(self, suffix: str) -> str:
-        """Plain Python, left alone."""
-        return f"{self.state.value}/{len(self.parcels)}{suffix}"
-
-    @property
-    def size(self) -> int:
-        return len(self.names)
-
-
-PARCEL = Parcel(7, b"\x00seven")
-
-
-def busy(clock: SimulatedClock | None = None) -> Desk:
-    desk = Desk(limit=5, clock=clock)
-    desk.take(Who("ann"), PARCEL)
-    return desk
-
+from .desk import PARCEL, Desk, Life, Who, busy
 
 # Construction.
 
@@ -344,200 +250,3 @@ def test_fingerprints_are_given() -> None:
     mine, base = Desk.lawful.fingerprint, Made.lawful.fingerprint
     assert mine == busy().lawful.fingerprint
     assert len({mine.shape, mine.behaviour, mine.whole, base.shape}) == 4
-
-
-# Observers.
-
-
-def test_observers_hear_of_every_event() -> None:
-    clock = SimulatedClock(5.0)
-    desk, heard = Desk(limit=1, clock=clock), list[Stepped]()
-    forget = desk.lawful.observe(heard.append)
-    ann = Who("ann")
-    desk.take(ann, PARCEL)
-    with pytest.raises(Refused):
-        desk.take(who=ann, parcel=PARCEL)
-    desk.close()
-    desk.close()
-    first, second, third, fourth = heard
-    assert first == Stepped(
-        desk, "take", "take", {"who": ann, "parcel": PARCEL}, "done", "NEW", "LIVE",
-        {
-            "state": Life.LIVE, "count": 1, "names": {ann}, "parcels": {7: PARCEL}, "order": [7],
-            "bag": {7: 1}, "pairs": {7: {1}}, "last": PARCEL, "nap": Timer(deadline=6.5),
-            "leases": {ann: Timer(deadline=6.5)},
-        },
-        1, (), 5.0,
-    )  # fmt: skip
-    assert (second.outcome, second.transition, second.changed) == ("refused", None, {})
-    assert [str(r) for r in second.reasons] == ["the desk is full (1 < 1 is false)"]
-    assert (third.outcome, third.before, third.after) == ("done", "LIVE", "DEAD")
-    assert third.changed == {"state": Life.DEAD}
-    assert (fourth.outcome, fourth.transition, fourth.changed) == ("ignored", None, {})
-    forget()
-    forget()
-    desk.bury()
-    assert len(heard) == 4
-
-
-def test_an_observer_cannot_corrupt_the_machine() -> None:
-    desk, heard = Desk(), list[str]()
-
-    def broken(done: Stepped) -> None:
-        raise OSError("the disk is full")
-
-    def worse(done: Stepped) -> None:
-        raise KeyError("x")
-
-    desk.lawful.observe(broken)
-    desk.lawful.observe(worse)
-    desk.lawful.observe(lambda done: heard.append(done.event))
-    with pytest.raises(OSError, match="the disk is full") as caught:
-        desk.take(Who("ann"), PARCEL)
-    assert caught.value.__notes__ == ["another observer raised KeyError('x')"]
-    assert (desk.count, desk.state, heard) == (1, Life.LIVE, ["take"])
-    with pytest.raises(OSError, match="the disk is full") as caught:
-        desk.take(Who("ann"), PARCEL)
-    assert isinstance(caught.value.__context__, Refused)
-    assert desk.count == 1
-
-
-class Wrong(Machine):
-    table: dict[Nat, Nat] = {}
-
-    @transition()
-    def look(self, key: Nat) -> Nat:
-        return self.table[key]
-
-
-def test_a_fault_is_raised_and_not_observed() -> None:
-    wrong, heard = Wrong(), list[Stepped]()
-    wrong.lawful.observe(heard.append)
-    with pytest.raises(Undefined):
-        wrong.look(1)
-    with pytest.raises(TypeError):
-        wrong.look("x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it is the test
-    assert heard == []
-
-
-# Copies and snapshots.
-
-
-def test_equality_repr_and_hash() -> None:
-    assert busy() == busy()
-    assert busy() != Desk(limit=5)
-    assert Desk() != Made()
-    with pytest.raises(TypeError, match="unhashable"):
-        hash(Desk())
-    assert repr(Made()) == "Made(n=0)"
-    assert "nap=armed" in repr(busy()) and "nap=stopped" in repr(Desk())
-
-
-def pickled(desk: Desk) -> Desk:
-    again = pickle.loads(pickle.dumps(desk))
-    assert isinstance(again, Desk)
-    return again
-
-
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, pickled])
-def test_copies_are_equal_and_independent(again: Any) -> None:
-    desk = busy()
-    other = again(desk)
-    assert other == desk
-    other.take(Who("bob"), Parcel(8, b""))
-    assert (desk.count, other.count, desk.pairs) == (1, 2, {7: {1}})
-    desk.close()
-    assert other.state is Life.LIVE
-    assert other.lawful.next_deadline() is None  # Its timers fire nothing.
-
-
-def test_a_copy_is_on_the_same_clock_and_unobserved() -> None:
-    clock, heard = SimulatedClock(), list[Stepped]()
-    desk = busy(clock)
-    desk.lawful.observe(heard.append)
-    other = copy.copy(desk)
-    other.close()
-    assert heard == []
-    assert other.nap == desk.nap
-    clock.advance(1)
-    assert other.lawful.snapshot()["variables"]["nap"] == 0.5
-
-
-def test_a_snapshot_is_json_and_comes_back() -> None:
-    clock = SimulatedClock(10.0)
-    desk = busy(clock)
-    clock.advance(0.5)
-    data = json.loads(json.dumps(desk.lawful.snapshot()))
-    assert data["variables"]["nap"] == 1.0
-    later = SimulatedClock(1000.0)
-    other = Desk.lawful.restore(data, clock=later)
-    assert other == desk
-    assert other.parcels[7].body == b"\x00seven"
-    assert other.nap == Timer(deadline=1001.0)
-    assert other.take(Who("bob"), Parcel(8, b"")) == 2
-
-
-def test_what_is_no_snapshot_is_refused() -> None:
-    data = busy().lawful.snapshot()
-    with pytest.raises(ValueError, match="a snapshot of another Made"):
-        Made.lawful.restore(data)
-    for name, value, text in [
-        ("count", -1, "count: -1 is below 0"),
-        ("count", "x", "expected a Nat"),
-        ("state", "NONE", "expected a Life"),
-        ("parcels", {"$map": [[1, {"$": "Other"}]]}, "expected"),
-    ]:
-        broken = copy.deepcopy(data)
-        broken["variables"][name] = value
-        with pytest.raises(ValueError, match=text):
-            Desk.lawful.restore(broken)
-    del data["variables"]["count"]
-    with pytest.raises(ValueError, match=r"has .*'count'"):
-        Desk.lawful.restore(data)
-
-
-class Inner(Machine):
-    n: Nat = 0
-    nap: Timer = Timer()
-
-    @transition()
-    def up(self) -> None:
-        self.n += 1
-        self.nap.start(3)
-
-
-class Outer(Machine):
-    one: Inner = Inner()
-    many: dict[Who, Inner] = {}
-
-    @transition()
-    def up(self, who: Who) -> None:
-        self.one.up()
-        if who not in self.many:
-            self.many[who] = Inner()
-        self.many[who].up()
-
-    @transition(timer="many[who].nap")
-    def wake(self, who: Who) -> Nat:
-        return self.many[who].n
-
-
-def test_parts_are_copied_restored_and_observed() -> None:
-    ann, bob, clock = Who("ann"), Who("bob"), SimulatedClock()
-    outer, heard = Outer(clock=clock), list[Stepped]()
-    outer.lawful.observe(heard.append)
-    outer.up(ann)
-    outer.up(bob)
-    assert {name: part.n for name, part in heard[0].changed["many"].items()} == {ann: 1}
-    assert heard[1].changed["one"].n == 2
-    for other in (
-        copy.copy(outer),
-        pickle.loads(pickle.dumps(outer)),
-        Outer.lawful.restore(json.loads(json.dumps(outer.lawful.snapshot()))),
-    ):
-        assert other == outer
-        other.up(ann)
-        assert (other.many[ann].n, outer.many[ann].n) == (2, 1)
-    clock.advance(3)
-    assert [f.output for f in outer.lawful.fire_due(clock.now())] == [1, 1]
-    assert outer.lawful.next_deadline() is None

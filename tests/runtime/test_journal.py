@@ -93,7 +93,8 @@ def test_there_is_one_row_for_each_event(tmp_path: Path) -> None:
     def row(seq: int, time: float, **rest: Any) -> dict[str, Any]:
         head = {"v": 1, "instance": "a", "seq": seq, "time": time, "machine": "Sender"}
         usual: dict[str, Any] = {"before": "UP", "after": "UP", "changed": {}, "args": {}}
-        return head | {"fingerprint": behaviour, "output": None, "why": None, "transition": None} | usual | rest
+        none = {"output": None, "why": None, "transition": None}
+        return head | {"fingerprint": behaviour} | none | usual | rest
 
     def msg(seq: int, body: bytes) -> dict[str, Any]:
         return {"$": "Msg", "seq": seq, "body": blob(body)}

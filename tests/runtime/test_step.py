@@ -1,13 +1,8 @@
-"""Steps: the language page's own example, atomicity, order, choice, inheritance, parts."""
+"""Steps: the language page's own example, choice, families, inheritance, ghosts."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
-from typing import Annotated, Any
-
 import pytest
-from annotated_types import Interval, MaxLen
 
 from lawful import (
     Ambiguous,
@@ -17,18 +12,14 @@ from lawful import (
     Param,
     PropertyViolated,
     Record,
-    Refused,
     Scope,
     Sort,
     State,
     Timer,
-    Undefined,
-    can,
     drop,
     event,
     ignore,
     invariant,
-    needed,
     refuse,
     require,
     step_property,
@@ -36,6 +27,8 @@ from lawful import (
     total,
     transition,
 )
+
+from .helpers import refused
 
 
 class Conn(State):
@@ -95,12 +88,6 @@ class SenderEntry(Machine):
     scope = Scope(Nat=range(0, 4))
 
 
-def refused(call: Callable[[], object]) -> Refused:
-    with pytest.raises(Refused) as caught:
-        call()
-    return caught.value
-
-
 def test_the_example_of_the_language_page() -> None:
     entry = SenderEntry(expiry_seconds=30.0)
     assert entry.send() == 1
@@ -130,217 +117,6 @@ def test_what_is_ignored_changes_nothing() -> None:
     assert entry.ack(Ack(1)) is None
     assert entry == SenderEntry.lawful.state(state=Conn.CLOSED, highest_sent=2, highest_acked=2)
     assert str(refused(entry.remove)) == "remove: state is CLOSED, not CLOSING"
-
-
-# Containers, atomically.
-
-
-class Item(Record):
-    key: Nat
-    tags: frozenset[Nat] = frozenset()
-
-
-Short = Annotated[list[int], MaxLen(3)]
-Digit = Annotated[int, Interval(ge=0, le=9)]
-
-
-class Store(Machine):
-    """One container of each kind, and bodies that fail after they have changed them."""
-
-    known: set[int] = {1}
-    queue: list[int] = [1, 2]
-    short: Short = []
-    by_key: dict[Nat, int] = {1: 10}
-    groups: dict[Nat, set[Nat]] = {1: {1}}
-    grid: dict[Nat, dict[Nat, list[int]]] = {1: {1: [1]}}
-    bag: Counter[int] = Counter([7])
-    items: set[Item] = set()
-    last: Item | None = None
-    digit: Digit = 0
-    n: Nat = 0
-
-    def spoil(self) -> None:
-        """Change everything where it stands."""
-        self.known.add(99)
-        self.queue.append(99)
-        self.by_key[99] = 99
-        self.groups[1].add(99)
-        self.grid[1][1].append(99)
-        self.bag[99] += 1
-        self.items.add(Item(99))
-        self.last = Item(99)
-        self.n += 99
-
-    @transition()
-    def spoil_and_refuse(self) -> None:
-        self.spoil()
-        require(self.n < 0, "never")
-
-    @transition()
-    def spoil_and_lack(self, key: Nat) -> None:
-        self.spoil()
-        self.n = self.by_key[key]
-
-    @transition()
-    def spoil_and_assert(self) -> None:
-        self.spoil()
-        assert self.n == 0
-
-    @transition()
-    def spoil_and_sink(self) -> None:
-        self.spoil()
-        self.n -= 1_000
-
-    @transition()
-    def spoil_and_output(self) -> Nat:
-        self.spoil()
-        return self.n - 1_000
-
-    @transition()
-    def spoil_it(self) -> None:
-        self.spoil()
-
-    @transition()
-    def first(self) -> int:
-        return self.queue.pop(0)
-
-    @transition()
-    def half(self, by: Nat) -> int:
-        return 10 // by
-
-    @transition()
-    def smallest(self) -> int:
-        return min(q for q in self.queue)
-
-    @transition()
-    def whose(self) -> Nat:
-        return needed(self.last, "there is none").key
-
-    @transition()
-    def push(self, x: int) -> None:
-        self.short.append(x)
-
-    @transition()
-    def dial(self, x: Digit) -> None:
-        self.digit = x + 1
-
-    @transition()
-    def lend(self, key: int) -> None:
-        """Below 0 in between, and in a container, is no breach: bounds are judged at the end."""
-        self.n -= 5
-        self.by_key[self.n + 5] = 1
-        self.groups[1].add(key)
-        self.groups[1].discard(-1)
-        self.n += 5
-
-    @transition()
-    def take(self, x: int) -> None:
-        self.bag[x] -= 1
-
-    @transition()
-    def add(self, items: frozenset[Item]) -> None:
-        for item in items:
-            self.items.add(item)
-        self.known = {i.key for i in self.items if i.key not in self.known}
-
-
-FAILING: list[tuple[str, tuple[Any, ...], type[Exception], str]] = [
-    ("spoil_and_refuse", (), Refused, "spoil_and_refuse: never (99 < 0 is false)"),
-    ("spoil_and_lack", (5,), Undefined, "KeyError: 5"),
-    ("spoil_and_assert", (), PropertyViolated, "asserts: n == 0 is false (n = 99)"),
-    ("spoil_and_sink", (), PropertyViolated, "bounds: n: -901 is below 0"),
-    ("spoil_and_output", (), PropertyViolated, "bounds: the output: -901 is below 0"),
-    ("half", (0,), Undefined, "ZeroDivisionError"),
-    ("whose", (), Refused, "whose: there is none"),
-    ("dial", (9,), PropertyViolated, "bounds: digit: 10 is above 9"),
-    ("lend", (-2,), PropertyViolated, "bounds: groups[1]: -2 is below 0"),
-    ("take", (8,), PropertyViolated, "bounds: bag: the count of 8 is below 0"),
-]
-
-
-@pytest.mark.parametrize(("name", "args", "kind", "text"), FAILING)
-def test_what_fails_changes_nothing(
-    name: str, args: tuple[Any, ...], kind: type[Exception], text: str
-) -> None:
-    store = Store()
-    with pytest.raises(kind) as caught:
-        store.lawful.take(name, *args)
-    assert text in str(caught.value)
-    assert store == Store()
-    assert store.lawful.snapshot() == Store().lawful.snapshot()
-    store.spoil_it()
-    assert (store.n, store.known, store.bag[99]) == (99, {1, 99}, 1)
-    assert store.grid == {1: {1: [1, 99]}}
-
-
-def test_instances_share_nothing() -> None:
-    one, two = Store(), Store()
-    one.spoil_it()
-    assert two == Store() != one
-
-
-def test_a_view_stays_as_it_was_read() -> None:
-    store = Store()
-    known, queue, by_key, grid = store.known, store.queue, store.by_key, store.grid
-    store.spoil_it()
-    assert (known, queue, by_key) == ({1}, [1, 2], {1: 10})
-    assert grid == {1: {1: [1]}}
-
-
-def test_lists_are_fifo_and_run_empty() -> None:
-    store = Store()
-    assert (store.first(), store.first()) == (1, 2)
-    with pytest.raises(Undefined, match="IndexError"):
-        store.first()
-    with pytest.raises(Undefined, match="ValueError"):
-        store.smallest()
-
-
-def test_the_greatest_length_is_a_bound() -> None:
-    store = Store()
-    for x in range(3):
-        store.push(x)
-    with pytest.raises(PropertyViolated, match="short: length 4 is above 3"):
-        store.push(3)
-    assert store.short == [0, 1, 2]
-
-
-def test_bounds_are_judged_at_the_end() -> None:
-    store = Store()
-    store.lend(-1)  # Added and discarded again.
-    assert (store.n, store.groups) == (0, {1: {1}})
-    assert store.by_key == {0: 1, 1: 10}
-    store.lend(3)
-    assert store.groups == {1: {1, 3}}
-
-
-def test_what_has_count_0_is_absent_from_a_bag() -> None:
-    store = Store()
-    store.take(7)
-    assert store.bag == {}
-    assert 7 not in store.bag
-
-
-def test_arguments_of_another_type_are_no_refusal() -> None:
-    store = Store()
-    wrong: list[tuple[str, object, type[Exception], str]] = [
-        ("half", "x", TypeError, r"half: by is a Nat, not 'x', a str"),
-        ("half", True, TypeError, "by is a Nat, not True, a bool"),
-        ("half", -1, ValueError, "half: by: -1 is below 0"),
-        ("add", {Item(1)}, TypeError, "items is a frozenset"),
-        ("add", frozenset({Item(-1)}), ValueError, "-1 is below 0"),
-        ("add", frozenset({Item(1, frozenset({-2}))}), ValueError, "-2 is below 0"),
-        ("add", frozenset({1}), TypeError, "an element of add: items is a Item, not 1"),
-        ("dial", 10, ValueError, "10 is above 9"),
-    ]
-    for name, value, kind, text in wrong:
-        with pytest.raises(kind, match=text):
-            store.lawful.take(name, value)
-    with pytest.raises(TypeError, match="missing 1 required positional argument"):
-        store.lawful.take("half")
-    assert store == Store()
-    store.add(items=frozenset({Item(1), Item(2)}))
-    assert store.known == {2}
 
 
 # Several transitions of one event.
@@ -561,107 +337,6 @@ def test_ghosts_are_erased() -> None:
     assert "history" not in haunted.lawful.snapshot()["variables"]
     with pytest.raises(AttributeError, match="is a ghost"):
         haunted.counted()
-
-
-# Parts.
-
-
-class Cell(Machine):
-    size: Param[Nat] = 2
-    held: list[Nat] = []
-    closed: bool = False
-
-    @transition()
-    def put(self, x: Nat) -> Nat:
-        require(len(self.held) < self.size, "is full")
-        self.held.append(x)
-        return len(self.held)
-
-    @transition()
-    def close(self) -> None:
-        require(not self.closed, "is closed")
-        self.closed = True
-
-    again = ignore("close", because="it is")
-
-    def room(self) -> Nat:
-        return self.size - len(self.held)
-
-
-class Rack(Machine):
-    main: Cell = Cell()
-    cells: dict[Nat, Cell] = {}
-    moves: Nat = 0
-
-    @transition()
-    def add(self, key: Nat, size: Nat) -> None:
-        require(key not in self.cells, "is there")
-        self.cells[key] = Cell(size=size)
-
-    @transition()
-    def remove(self, key: Nat) -> None:
-        del self.cells[key]
-
-    @transition()
-    def both(self, key: Nat, x: Nat) -> Nat:
-        self.moves += 1
-        count = self.main.put(x)
-        return count * 10 + self.cells[key].put(x)
-
-    @transition()
-    def fill(self, x: Nat) -> None:
-        """Into every cell, or none."""
-        for key in self.cells:
-            self.cells[key].put(x)
-
-    @transition()
-    def somewhere(self, x: Nat) -> bool:
-        if can(self.main.put, x):
-            self.main.put(x)
-            return True
-        if self.main.room() == 0 and can(self.main.close):
-            self.main.close()
-        return False
-
-    @transition()
-    def sink(self, x: Nat) -> None:
-        self.main.put(x)
-        self.moves -= 1
-
-
-def test_a_composed_step_is_atomic() -> None:
-    rack = Rack()
-    rack.add(1, 1)
-    rack.add(2, 5)
-    assert rack.both(1, 7) == 11
-    before = rack.lawful.snapshot()
-    error = refused(lambda: rack.both(1, 8))
-    assert str(error) == "both: is full (1 < 1 is false)"
-    assert error.reasons[0].transition == "both"
-    assert "fill: is full" in str(refused(lambda: rack.fill(1)))
-    with pytest.raises(Undefined, match="KeyError: 9"):
-        rack.both(9, 1)
-    with pytest.raises(PropertyViolated, match="moves: -1 is below 0"):
-        Rack().sink(1)
-    assert rack.lawful.snapshot() == before
-    rack.remove(1)
-    rack.fill(4)
-    assert rack.cells[2].held == [4]
-    assert rack.main.held == [7]
-
-
-def test_can_changes_nothing() -> None:
-    rack = Rack()
-    assert [rack.somewhere(x) for x in range(4)] == [True, True, False, False]
-    assert rack.main.held == [0, 1]
-    assert rack.main.closed
-
-
-def test_a_part_changes_by_its_whole_only() -> None:
-    rack = Rack()
-    with pytest.raises(RuntimeError, match="by the transitions of its whole"):
-        rack.main.put(1)
-    assert rack.main.room() == 2
 
 
 # Refusals inside.

@@ -1,0 +1,111 @@
+"""What a method takes and gives: its annotations -> types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from . import tree
+from . import types as t
+from .annotations import TypeReader
+from .context import Signature
+from .declare import Names
+from .errors import Place, Problems
+from .members import Member
+
+BOOLEAN = frozenset(
+    {
+        "invariant", "step_property", "reachable", "recoverable", "eventually",
+        "eventually_always", "infinitely_often", "terminal", "assume", "constraint",
+    }
+)  # fmt: skip
+PROPERTIES = BOOLEAN | {"leads_to", "refines"}
+
+Kind = Literal["transition", "event", "initial", "property", "helper"]
+KINDS: dict[str, Kind] = {
+    "transition": "transition", "event": "event", "initial": "initial",
+} | dict.fromkeys(PROPERTIES, "property")  # fmt: skip
+
+
+@dataclass
+class Signatures:
+    """Reads the signatures of one machine's methods."""
+
+    machine: str
+    reader: TypeReader
+    problems: Problems
+
+    def method(self, member: Member) -> Signature:
+        """The signature of a method of the machine."""
+        head = "helper" if member.header is None else member.header.kind
+        kind = KINDS.get(head, "helper")
+        hints = member.function.__annotations__
+        place, names = member.tree.place, member.declared.names
+        params: list[tuple[str, t.Type]] = []
+        for i, name in enumerate(member.tree.params[1:]):
+            if head == "step_property" and i == 0:
+                params.append((name, t.Part(self.machine)))
+            else:
+                params.append((name, self._param(name, hints, place, names)))
+        if head == "step_property" and not params:
+            self.problems.add(
+                "L104", place, f"def {member.name}(self)", "the state after the step, too",
+                f'write def {member.name}(self, after: "{self.machine}") -> bool',
+            )  # fmt: skip
+        signature = Signature(kind, tuple(params), self._output(head, hints, place, names))
+        if kind != "helper":
+            self._immutable(member, signature)
+        return signature
+
+    def function(self, method: tree.Method, hints: Mapping[str, Any], names: Names) -> Signature:
+        """The signature of a function of a module."""
+        params = [(name, self._param(name, hints, method.place, names)) for name in method.params]
+        output = self._output("helper", hints, method.place, names)
+        return Signature("helper", tuple(params), output)
+
+    def _param(self, name: str, hints: Mapping[str, Any], place: Place, names: Names) -> t.Type:
+        if name not in hints:
+            self._unannotated(place, f"the parameter {name}", f"{name}: Nat")
+            return t.Unknown()
+        kind = self.reader.read(hints[name], place, names)
+        if isinstance(kind, t.Part):
+            self.problems.add(
+                "L190", place, f"{name}: {kind}, a machine", "what this version supports",
+                "name the part: self.peer.step()",
+            )  # fmt: skip
+            return t.Unknown()
+        return kind
+
+    def _output(self, head: str, hints: Mapping[str, Any], place: Place, names: Names) -> t.Type:
+        wanted: t.Type | None = t.BOOL if head in BOOLEAN else None
+        if head == "leads_to":
+            wanted = t.Tuple((t.BOOL, t.BOOL))
+        elif head == "initial":
+            wanted = t.NOTHING
+        elif head == "refines":
+            return t.Unknown()
+        if "return" not in hints:
+            example = "-> None" if wanted is None else f"-> {wanted}"
+            self._unannotated(place, "what it gives", example)
+            return wanted or t.Unknown()
+        found = self.reader.read(hints["return"], place, names)
+        if wanted is not None and found != wanted and not isinstance(found, t.Unknown):
+            what = f"{'an' if head[0] in 'aei' else 'a'} {head} that gives a {found}"
+            self.problems.add("L203", place, what, f"-> {wanted}", f"annotate it -> {wanted}")
+        return wanted or found
+
+    def _unannotated(self, place: Place, what: str, example: str) -> None:
+        self.problems.add("L215", place, f"no annotation of {what}", "a type", f"write {example}")
+
+    def _immutable(self, member: Member, signature: Signature) -> None:
+        """What comes from outside, or goes there, is never changed afterwards."""
+        rows = [*signature.params, ("the output", signature.output)]
+        if member.header is not None and member.header.kind == "step_property":
+            del rows[0]
+        for name, kind in rows:
+            if not t.immutable(kind):
+                self.problems.add(
+                    "L202", member.tree.place, f"{name}: {kind}", "an immutable type",
+                    "use frozenset[...], tuple[..., ...] or Mapping[..., ...]",
+                )  # fmt: skip
