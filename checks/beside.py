@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
@@ -297,39 +297,62 @@ def replay(subject: Subject[Any], acts: Sequence[Act]) -> None:
 
 
 def shortest(
-    subject: Subject[Any], acts: Sequence[Act], kind: type[Exception], kept: frozenset[str]
+    subject: Subject[Any], acts: Sequence[Act], kind: type[Exception], given: Collection[str]
 ) -> list[Act]:
     """The events without those that the same kind of exception does not need; arguments simpler.
 
-    Types in `kept` are those whose values are not made simpler.
+    Of the types and parameters in `given` only values that occur in these events take part.
     """
-    simpler = Simpler(subject.model(subject.like).domain, kept)
+    occurring = Near()
+    for act in acts:
+        for name, of, value in _arguments(act):
+            occurring.add(of, value, name)
+
+    def only(of: t.Type, name: str = "") -> Sequence[Any] | None:
+        own = of.name if isinstance(of, t.Int) else str(of)
+        if own not in given and name not in given:
+            return None
+        found = occurring.named(of, name) if name in given else occurring.like(of)
+        return sorted(found, key=lambda value: (len(repr(value)), repr(value)))
+
+    simpler = Simpler(subject.model(subject.like).domain, only)
+
+    def simpler_acts(act: Act) -> Iterator[Act]:
+        for i, (name, of, value) in enumerate(_arguments(act)):
+            values = only(of, name) if name in given else None
+            for each in simpler.of(value, of) if values is None else _before(value, values):
+                yield _with(act, i, each)
 
     def fails(tried: Sequence[Act]) -> bool:
         try:
             replay(subject, tried)
-        except kind:
-            return True
-        except Exception:
-            return False
+        except Exception as error:
+            return isinstance(error, kind)
         return False
 
-    return Shortening[Act](fails, lambda act: _simpler(simpler, act)).run(acts)
+    return Shortening[Act](fails, simpler_acts).run(acts)
 
 
-def _simpler(simpler: Simpler, act: Act) -> Iterator[Act]:
-    params: tuple[tuple[str, t.Type], ...]
+def _arguments(act: Act) -> list[tuple[str, t.Type, Any]]:
+    """The arguments as they are called in `given`, with their types."""
     match act:
         case Call(way=way, args=args):
-            params = way.event.params
+            rows, name = way.event.params, way.event.name
         case Start(function=function, args=args):
-            params = function.params
+            rows, name = function.params, function.name
         case Fire():
-            return
-    for i, (_, kind) in enumerate(params):
-        for value in simpler.of(args[i], kind):
-            given = (*args[:i], value, *args[i + 1 :])
-            yield Call(act.way, given) if isinstance(act, Call) else Start(act.function, given)
+            return []
+    return [(f"{name}.{p}", of, value) for (p, of), value in zip(rows, args, strict=True)]
+
+
+def _with(act: Act, at: int, value: Any) -> Act:
+    match act:
+        case Call(way=way, args=args):
+            return Call(way, (*args[:at], value, *args[at + 1 :]))
+        case Start(function=function, args=args):
+            return Start(function, (*args[:at], value, *args[at + 1 :]))
+        case Fire():
+            return act
 
 
 # In words.

@@ -26,13 +26,23 @@ class NoValue(Exception):
     """An operation without a value."""
 
 
-class Guard(Exception):
-    """A guard is false: `test` in `env`, or `why` alone."""
+Said = tuple[str, dict[str, ir.Json]]
 
-    def __init__(self, test: ir.Expr | None, why: ir.Expr | str | None, env: Env) -> None:
+
+class Guard(Exception):
+    """A guard is false: `test` in `env`, or `why` alone; a header's `says` its clause itself."""
+
+    def __init__(
+        self,
+        test: ir.Expr | None,
+        why: ir.Expr | None,
+        env: Env,
+        says: Callable[[], Said] | None = None,
+    ) -> None:
         self.test = test
         self.why = why
         self.env = env
+        self.says = says
 
 
 PARTIAL = (KeyError, IndexError, ZeroDivisionError, ValueError)

@@ -89,6 +89,9 @@ class Reading:
                     if key in theirs:
                         at = f"{path}[{spelled(key)}]"
                         yield from self._compared(of, mine[key], theirs[key], at)
+            case t.Timer():
+                if mine != _armed(theirs):
+                    yield Difference(path, *(("armed", "stopped") if mine else ("stopped", "armed")))
             case _:
                 try:
                     value = plain(theirs, kind, self.world)

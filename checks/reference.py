@@ -20,7 +20,7 @@ from lawful.spec.show import path
 from lawful.spec.values import World, encode
 
 from .boxes import Box, State, freeze, private, thaw
-from .meaning import PARTIAL, SELF, Env, Guard, Meaning, NoValue, iterate
+from .meaning import PARTIAL, SELF, Env, Guard, Meaning, NoValue, Said, iterate
 from .updates import UPDATE, put
 
 
@@ -147,13 +147,14 @@ class Reference(Meaning):
 
     def _transition(self, box: Box, row: ir.Transition, args: Mapping[str, Any]) -> Any:
         env: Env = {SELF: box, **args}
-        if row.source is not None and row.control is not None:
+        if row.control is not None:
             state = self._header(row.control, env)
-            if state.name not in row.source:
-                raise Guard(None, _not_in(row, state.name), env)
+            if row.source is not None and state.name not in row.source:
+                raise _elsewhere(row.control, state.name, row.source)
         if row.timer is not None:
-            if not self._header(row.timer, env):
-                raise Guard(None, words.timer(row.timer, armed=False), env)
+            timer = row.timer
+            if not self._header(timer, env):
+                raise _header_guard(lambda: (words.timer(timer, armed=False), {}))
             self.store(row.timer, False, env)
         output = self._body(box, row.function, args)
         if row.target is not None and row.control is not None:
@@ -170,7 +171,23 @@ class Reference(Meaning):
         try:
             return self.eval(place, env)
         except NoValue as error:
-            raise Guard(None, f"{expr_text(place)}: {error}", env) from error
+            raise self._absent(place, env) from error
+
+    def _absent(self, place: ir.Expr, env: Env) -> Guard:
+        """The refusal for the first key of a header's place that is missing."""
+        match place:
+            case ir.Item(of=of, key=key):
+                try:
+                    self.eval(of, env)
+                except NoValue:
+                    return self._absent(of, env)
+                form = encode(self.eval(key, env), key.type)
+                values = named(key, [form]) if shown(key) == (key,) else {}
+                return _header_guard(lambda: (words.absent(of, text(form)), values))
+            case ir.Field(of=of) | ir.Narrow(of=of):
+                return self._absent(of, env)
+            case _:
+                raise AssertionError(f"no place of a header: {expr_text(place)}")
 
     def _body(self, box: Box, function: ir.Function, args: Mapping[str, Any]) -> Any:
         return self._run(function.body, {SELF: box, **args})
@@ -223,7 +240,7 @@ class Reference(Meaning):
             return taken[0][1]
         if self.ignored(m, freeze(box), name, _named(event.params, args)):
             return None
-        raise first or Guard(None, f"nothing serves {name}", {SELF: box})
+        raise first or _header_guard(lambda: (f"nothing serves {name}", {}))
 
     def ignored(
         self, m: ir.Machine, state: State, event: str, args: Mapping[str, Any]
@@ -271,9 +288,16 @@ def _named(params: tuple[tuple[str, t.Type], ...], args: list[Any]) -> dict[str,
     return dict(zip((name for name, _ in params), args, strict=True))
 
 
-def _not_in(row: ir.Transition, state: str) -> str:
-    assert row.control is not None and row.source is not None
-    return words.source(path(row.control), state, row.source)
+def _elsewhere(control: ir.Expr, state: str, allowed: tuple[str, ...]) -> Guard:
+    def says() -> Said:
+        place = path(control)
+        return words.source(place, state, allowed), {place: state}
+
+    return _header_guard(says)
+
+
+def _header_guard(says: Callable[[], Said]) -> Guard:
+    return Guard(None, None, {}, says)
 
 
 def _lazy(m: Reference, guard: Guard, transition: str) -> Callable[[], Reason]:
@@ -282,8 +306,9 @@ def _lazy(m: Reference, guard: Guard, transition: str) -> Callable[[], Reason]:
 
 def explain(m: Reference, guard: Guard, transition: str) -> Reason:
     """The false clause of a guard with the values in it."""
-    if isinstance(guard.why, str):
-        return Reason(transition, guard.why, "", {})
+    if guard.says is not None:
+        clause, header = guard.says()
+        return Reason(transition, clause, "", header)
     why = "" if guard.why is None else str(m.eval(guard.why, guard.env))
     if guard.test is None:
         return Reason(transition, "", why, {})

@@ -91,15 +91,25 @@ class Shortening(Generic[A]):
 
 
 class Simpler:
-    """Simpler values of a type: closer to 0, to empty, to the first; never of the types `kept`."""
+    """Simpler values of a type: closer to 0, to empty, to the first.
 
-    def __init__(self, domain: Callable[[t.Type], Sequence[Any]], kept: Collection[str]) -> None:
+    `domain` has the values of small types; `only` those that types which the test draws by itself
+    may have, the simplest first.
+    """
+
+    def __init__(
+        self,
+        domain: Callable[[t.Type], Sequence[Any]],
+        only: Callable[[t.Type], Sequence[Any] | None],
+    ) -> None:
         self.domain = domain
-        self.kept = kept
+        self.only = only
 
     def of(self, value: Any, kind: t.Type) -> Iterator[Any]:
-        """Each is simpler than the value by an order without endless descent."""
-        if str(kind) in self.kept or isinstance(kind, t.Int) and kind.name in self.kept:
+        """Each is simpler than the value, by an order without endless descent."""
+        only = self.only(kind)
+        if only is not None:
+            yield from _before(value, only)
             return
         match kind:
             case t.Int():
@@ -107,8 +117,7 @@ class Simpler:
                     if abs(each) < abs(value) and breach(each, kind) is None:
                         yield each
             case t.Bool() | t.Enum() | t.Sort():
-                values = self.domain(kind)
-                yield from values[: values.index(value)] if value in values else ()
+                yield from _before(value, self.domain(kind))
             case t.Opaque(name=name):
                 yield from (Token(name, 0),) if isinstance(value, Token) and value.id else ()
                 yield from (value[:0],) if isinstance(value, bytes | str) and value else ()
@@ -151,3 +160,7 @@ class Simpler:
         for i, of in enumerate(kinds):
             for each in self.of(value[i], of):
                 yield (*value[:i], each, *value[i + 1 :])
+
+
+def _before(value: Any, values: Sequence[Any]) -> Sequence[Any]:
+    return values[: values.index(value)] if value in values else ()

@@ -9,6 +9,7 @@ nothing of the declaration. A partition gives one row, its tallies.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import json
 import os
@@ -20,7 +21,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from .fold import Fold, ReplayProgram
 from .rows import Rejected, Row, decoded, plain, row_of_columns
@@ -232,26 +233,32 @@ def settings(master: str) -> dict[str, str]:
 
 
 def _started(sessions: type[SparkSession], master: str) -> SparkSession:
-    """A session whose JVM writes to a file: its warnings are none of the caller's."""
-    from pyspark import SparkConf, SparkContext, java_gateway
+    """A new session; ReplayError where Spark does not start."""
+    from pyspark import SparkConf, SparkContext
 
     if master.startswith("local"):
         # Another Python that stands in the environment may lack what this one has.
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    launch: Any = vars(java_gateway)["launch_gateway"]  # It has no types.
     conf = SparkConf().setAll(list(settings(master).items()))
-    number, name = tempfile.mkstemp(prefix="lawful-spark-", suffix=".log")
-    with os.fdopen(number, "wb") as log:
+    number, log = tempfile.mkstemp(prefix="lawful-spark-", suffix=".log")
+    with os.fdopen(number, "wb") as file:
         try:
-            # One JVM serves all contexts of a process, one after the other.
-            running = vars(SparkContext)["_gateway"]
-            gateway = running or launch(conf, {"stdout": log, "stderr": log})
-            context = SparkContext(conf=conf, gateway=gateway)
+            context = SparkContext(conf=conf, gateway=_gateway(conf, file))
         except Exception as error:
             why = plain(str(error), 200)
-            raise ReplayError(f"Spark does not start: {why} (see {name})") from error
+            raise ReplayError(f"Spark does not start: {why} (see {log})") from error
+    atexit.register(Path(log).unlink, missing_ok=True)
     context.setLogLevel("ERROR")
     return sessions(context)
+
+
+def _gateway(conf: Any, log: IO[bytes]) -> Any:
+    """The JVM of this process, one for all contexts; its warnings go to a file, not to the user."""
+    from pyspark import SparkContext, java_gateway
+
+    running = vars(SparkContext)["_gateway"]
+    launch: Any = vars(java_gateway)["launch_gateway"]  # It has no types.
+    return running or launch(conf, {"stdout": log, "stderr": log})
 
 
 def _spark_error(error: Exception) -> str | None:

@@ -240,7 +240,7 @@ class Beside(RuleBasedStateMachine):
     def _fail_shortest(self, kind: type[Exception]) -> None:
         cls = type(self)
         if cls.shortest is None:
-            cls.shortest = shortest(self.subject, self.run.acts, kind, frozenset(self.given))
+            cls.shortest = shortest(self.subject, self.run.acts, kind, self.given)
         replay(self.subject, cls.shortest)
 
 

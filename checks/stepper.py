@@ -56,6 +56,7 @@ class Stepper:
         self.reference.domains = self._domain
         self.rows = {row.name: row for row in machine.transitions}
         self.events = {row.name: row for row in machine.events}
+        self.serving = {name: machine.serving(name) for name in self.events}
         self.initials = {function.name: function for function in machine.initials}
         self.parts = {part.name: part for part in (machine, *machine.parts)}
         self.kept = tuple((i, v) for i, v in enumerate(machine.variables) if not v.ghost)
@@ -112,7 +113,7 @@ class Stepper:
         return tuple(
             name
             for name in self.events
-            if any(self._may_serve(row, state) for row in self.machine.serving(name))
+            if any(self._may_serve(row, state) for row in self.serving[name])
         )
 
     def _may_serve(self, row: ir.Transition, state: State) -> bool:
@@ -265,7 +266,7 @@ class Stepper:
             raise Differs("fault", f"undefined: {error}") from error
 
     def _done(self, state: State, row: Row, args: tuple[Any, ...]) -> Done:
-        serving = self.machine.serving(str(row.event))
+        serving = self.serving[str(row.event)]
         named = tuple(r for r in serving if r.name == row.transition)
         for outcome in self._outcomes(state, named, args):
             if isinstance(outcome, Done):
@@ -291,7 +292,7 @@ class Stepper:
 
     def _not_done(self, state: State, row: Row, args: tuple[Any, ...]) -> None:
         """The row says that nothing changed: refused or ignored."""
-        rows = self.machine.serving(str(row.event))
+        rows = self.serving[str(row.event)]
         named = row.outcome == "refused" and any(r.name == row.transition for r in rows)
         if named:
             rows = (self.rows[str(row.transition)],)

@@ -1,7 +1,7 @@
 """Tests of implementations, generated from declarations. Needs Hypothesis: `lawful[test]`."""
 
 try:
-    from lawful.checks.stateful import conformance, strategy
+    from lawful.checks.stateful import Mismatch, conformance, strategy
 except ModuleNotFoundError as error:
     if error.name != "hypothesis":
         raise
@@ -11,4 +11,4 @@ except ModuleNotFoundError as error:
 from lawful.checks.near import Near
 from lawful.runtime.timers import SimulatedClock
 
-__all__ = ["Near", "SimulatedClock", "conformance", "strategy"]
+__all__ = ["Mismatch", "Near", "SimulatedClock", "conformance", "strategy"]

@@ -228,6 +228,8 @@ class InstanceAccess(Access[M]):
         it. A transition with a parameter that is no key of its timer's place is not fired.
         """
         self._open("fire_due")
+        if not self.plan.alarms:
+            return []
         time = self._machine.__state__.__time__
         time.stop_at(now)
         try:

@@ -16,7 +16,7 @@ from lawful.spec.walk import everything, statements
 
 from . import arguments, guards
 from .build import assign, located, name
-from .effects import Eraser, Reach, Writes
+from .effects import Eraser, Reach, Writes, variable_of
 from .emit import Names
 from .header import Header
 from .method import MOST_RETURNS, Method
@@ -103,12 +103,15 @@ class Compiler:
             start.candidates = (Candidate(key, made[starts[key]], None, None),)
         plan.hints = {key: made[hint] for key, hint in hints.items()}
         plan.alarms = tuple(self.alarm(group, made[find]) for group, find in finds)
-        plan.defaults = made[defaults](None)
+        plan.defaults.update(made[defaults](None))
+        plan.required = tuple(p.name for p in m.parameters if p.default is None)
+        plan.timed = any(_has_time(kind) for kind in plan.fields.values())
         plan.fresh = made[fresh]
         checks = self.checks(m.name, ((p.name, p.type) for p in m.parameters))
         plan.parameters = dict(zip((p.name for p in m.parameters), checks, strict=True))
         plan.assumed = tuple(p.name for p in m.of_kind("assume"))
         plan.text, plan.watched, plan.fresh_but = self.text, self.watched, self.fresh_but
+        plan.only_reads = self.only_reads
         return plan
 
     def empty_plan(self) -> Plan:
@@ -148,6 +151,8 @@ class Compiler:
         given = [ast.arg(each) for each in ("self", *params)]
         args = ast.arguments([], given, None, [], [], None, [])
         node = ast.FunctionDef(key, args, body or [ast.Pass()], [], None)
+        if "type_params" in node._fields:
+            node.type_params = []  # From Python 3.12 on it has to be there.
         self.made.append(Made(place.file, located(node, place), shown))
         return key
 
@@ -208,6 +213,27 @@ class Compiler:
         shown = f.name.rpartition(".")[2]
         self.add(self.called[key], f.place, [n for n, _ in f.params], made, shown)
 
+    def only_reads(self, key: str) -> bool:
+        """Whether a helper or property changes nothing, refuses nothing and sees no ghost."""
+        rows = [*self.machine.functions, *(p.function for p in self.machine.properties)]
+        body = next(f.body for f in rows if f.name == key)
+        return all(self._only_reads(node) for node in everything(body))
+
+    def _only_reads(self, node: ir.Node) -> bool:
+        match node:
+            case ir.Require() | ir.Refuse() | ir.Needed() | ir.Assert() | ir.Step() | ir.Base():
+                return False
+            case ir.Do() | ir.Update(target=ir.Field() | ir.Item()):
+                return False
+            case ir.Assign(target=target) if variable_of(target) is not None:
+                return False
+            case ir.Field(of=ir.Expr(type=t.Part(machine=machine)), name=field):
+                return field not in self.ghosts.get(machine, ())
+            case ir.Call(of=None | ir.Self(), function=function):
+                return self.only_reads(function)
+            case _:
+                return True
+
     def defaults(self) -> str:
         """The parameters' defaults, as a dict; nothing else is known when they are evaluated."""
         body = self.emitter("self")
@@ -221,6 +247,12 @@ class Compiler:
         """Puts the initial values into a new state, of all variables but the given ones."""
         body = self.emitter("self")
         made: list[ast.stmt] = []
+        defaults = name(self.names.put("defaults_", self.plan.defaults))
+        for p in self.machine.parameters:
+            if p.default is not None:
+                value = ast.Subscript(defaults, ast.Constant(p.name), ast.Load())
+                slot = ast.Attribute(name("self"), p.name, ast.Load())
+                made.append(assign(slot, value))
         for v in self.machine.variables:
             if v.initial is not None and not v.ghost and v.name not in given:
                 slot = ast.Attribute(name("self"), v.name, ast.Load())
@@ -395,6 +427,11 @@ class Compiler:
 
 def _return(value: ast.expr | None, place: Place) -> list[ast.stmt]:
     return [ast.Return(value)]
+
+
+def _has_time(kind: t.Type) -> bool:
+    """Whether a variable of this type is, or may hold, a timer."""
+    return isinstance(kind.value if isinstance(kind, t.Map) else kind, t.Timer | t.Part)
 
 
 def _is_state(control: ir.Expr | None) -> bool:

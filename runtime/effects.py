@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.context import root
 from lawful.spec.walk import everything, statements, written
 
 
@@ -78,7 +79,7 @@ class Reach:
             return  # It is not there when the machine runs.
         if name is not None:
             out.variables[name] = None
-        elif not isinstance(_root(place), ir.Local):
+        elif not isinstance(root(place), ir.Local):
             out.parts = True
 
     def _named(self, function: str) -> Writes:
@@ -94,49 +95,23 @@ class Reach:
         return self.known[key]
 
 
-def in_place(stmt: ir.Stmt) -> dict[str, bool]:
-    """The variables whose containers the statement changes where they stand.
-
-    The value says whether it reaches containers in the container through a loop's variable.
-    """
-    out: dict[str, bool] = {}
+def in_place(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The variables whose containers the statement changes where they stand."""
+    found: dict[str, None] = {}
     for each in statements((stmt,)):
         match each:
-            case ir.Assign(target=ir.Item() as place):
-                _note(out, place, False)
-            case ir.Update(target=place):
-                if not isinstance(place.type, t.Timer) or isinstance(place, ir.Item):
-                    _note(out, place, False)
-            case ir.Loop(over=over, names=names) if _updates(each, names):
-                for node in everything((over,)):
-                    if isinstance(node, ir.Field):
-                        _note(out, node, True)
+            case ir.Assign(target=ir.Item() as place) | ir.Update(target=place):
+                name = variable_of(place)
+                if name is not None and not _is_scalar(place):
+                    found[name] = None
             case _:
                 pass
-    return out
+    return tuple(found)
 
 
-def _note(out: dict[str, bool], place: ir.Expr, deep: bool) -> None:
-    name = variable_of(place)
-    if name is not None:
-        out[name] = out.get(name, False) or deep
-
-
-def _updates(loop: ir.Loop, names: tuple[str, ...]) -> bool:
-    """Whether a loop changes, through its own variable, containers in what it goes over."""
-    for stmt in statements(loop.body):
-        if isinstance(stmt, ir.Update | ir.Assign):
-            place = _root(stmt.target)
-            whole = isinstance(stmt, ir.Assign) and place is stmt.target
-            if isinstance(place, ir.Local) and place.name in names and not whole:
-                return True
-    return False
-
-
-def _root(place: ir.Expr) -> ir.Expr:
-    while isinstance(place, ir.Field | ir.Item | ir.Narrow):
-        place = place.of
-    return place
+def _is_scalar(place: ir.Expr) -> bool:
+    """A timer by itself: its variable is assigned, no container changes."""
+    return isinstance(place, ir.Field) and isinstance(place.type, t.Timer)
 
 
 class Eraser:

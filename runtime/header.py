@@ -90,7 +90,7 @@ class Header:
         variable = variable_of(place)
         if isinstance(place, ir.Item) and variable is not None:
             if variable not in self.body.copied:
-                out.append(self.body.own_copy(variable, False))
+                out.append(self.body.own_copy(variable))
             of = self.body.owned(place.of, out)
             slot: ast.expr = ast.Subscript(of, self.body.expr(place.key), ast.Load())
         else:

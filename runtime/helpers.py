@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -49,22 +48,6 @@ def put(bag: Any, key: Any, count: int) -> bool:
         return count < 0
     bag.pop(key, None)
     return False
-
-
-def private(container: Any) -> Any:
-    """A copy of a container, to be changed where it stands."""
-    return container.copy()
-
-
-def private_deep(container: Any) -> Any:
-    """A copy of a container and of the containers in it."""
-    kind = container.__class__
-    made = container.copy()
-    rows = container.items() if kind is dict else enumerate(container) if kind is list else ()
-    for key, value in rows:
-        if type(value) in (dict, set, list, Counter):
-            made[key] = private_deep(value)
-    return made
 
 
 def stray(value: Any, kind: t.Type) -> bool:

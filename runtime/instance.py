@@ -14,7 +14,7 @@ from .choice import UNSET
 from .make import Universe, bare, begin, equip, plan_of
 from .observed import UNSTARTED
 from .persist import Kept
-from .plan import State
+from .plan import Plan, State
 from .timers import Clock
 
 
@@ -30,6 +30,7 @@ class Machine(Declaration):
 
     __slots__ = ("__state__",)
     __state__: State
+    __plan__: ClassVar[Plan | None] = None
     lawful: ClassVar[Door] = Door()
 
     def __init__(

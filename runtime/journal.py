@@ -49,9 +49,11 @@ class JournalError(Exception):
 class Journal:
     """Writes rows to the end of a file.
 
-    `path` is written anew, or appended to where `append` is true. Up to `buffer` rows are held
-    back (0: none), and are written by `flush` and `close`; a row is written whole or, if the
-    process dies in it, torn at the end of the file, which `read` recognises. Errors: OSError.
+    `path` is written anew, or gone on with where `append` is true: then a torn last line is cut
+    off, and an instance that is there already is numbered on. Up to `buffer` rows are held back
+    (0: none) until `flush` or `close`, and are lost if the process dies; a row that it dies in is
+    torn at the end of the file, which `read` recognises. After an error nothing more is written:
+    every event then raises it again. Errors: OSError; JournalError for a damaged file to append to.
     """
 
     def __init__(
@@ -59,7 +61,9 @@ class Journal:
     ) -> None:
         self.path = Path(path)
         self.buffer = buffer
+        self._next = _counted(self.path) if append and self.path.exists() else dict[str, int]()
         self._file: IO[bytes] | None = self.path.open("ab" if append else "wb", buffering=0)
+        self._error: OSError | None = None
         self._rows: list[str] = []
         self._known: set[str] = set()
         self._detach: list[Callable[[], None]] = []
@@ -77,7 +81,7 @@ class Journal:
         """
         if instance in self._known:
             raise ValueError(f"the journal {self.path} has an instance {instance} already")
-        writer = _Writer(entry, instance, self._write)
+        writer = _Writer(entry, instance, self._write, self._next.get(instance, 0))
         detach = entry.lawful.observe(writer.stepped)
         self._known.add(instance)
         self._detach.append(detach)
@@ -85,12 +89,18 @@ class Journal:
         return detach
 
     def flush(self) -> None:
-        """Hand what is held back to the operating system."""
+        """Hand what is held back to the operating system. Errors: OSError."""
+        if self._error is not None:
+            raise self._error
         if self._rows and self._file is not None:
             data = "".join(self._rows).encode()
             self._rows.clear()
-            while data:
-                data = data[self._file.write(data) :]
+            try:
+                while data:
+                    data = data[self._file.write(data) :]
+            except OSError as error:
+                self._error = error
+                raise
 
     def close(self) -> None:
         """Write everything, and end what was attached. Closing twice is closing once."""
@@ -99,22 +109,37 @@ class Journal:
         for detach in self._detach:
             detach()
         try:
-            self.flush()
+            if self._error is None:
+                self.flush()
         finally:
             self._file.close()
             self._file = None
 
     def _write(self, row: dict[str, Any]) -> None:
+        if self._error is not None:
+            raise self._error
         self._rows.append(json.dumps(row, separators=(",", ":")) + "\n")
         if len(self._rows) > self.buffer:
             self.flush()
+
+
+def _counted(path: Path) -> dict[str, int]:
+    """The next number of each instance of a journal, whose torn last line is cut off."""
+    found: dict[str, int] = {}
+    torn: list[str] = []
+    for row in read(path, on_torn=lambda _, text: torn.append(text)):
+        found[row["instance"]] = row["seq"] + 1
+    if torn:
+        whole = path.read_bytes()
+        os.truncate(path, whole.rfind(b"\n") + 1)
+    return found
 
 
 class _Writer:
     """Makes the rows of one instance."""
 
     def __init__(
-        self, entry: Machine, instance: str, write: Callable[[dict[str, Any]], None]
+        self, entry: Machine, instance: str, write: Callable[[dict[str, Any]], None], seq: int
     ) -> None:
         access = entry.lawful
         self.instance = instance
@@ -123,7 +148,7 @@ class _Writer:
         self.fingerprint = access.fingerprint.behaviour
         self.params = {way.name: dict(way.params) for way in self.plan.ways.values()}
         self.timers: dict[str, Json] = {}
-        self.seq = 0
+        self.seq = seq
 
     def row(self, time: float, **rest: Any) -> None:
         head = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lawful.spec import types as t
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="Machine")
 Universe = Mapping[type[Any], Any]
+REAL_TIME = Time(REAL)  # Of machines without timers: nothing ever stops it.
 NO_ELEMENTS: Mapping[str, tuple[Any, ...]] = {}
 
 
 def plan_of(cls: type[Machine]) -> Plan:
     """The plan of a class; `DeclarationError` with everything that is wrong in it."""
-    plan = vars(cls).get("__plan__")
-    return plan if isinstance(plan, Plan) else install(cls)
+    plan = cls.__plan__
+    return plan if plan is not None and plan.cls is cls else install(cls)
 
 
 def bare(cls: type[M], universe: Universe | None, clock: Clock | None) -> M:
@@ -42,9 +44,13 @@ def bare(cls: type[M], universe: Universe | None, clock: Clock | None) -> M:
 
 def equip(machine: Machine, universe: Universe | None, clock: Clock | None) -> State:
     """Give a new instance a state, on this clock and without values."""
-    state = plan_of(type(machine)).state()
+    plan = plan_of(type(machine))
+    state = plan.state()
     object.__setattr__(machine, "__state__", state)
-    state.__time__ = Time(clock if clock is not None else REAL)
+    if clock is None and not plan.timed:
+        state.__time__ = REAL_TIME
+    else:
+        state.__time__ = Time(REAL if clock is None else clock)
     state.__universe__ = _elements(universe) if universe is not None else NO_ELEMENTS
     state.__watch__ = state.__note__ = None
     state.__odd__ = False
@@ -71,14 +77,12 @@ def begin(
         unknown = ", ".join(sorted(parameters.keys() - plan.parameters.keys()))
         known = ", ".join(plan.parameters) or "none"
         raise TypeError(f"{plan.name} has no parameter {unknown}; its parameters: {known}")
-    for name, check in plan.parameters.items():
-        if name in parameters:
-            setattr(state, name, check(parameters[name]))
-        elif name in plan.defaults:
-            setattr(state, name, plan.defaults[name])
-        else:
+    for name in plan.required:
+        if name not in parameters:
             raise TypeError(f"{plan.name} needs its parameter {name}")
     (fresh or plan.fresh)(state)
+    for name, value in parameters.items():
+        setattr(state, name, plan.parameters[name](value))
     for name in plan.assumed:
         if not plan.functions[name](state):
             raise ValueError(f"{plan.name}: the assumption {name} is false of these parameters")
@@ -118,6 +122,7 @@ def _members(cls: type[Machine], plan: Plan) -> list[tuple[str, Any]]:
         *((name, _reader(name, t.NOTHING)) for name in plan.parameters),
         *((v.name, _absent("is a ghost: erased when it runs")) for v in m.variables if v.ghost),
         *((name, _absent("is dropped")) for name in _dropped(cls, plan)),
+        *((name, _asked(name, cls)) for name in _readers(cls, plan)),
         *((way.name, _dressed(way, cls)) for way in plan.ways.values()),
         *((start.name, _starter(start, cls)) for start in plan.starts.values()),
     ]
@@ -156,6 +161,24 @@ def _dropped(cls: type[Machine], plan: Plan) -> list[str]:
         if (head := header(value)) is not None
         if head.kind in ("transition", "event", "initial")
     ]
+
+
+def _readers(cls: type[Machine], plan: Plan) -> list[str]:
+    """The properties and helpers that only read: compiled, they can also iterate sorts."""
+    m = plan.machine
+    names = [row.name for row in (*m.properties, *m.functions) if plan.only_reads(row.name)]
+    return [name for name in names if isinstance(getattr(cls, name, None), FunctionType)]
+
+
+def _asked(name: str, cls: type[Machine]) -> Callable[..., Any]:
+    """A property or helper as a method."""
+
+    def ask(self: Machine, *args: Any) -> Any:
+        return self.__state__.__plan__.functions[name](self.__state__, *args)
+
+    ask.__name__ = name
+    _dress(ask, name, cls)
+    return ask
 
 
 def _dressed(way: Way, cls: type[Machine]) -> Any:

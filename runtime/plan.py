@@ -124,11 +124,14 @@ class Plan:
     defaults: dict[str, Any] = field(default_factory=dict[str, Any])
     fresh: Callable[[State], None] = print
     fresh_but: Callable[[frozenset[str]], Callable[[State], None]] = lambda given: print
+    only_reads: Callable[[str], bool] = bool
     text: Callable[[], str] = str
     watched: Callable[[str], Callable[..., Any]] = lambda name: print
     runs: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
     parameters: dict[str, Check] = field(default_factory=dict[str, Check])
+    required: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+    timed: bool = True
     fingerprint: Fingerprints | None = None
     abstract: bool = False
     judged: bool = False

@@ -54,19 +54,19 @@ class Body(Expressions):
         """A function's body, and what it does where it ends without a `return`."""
         out: list[ast.stmt] = []
         for stmt in body:
-            for variable, deep in in_place(stmt).items():
+            for variable in in_place(stmt):
                 if variable not in self.copied:
                     self.copied.add(variable)
-                    out.append(located(self.own_copy(variable, deep), stmt.place))
+                    out.append(located(self.own_copy(variable), stmt.place))
             out += self.statement(stmt)
         if not body or not isinstance(body[-1], ir.Return | ir.Refuse):
             out += [located(s, end) for s in self.finish(None, end)]
         return out
 
-    def own_copy(self, variable: str, deep: bool) -> ast.stmt:
+    def own_copy(self, variable: str) -> ast.stmt:
         """A private copy of a variable's container, in the variable's place."""
-        of = attribute(name(self.me), variable)
-        copied = call(self.use(helpers.private_deep if deep else helpers.private), of)
+        held = attribute(name(self.me), variable)
+        copied = call(attribute(held, "copy"))
         return assign(attribute(name(self.me), variable), copied)
 
     def block(self, body: Iterable[ir.Stmt]) -> list[ast.stmt]:

@@ -330,7 +330,7 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
     if not t.ordered(over.type) and not isinstance(over.type, t.Unknown):
         culprit = order_matters(loop, b.scene.functions())
         if culprit is not None:
-            exprs.unordered(b, culprit, "a loop over an unordered collection that shows its order")
+            exprs.unordered(b, culprit, "a round whose effect depends on which came before")
     changing = changed_while_iterated(loop, b.scene.functions())
     if changing is not None:
         b.problem(

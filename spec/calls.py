@@ -19,8 +19,10 @@ from .methods import METHODS, arguments, refused
 
 def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     """Any call that stands in an expression."""
+    evaluated = b.evaluated
     changing = effect(b, node)
     if changing is not None:
+        b.evaluated = evaluated  # Its own arguments come before it in any case.
         return _hoisted(b, node, changing)
     static = b.static(node.function)
     if static is MISSING:
@@ -37,7 +39,35 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return row(b, node, expected)
     if isinstance(static, python_types.FunctionType):
         return _module_function(b, node, static)
+    rewrite = INSTEAD.get(static) if _hashable(static) else None
+    if rewrite is not None:
+        name = getattr(node.function, "name", "this")
+        b.problem("L204", node.place, f"{name}(...)", "a function of the language", rewrite)
+        return b.wrong(node.place)
     return refused(b, node, "a word of the language, a record, a helper or a Python function")
+
+
+COMPUTES = "a body only computes: return it, and let the caller of the event do that"
+# What is often called and is no function of the language, with what to write instead.
+INSTEAD: dict[Any, str] = {
+    print: COMPUTES,
+    input: COMPUTES,
+    open: COMPUTES,
+    map: "write a comprehension: {f(x) for x in s}",
+    filter: "write a comprehension: {x for x in s if p(x)}",
+    iter: "write next((e for x in xs if p), default)",
+    round: "use integers",
+    float: "use integers",
+    pow: "multiply, or make it a constant of the module",
+    str: "compare the values themselves; text stands in reasons alone",
+    repr: "compare the values themselves; text stands in reasons alone",
+    type: "write isinstance(x, Ack), or match",
+    hash: "compare the values themselves",
+    id: "compare the values themselves",
+    getattr: "write out the attribute",
+    setattr: "write out the assignment",
+    hasattr: "write isinstance(x, Ack), or match",
+}
 
 
 def _hashable(value: object) -> bool:
@@ -152,7 +182,7 @@ def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Exp
         )  # fmt: skip
         return b.wrong(node.place)
     b.evaluated = True
-    if shape is b.scene.own and signature.kind == "helper":
-        b.scene.helper(name)  # Resolved on first use; a circle is a problem of its own.
+    if shape is b.scene.own and signature.kind == "helper" and b.scene.helper(name) is None:
+        return b.wrong(node.place)  # It is resolved on first use, and refused itself.
     args = arguments(b, node, signature.params)
     return ir.Call(node.place, signature.output, name, of, args)

@@ -45,7 +45,7 @@ class Scene:
     shapes: Mapping[str, Shape]
     problems: Problems
     constant: Callable[[str], Any]
-    helper: Callable[[str], tuple[ir.Function, bool]]
+    helper: Callable[[str], tuple[ir.Function, bool] | None]
     module_function: Callable[[Any, Place], tuple[str, ir.Function] | None]
     base: Callable[[type[Any], str], tuple[str, Signature] | None]
     annotation: Callable[[object, Place, Names], t.Type]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -164,6 +165,8 @@ def _function(declared: Declared, name: str, function: FunctionType) -> Iterator
     if head is None:
         return
     method = declared.method(name)
+    if method is None and inspect.iscoroutinefunction(function):
+        return  # That it is none of the language was noted where it stands.
     if method is None or function.__name__ != name:
         yield Problem(
             "L106", declared.place(name), f"{name} = {function.__name__}",

@@ -89,11 +89,18 @@ def _of_machine(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect 
         return None
     if signature.kind == "helper":
         return _helper(b, node, of, shape)
+    if signature.kind == "initial":
+        b.problem(
+            "L190", node.place, f"{name}, an @initial", "what this version supports",
+            "give the part a transition that sets it up, and call that",
+        )  # fmt: skip
+        return t.Unknown(), lambda into: ir.Return(node.place, None)
     if shape is b.scene.own:
         b.problem(
-            "L204", node.place, f"self.{name}(...)", "a helper",
-            "put what both transitions do into a helper method that both call",
+            "L204", node.place, f"self.{name}(...), a {signature.kind} of this machine", "a helper",
+            "put what both do into a helper method, and call that from both",
         )  # fmt: skip
+        return t.Unknown(), lambda into: ir.Return(node.place, None)
     may_change(b, node.place)
     args = arguments(b, node, signature.params)
     return signature.output, lambda into: ir.Step(node.place, of, name, args, into)
@@ -112,9 +119,10 @@ def _helper(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect | No
             )  # fmt: skip
             return t.Unknown(), lambda into: ir.Return(node.place, None)
         return None
-    function, acts = b.scene.helper(name)
-    if not acts:
+    found = b.scene.helper(name)
+    if found is None or not found[1]:
         return None
+    function = found[0]
     may_change(b, node.place)
     args = arguments(b, node, function.params)
     call = ir.Call(node.place, function.output, name, of, args)

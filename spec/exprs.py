@@ -9,6 +9,7 @@ from . import types as t
 from .constants import constant
 from .context import MISSING, Body, Resolver
 from .facts import facts_if
+from .walk import may_be_undefined
 from .errors import Place
 
 
@@ -24,7 +25,10 @@ def expr(b: Body, node: tree.Expression, expected: t.Type | None = None) -> ir.E
 
 def infer(b: Body, node: tree.Expression, hint: t.Type | None) -> ir.Expr:
     """The expression, whatever its type; `hint` tells what an empty collection holds."""
-    return b.scene.expressions[type(node)](b, node, hint)
+    found = b.scene.expressions[type(node)](b, node, hint)
+    if may_be_undefined(found):
+        b.evaluated = True
+    return found
 
 
 def misfit(b: Body, place: Place, found: t.Type, expected: t.Type) -> None:
@@ -276,8 +280,8 @@ def join(b: Body, place: Place, types: tuple[t.Type, ...]) -> t.Type:
 def unordered(b: Body, place: Place, found: str) -> None:
     """Note that an order would be observable where there is none."""
     b.problem(
-        "L210", place, found, "a result that does not depend on the order",
-        "iterate sorted(...), a list or a tuple parameter, or make a set",
+        "L210", place, found, "the same result in every order",
+        "iterate sorted(...), a list or a tuple parameter; or make a set, or use sum, min, max",
     )  # fmt: skip
 
 

@@ -65,6 +65,7 @@ class _Resolver:
         self.parts: dict[str, Resolved] = {}
         self.shapes: dict[str, Shape] = {}
         self.functions: dict[str, tuple[ir.Function, bool] | None] = {}
+        self.refused: set[str] = set()
         self.bases: dict[str, ir.Transition] = {}
         self.signatures: dict[str, Signature] = {}
 
@@ -164,8 +165,8 @@ class _Resolver:
         before = len(self.problems.found)
         made = bodies.block(body, method.body)
         shown = last_round_shown(made)
-        if shown is not None:
-            exprs.unordered(body, shown, "what the last round of an unordered loop left")
+        if shown is not None and not self._any_since(before, "L210"):
+            exprs.unordered(body, shown, "what the last round of an unordered loop left behind")
         refused = len(self.problems.found) > before
         if not bodies.ends(made) and not t.fits(t.NOTHING, signature.output) and not refused:
             self.problems.add(
@@ -174,22 +175,31 @@ class _Resolver:
             )  # fmt: skip
         return ir.Function(method.place, method.name, signature.params, signature.output, made)
 
-    def _helper(self, name: str) -> tuple[ir.Function, bool]:
-        """A plain method that a body uses, and whether it changes or guards something."""
+    def _any_since(self, before: int, number: str) -> bool:
+        return any(problem.number == number for problem in self.problems.found[before:])
+
+    def _helper(self, name: str) -> tuple[ir.Function, bool] | None:
+        """A plain method that a body uses, and whether it changes or guards something.
+
+        None where it is refused itself, so that its calls are no further problems.
+        """
         member, signature = self.members.methods[name], self.signatures[name]
         if name in self.functions:
             known = self.functions[name]
             if known is None:
                 self._circle(member.tree.place, name)
-                empty = (member.tree.place, name, signature.params, signature.output, ())
-                return ir.Function(*empty), isinstance(signature.output, t.Nothing)
-            return known
+                self.refused.add(name)
+            return None if name in self.refused else known
         self.functions[name] = None
+        before = len(self.problems.found)
         self.problems.found.extend(member.tree.problems)
         if member.tree.decorators:
             self._decorated(member.tree)
         function, body = self._body(member, "helper", signature)
         self.functions[name] = function, body.changes
+        if len(self.problems.found) > before:
+            self.refused.add(name)
+            return None
         return function, body.changes
 
     def _circle(self, place: Place, name: str) -> None:
@@ -202,11 +212,11 @@ class _Resolver:
         key = f"{function.__module__}.{function.__qualname__}"
         if key in self.functions:
             known = self.functions[key]
-            if known is not None:
-                return key, known[0]
-            self._circle(place, function.__name__)
-            return None
+            if known is None:
+                self._circle(place, function.__name__)
+            return None if known is None or key in self.refused else (key, known[0])
         self.functions[key] = None
+        before = len(self.problems.found)
         code = function.__code__
         node = source.read_function(function.__name__, code.co_filename, code.co_firstlineno)
         method = parse.method(node, code.co_filename, of_class=False)
@@ -219,6 +229,9 @@ class _Resolver:
         body = Body(self.scene, names, object, "default", signature.output)
         made = replace(self._function(body, method, signature), name=key)
         self.functions[key] = made, False
+        if len(self.problems.found) > before:
+            self.refused.add(key)
+            return None
         return key, made
 
     def _base(self, owner: type[Any], name: str) -> tuple[str, Signature] | None:
@@ -301,17 +314,20 @@ class _Resolver:
                     del self.problems.found[before:]
                     for made in set(self.functions) - known:
                         del self.functions[made]
+                        self.refused.discard(made)
 
     def _default(self, name: str, kind: t.Type) -> ir.Expr | None:
         owner, default = self.members.fields[name], self.fields.default(name)
-        if default is None:
+        if default is None or isinstance(kind, t.Unknown):
             return None
         body = Body(self.scene, inside_class(owner), owner, "default", kind)
         return exprs.expr(body, default, kind)
 
     def _variable(self, name: str, kind: t.Type, ghost: bool) -> ir.Variable:
         initial = self._default(name, kind)
-        if initial is None and not any(
+        if isinstance(kind, t.Unknown):
+            pass
+        elif initial is None and not any(
             m.header is not None and m.header.kind == "initial"
             for m in self.members.methods.values()
         ):
@@ -359,6 +375,8 @@ def shape_of(machine: ir.Machine) -> Shape:
         methods[f.name] = Signature("helper", f.params, f.output, acts(f))
     for p in machine.properties:
         methods[p.name] = Signature("property", p.function.params, p.function.output)
+    for f in machine.initials:
+        methods[f.name] = Signature("initial", f.params, f.output)
     for event in machine.events:
         methods[event.name] = Signature("event", event.params, event.output)
     for tr in machine.transitions:

@@ -64,10 +64,12 @@ def own_container(b: Body, value: ir.Expr, place: Place) -> None:
     if isinstance(value.type, t.Timer | t.Part) or fresh(value):
         return
     word = _copier(value.type)
+    rewrite = f"copy it: {word}(...)" if word else "copy it, or keep an immutable value"
+    if isinstance(value, ir.Op) and value.op == "get":
+        rewrite = "name the place, once it is there: if k in self.m: s = self.m[k]"
     b.problem(
-        "L211", place, f"a {value.type} that another name holds", "a container of its own",
-        f"copy it: {word}(...)" if word else "copy it, or keep an immutable value",
-    )  # fmt: skip
+        "L211", place, f"a {value.type} that another name holds", "a container of its own", rewrite
+    )
 
 
 def _copier(kind: t.Type) -> str:

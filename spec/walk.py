@@ -151,14 +151,15 @@ PARTIAL = frozenset({"floordiv", "mod", "min_of", "max_of", "index", "range"})
 
 def always_defined(expr: ir.Expr) -> bool:
     """Whether evaluating the expression always gives a value."""
-    for node in everything((expr,)):
-        match node:
-            case ir.Item() | ir.Needed() | ir.Call() | ir.Can():
-                return False
-            case ir.Op(op=op) if op in PARTIAL:
-                return False
-            case ir.Comp(kind="min" | "max"):
-                return False
-            case _:
-                pass
-    return True
+    return not any(may_be_undefined(node) for node in everything((expr,)))
+
+
+def may_be_undefined(node: ir.Node) -> bool:
+    """Whether a node itself can be without a value, or refuse."""
+    match node:
+        case ir.Item() | ir.Needed() | ir.Call() | ir.Can() | ir.Comp(kind="min" | "max"):
+            return True
+        case ir.Op(op=op):
+            return op in PARTIAL
+        case _:
+            return False

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import linecache
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import (
@@ -20,6 +22,8 @@ from typing import (
     dataclass_transform,
     overload,
 )
+
+from .errors import DeclarationError, Place, Problem
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -197,6 +201,8 @@ States = enum.Enum | tuple[enum.Enum, ...] | frozenset[enum.Enum] | set[enum.Enu
 
 
 def transition(
+    bare: None = None,
+    /,
     *,
     source: States | None = None,
     target: States | None = None,
@@ -206,6 +212,8 @@ def transition(
     fair: Literal["weak", "strong"] | None = None,
 ) -> Callable[[F], F]:
     """The method is a transition; see the language page, "What a step is"."""
+    if bare is not None:
+        raise misused(bare, "@transition", "@transition()")
     head = Header("transition", event, _several(source), _several(target), of, timer, fair)
     return lambda function: _mark(function, head)
 
@@ -221,7 +229,25 @@ def event(function: F | None = None, /, *, choice: bool = False) -> F | Callable
 
 
 def _property(kind: str) -> Callable[[F], F]:
-    return lambda function: _mark(function, Header(kind))
+    def mark(function: F | None = None) -> F:
+        if function is None:
+            raise misused(None, f"@{kind}()", f"@{kind}")
+        return _mark(function, Header(kind))
+
+    return mark
+
+
+def misused(function: object, found: str, rewrite: str) -> DeclarationError:
+    """The error for a decorator with its parentheses where it has none, or without."""
+    code = getattr(function, "__code__", None)
+    frame = sys._getframe(2)
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    if code is not None:
+        file, line = code.co_filename, code.co_firstlineno
+    width = len(linecache.getline(file, line).rstrip())
+    indent = width - len(linecache.getline(file, line).strip())
+    place = Place(file, line, indent, line, width)
+    return DeclarationError([Problem("L105", place, found, rewrite, f"write {rewrite}")])
 
 
 initial = _property("initial")

@@ -101,6 +101,17 @@ class Numbers(Machine):
         self.b += self.a
         return self.clipped(self.b)
 
+    @transition()
+    def remember(self, x: int) -> int:
+        """A local that branches leave with different values."""
+        y = x
+        if x > 1:
+            y = self.a
+        elif x < 0:
+            y += 1
+        self.b = y
+        return y
+
     def clipped(self, x: int) -> int:
         if x > 8:
             return 8

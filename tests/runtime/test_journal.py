@@ -173,7 +173,39 @@ def test_a_file_is_written_anew_or_appended_to(tmp_path: Path) -> None:
     assert len(written(path)) == 6
     with Journal(path, append=True) as journal:
         journal.attach(Sender(), "b")
-    assert len(list(read(path))) == 7
+        journal.attach(Sender(), "a")
+    assert [(row["instance"], row["seq"]) for row in list(read(path))[5:]] == [
+        ("a", 5),
+        ("b", 0),
+        ("a", 6),
+    ]
+    Journal(tmp_path / "new.jsonl", append=True).close()
+
+
+def test_what_was_torn_is_cut_off_before_more_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    run(path)
+    path.write_bytes(path.read_bytes()[:-9])
+    with Journal(path, append=True) as journal:
+        journal.attach(Sender(), "a")
+    assert [row["seq"] for row in read(path)] == [0, 1, 2, 3, 4, 5]
+
+
+def test_after_an_error_nothing_more_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "j.jsonl"
+    journal = Journal(path, buffer=0)
+    sender = Sender()
+    journal.attach(sender, "a")
+    with path.open("rb", buffering=0) as unwritable:
+        monkeypatch.setattr(journal, "_file", unwritable)
+        for n in (1, 2):
+            with pytest.raises(OSError):
+                sender.send(Msg(n, b"x"))
+            assert sender.n == n
+        journal.close()
+    assert len(list(read(path))) == 1
 
 
 def test_a_torn_last_line_is_recognised(tmp_path: Path) -> None:
