@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
@@ -11,7 +11,6 @@ from lawful.runtime.instance import Machine
 from lawful.runtime.observed import Stepped
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec import ir
-from lawful.spec import types as t
 from lawful.spec.outcomes import MachineFault, PropertyViolated, Reason, Refused
 from lawful.spec.resolve import Resolved
 
@@ -19,7 +18,6 @@ from .conformance import Act, Answer, Args, Call, Fire, Model, Start, Way, ways
 from .near import Near
 from .reading import Difference, Reading, reader, spelled
 from .reference import State
-from .shorten import Shortening, Simpler
 
 T = TypeVar("T")
 FAR = 1e9  # Seconds: whatever is armed is due after so long.
@@ -286,73 +284,11 @@ def _parameters(machine: ir.Machine, like: Machine) -> Mapping[str, Any]:
     return {p.name: getattr(like, p.name) for p in machine.parameters}
 
 
-# Shorter runs.
-
-
 def replay(subject: Subject[Any], acts: Sequence[Act]) -> None:
     """Run these events from the beginning."""
     run = Run(subject)
     for act in acts:
         run.act(act)
-
-
-def shortest(
-    subject: Subject[Any], acts: Sequence[Act], kind: type[Exception], given: Collection[str]
-) -> list[Act]:
-    """The events without those that the same kind of exception does not need; arguments simpler.
-
-    Of the types and parameters in `given` only values that occur in these events take part.
-    """
-    occurring = Near()
-    for act in acts:
-        for name, of, value in _arguments(act):
-            occurring.add(of, value, name)
-
-    def only(of: t.Type, name: str = "") -> Sequence[Any] | None:
-        own = of.name if isinstance(of, t.Int) else str(of)
-        if own not in given and name not in given:
-            return None
-        found = occurring.named(of, name) if name in given else occurring.like(of)
-        return sorted(found, key=lambda value: (len(repr(value)), repr(value)))
-
-    simpler = Simpler(subject.model(subject.like).domain, only)
-
-    def simpler_acts(act: Act) -> Iterator[Act]:
-        for i, (name, of, value) in enumerate(_arguments(act)):
-            values = only(of, name) if name in given else None
-            for each in simpler.of(value, of) if values is None else _before(value, values):
-                yield _with(act, i, each)
-
-    def fails(tried: Sequence[Act]) -> bool:
-        try:
-            replay(subject, tried)
-        except Exception as error:
-            return isinstance(error, kind)
-        return False
-
-    return Shortening[Act](fails, simpler_acts).run(acts)
-
-
-def _arguments(act: Act) -> list[tuple[str, t.Type, Any]]:
-    """The arguments as they are called in `given`, with their types."""
-    match act:
-        case Call(way=way, args=args):
-            rows, name = way.event.params, way.event.name
-        case Start(function=function, args=args):
-            rows, name = function.params, function.name
-        case Fire():
-            return []
-    return [(f"{name}.{p}", of, value) for (p, of), value in zip(rows, args, strict=True)]
-
-
-def _with(act: Act, at: int, value: Any) -> Act:
-    match act:
-        case Call(way=way, args=args):
-            return Call(way, (*args[:at], value, *args[at + 1 :]))
-        case Start(function=function, args=args):
-            return Start(function, (*args[:at], value, *args[at + 1 :]))
-        case Fire():
-            return act
 
 
 # In words.

@@ -1,42 +1,59 @@
-"""A sequence of events that fails, made as short and as simple as it will go and still fail.
+"""A run that fails, made as short and as simple as it will go and still fail.
 
 Hypothesis shrinks the choices that led to a run; arguments drawn near a state become others when
-an event before them is left out. Events themselves can be left out, and run again, as they are.
+an event before them is left out. The events themselves can be left out, and run again, as they are.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from lawful.spec import types as t
 from lawful.spec.bounds import breach
 from lawful.spec.values import FrozenBag, FrozenMap, Token, chosen
 
+from .beside import Subject, replay
+from .conformance import Act, Call, Fire, Start
 from .meaning import iterate
+from .near import Near
 
-A = TypeVar("A")
 MOST_RUNS = 2_000
 LEAPS = 12  # Of so few events any number next to each other is left out at once.
 
 
-class _Spent(Exception):
-    """No more runs."""
+def shortest(
+    subject: Subject[Any], acts: Sequence[Act], kind: type[Exception], given: Collection[str]
+) -> list[Act]:
+    """The events that this kind of exception needs, with arguments made simpler.
+
+    Types and parameters in `given` keep to values that occur in these events.
+    """
+    simpler = SimplerActs(Simpler(subject.model(subject.like).domain), acts, given)
+
+    def fails(tried: Sequence[Act]) -> bool:
+        try:
+            replay(subject, tried)
+        except Exception as error:
+            return isinstance(error, kind)
+        return False
+
+    return Shortening(fails, simpler.of).run(acts)
 
 
-class Shortening(Generic[A]):
+class Shortening:
     """Tries shorter and simpler sequences; `simpler` gives what may stand in an event's place."""
 
     def __init__(
-        self, fails: Callable[[Sequence[A]], bool], simpler: Callable[[A], Iterator[A]]
+        self, fails: Callable[[Sequence[Act]], bool], simpler: Callable[[Act], Iterator[Act]]
     ) -> None:
         self.fails = fails
         self.simpler = simpler
         self.left = MOST_RUNS
-        self.best: list[A] = []
+        self.best: list[Act] = []
 
-    def run(self, acts: Sequence[A]) -> list[A]:
+    def run(self, acts: Sequence[Act]) -> list[Act]:
         """The shortest sequence found that fails."""
         self.best = list(acts)
         try:
@@ -46,7 +63,7 @@ class Shortening(Generic[A]):
             pass
         return self.best
 
-    def _try(self, acts: list[A]) -> bool:
+    def _try(self, acts: list[Act]) -> bool:
         """Whether it fails; then it is the best so far."""
         if not self.left:
             raise _Spent
@@ -90,20 +107,69 @@ class Shortening(Generic[A]):
         )
 
 
+class SimplerActs:
+    """Events with one argument simpler."""
+
+    def __init__(self, simpler: Simpler, acts: Sequence[Act], given: Collection[str]) -> None:
+        self.simpler = simpler
+        self.given = given
+        self.occurring = Near()
+        for act in acts:
+            for name, kind, value in _arguments(act):
+                self.occurring.add(kind, value, name)
+        simpler.only = self._only
+
+    def of(self, act: Act) -> Iterator[Act]:
+        """The event, each of its arguments in turn made simpler in each way."""
+        for at, (name, kind, value) in enumerate(_arguments(act)):
+            if name in self.given:
+                values = _before(value, _sorted(self.occurring.named(kind, name)))
+            else:
+                values = self.simpler.of(value, kind)
+            for each in values:
+                yield _with(act, at, each)
+
+    def _only(self, kind: t.Type) -> Sequence[Any] | None:
+        name = kind.name if isinstance(kind, t.Int) else str(kind)
+        return _sorted(self.occurring.like(kind)) if name in self.given else None
+
+
+def _arguments(act: Act) -> list[tuple[str, t.Type, Any]]:
+    """The arguments as they are called in `given`, with their types."""
+    match act:
+        case Call(way=way, args=args):
+            name, params = way.event.name, way.event.params
+        case Start(function=function, args=args):
+            name, params = function.name, function.params
+        case Fire():
+            return []
+    rows = zip(params, args, strict=True)
+    return [(f"{name}.{param}", kind, value) for (param, kind), value in rows]
+
+
+def _with(act: Act, at: int, value: Any) -> Act:
+    match act:
+        case Call(way=way, args=args):
+            return Call(way, (*args[:at], value, *args[at + 1 :]))
+        case Start(function=function, args=args):
+            return Start(function, (*args[:at], value, *args[at + 1 :]))
+        case Fire():
+            return act
+
+
+def _sorted(values: Sequence[Any]) -> list[Any]:
+    return sorted(values, key=lambda value: (len(repr(value)), repr(value)))
+
+
 class Simpler:
     """Simpler values of a type: closer to 0, to empty, to the first.
 
-    `domain` has the values of small types; `only` those that types which the test draws by itself
-    may have, the simplest first.
+    `domain` has the values of small types; `only` those that a type shall keep to, if any.
     """
 
-    def __init__(
-        self,
-        domain: Callable[[t.Type], Sequence[Any]],
-        only: Callable[[t.Type], Sequence[Any] | None],
-    ) -> None:
+    def __init__(self, domain: Callable[[t.Type], Sequence[Any]]) -> None:
         self.domain = domain
-        self.only = only
+        self.only: Callable[[t.Type], Sequence[Any] | None] = lambda kind: None
 
     def of(self, value: Any, kind: t.Type) -> Iterator[Any]:
         """Each is simpler than the value, by an order without endless descent."""

@@ -52,9 +52,10 @@ from lawful.spec.outcomes import Refused
 from lawful.spec.resolve import resolve
 from lawful.spec.values import FrozenBag, FrozenMap, Token, World
 
-from .beside import Mismatch, Run, Subject, replay, shortest
+from .beside import Mismatch, Run, Subject, replay
 from .conformance import SORT_SIZE, Act, Args, Call, Elements, Fire, Start, Way, elements, ways
 from .near import Near
+from .shorten import shortest
 
 T = TypeVar("T")
 Given = Mapping[str, SearchStrategy[Any]]

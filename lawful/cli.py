@@ -112,6 +112,7 @@ def _replay(commands_: Commands) -> None:
     parser = _command(commands_, "replay", commands.replay)
     parser.add_argument("traces", metavar="TRACES", nargs="+", help="journals: JSON lines, Parquet")
     parser.add_argument("target", metavar="TARGET")
+    parser.add_argument("--mapping", type=Path, metavar="FILE", help="columns of foreign traces")
     parser.add_argument("--engine", choices=("spark", "local"), default="spark")
     parser.add_argument("--master", metavar="URL", help="Spark's master; default local[*]")
     parser.add_argument("--report", type=Path, metavar="FILE.html")
@@ -128,7 +129,6 @@ def _show(commands_: Commands) -> None:
 
 
 def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("expected 1 or more")
-    return value
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text}: expected 1 or more")
+    return int(text)

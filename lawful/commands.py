@@ -130,18 +130,19 @@ def replay(given: argparse.Namespace) -> int:
     from lawful.checks import replay as replays
     from lawful.checks import replay_report
     from lawful.checks.fold import ReplayProgram
+    from lawful.checks.mapping import read_mapping
     from lawful.checks.traces import ReplayError
 
     machines = tuple(resolve(cls).machine for cls in targets.machines(given.target))
     with progress("replaying", given.quiet):
         try:
-            result = replays.replay(
-                given.traces, ReplayProgram(machines), given.engine, given.master
-            )
-        except ReplayError as error:
+            mapping = None if given.mapping is None else read_mapping(given.mapping)
+            program = ReplayProgram(machines, mapping=mapping)
+            result = replays.replay(given.traces, program, given.engine, given.master)
+        except (ReplayError, ValueError) as error:
             raise OutOfReach(str(error)) from error
     if given.report is not None:
-        given.report.write_text(replay_report.html(result), encoding="utf-8")
+        _save(given.report, replay_report.html(result))
     _write(given, replay_report.text(result), result.to_json())
     return result.exit_code
 
@@ -172,10 +173,13 @@ def _write(given: argparse.Namespace, text: str, answer: Mapping[str, Json]) -> 
         print()
         return
     if given.json:
-        try:
-            Path(given.json).write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise OutOfReach(f"cannot write {given.json}: {error.strerror}") from error
+        _save(Path(given.json), json.dumps(answer, indent=1) + "\n")
     if not given.quiet:
         print(text)
 
+
+def _save(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise OutOfReach(f"cannot write {path}: {error.strerror}") from error

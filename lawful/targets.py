@@ -5,14 +5,19 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 from lawful.runtime.instance import Machine
 from lawful.spec import types as t
+from lawful.spec.errors import DeclarationError
 from lawful.spec.ir import Parameter, Variable
 from lawful.spec.resolve import resolve
 from lawful.spec.words import Expected, Scope
+
+T = TypeVar("T")
 
 
 class TargetError(Exception):
@@ -83,17 +88,28 @@ def _module(where: str) -> ModuleType:
         spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
         if spec is None or spec.loader is None:
             raise TargetError(f"{where} is no Python file")
+        loader = spec.loader
         module = importlib.util.module_from_spec(spec)
         sys.modules[path.stem] = module
         sys.path.insert(0, str(path.resolve().parent))
-        spec.loader.exec_module(module)
+        _run(lambda: loader.exec_module(module), where)
         return module
     if "" not in sys.path:
         sys.path.insert(0, "")
+    return _run(lambda: importlib.import_module(where), where)
+
+
+def _run(load: Callable[[], T], where: str) -> T:
+    """Run the user's module; what it raises is the user's to mend, and said in one line."""
     try:
-        return importlib.import_module(where)
+        return load()
+    except DeclarationError:
+        raise
     except ModuleNotFoundError as error:
         raise TargetError(f"there is no module {where}: {error}") from error
+    except Exception as error:
+        name = type(error).__name__
+        raise TargetError(f"{where} cannot be imported: {name}: {error}") from error
 
 
 def _is_machine(value: object) -> bool:

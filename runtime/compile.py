@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
@@ -15,8 +16,9 @@ from lawful.spec.resolve import Resolved
 from lawful.spec.walk import everything, statements
 
 from . import arguments, guards
+from .alarms import due_timers, fireable
 from .build import assign, located, name
-from .effects import Eraser, Reach, Writes, variable_of
+from .effects import Eraser, Reach, Writes, all_names, only_reads
 from .emit import Names
 from .header import Header
 from .method import MOST_RETURNS, Method
@@ -72,7 +74,7 @@ class Compiler:
             for each in (m, *m.parts)
         }
         self.reach = Reach(m, self.ghosts[m.name])
-        self.names = Names(resolved.world, frozenset(_locals(m)))
+        self.names = Names(resolved.world, frozenset(all_names(m)))
         self.called = _Called(self.names)
         self.made: list[Made] = []
         self.defined = 0
@@ -111,7 +113,7 @@ class Compiler:
         plan.parameters = dict(zip((p.name for p in m.parameters), checks, strict=True))
         plan.assumed = tuple(p.name for p in m.of_kind("assume"))
         plan.text, plan.watched, plan.fresh_but = self.text, self.watched, self.fresh_but
-        plan.only_reads = self.only_reads
+        plan.only_reads = functools.partial(only_reads, m, self.ghosts)
         return plan
 
     def empty_plan(self) -> Plan:
@@ -151,8 +153,8 @@ class Compiler:
         given = [ast.arg(each) for each in ("self", *params)]
         args = ast.arguments([], given, None, [], [], None, [])
         node = ast.FunctionDef(key, args, body or [ast.Pass()], [], None)
-        if "type_params" in node._fields:
-            node.type_params = []  # From Python 3.12 on it has to be there.
+        if "type_params" in node._fields:  # From Python 3.12 on it has to be there.
+            setattr(node, "type_params", [])  # noqa: B010  # type checkers take this for 3.11
         self.made.append(Made(place.file, located(node, place), shown))
         return key
 
@@ -212,27 +214,6 @@ class Compiler:
         made = self.emitter("self").whole(self.erased(f), f.place)
         shown = f.name.rpartition(".")[2]
         self.add(self.called[key], f.place, [n for n, _ in f.params], made, shown)
-
-    def only_reads(self, key: str) -> bool:
-        """Whether a helper or property changes nothing, refuses nothing and sees no ghost."""
-        rows = [*self.machine.functions, *(p.function for p in self.machine.properties)]
-        body = next(f.body for f in rows if f.name == key)
-        return all(self._only_reads(node) for node in everything(body))
-
-    def _only_reads(self, node: ir.Node) -> bool:
-        match node:
-            case ir.Require() | ir.Refuse() | ir.Needed() | ir.Assert() | ir.Step() | ir.Base():
-                return False
-            case ir.Do() | ir.Update(target=ir.Field() | ir.Item()):
-                return False
-            case ir.Assign(target=target) if variable_of(target) is not None:
-                return False
-            case ir.Field(of=ir.Expr(type=t.Part(machine=machine)), name=field):
-                return field not in self.ghosts.get(machine, ())
-            case ir.Call(of=None | ir.Self(), function=function):
-                return self.only_reads(function)
-            case _:
-                return True
 
     def defaults(self) -> str:
         """The parameters' defaults, as a dict; nothing else is known when they are evaluated."""
@@ -353,35 +334,13 @@ class Compiler:
 
     def finds(self) -> list[tuple[list[ir.Transition], str]]:
         """The transitions of each timer that can fire by itself, and what finds its deadlines."""
-        groups: dict[tuple[ir.Expr, tuple[str, ...]], list[ir.Transition]] = {}
-        for tr in self.machine.transitions:
-            params = tuple(n for n, _ in tr.function.params)
-            if tr.timer is not None and set(params) == set(_keys(tr.timer)) & set(params):
-                groups.setdefault((tr.timer, params), []).append(tr)
-        return [(group, self._find(group[0])) for group in groups.values()]
-
-    def _find(self, tr: ir.Transition) -> str:
-        """Lists (deadline, arguments) of every armed timer at the place."""
-        assert tr.timer is not None
-        body = self.emitter("self")
-        params = [n for n, _ in tr.function.params]
-        loops: list[ast.comprehension] = []
-        for item in _items(tr.timer):
-            key = item.key
-            if isinstance(key, ir.Local) and key.name in params:
-                to = ast.Name(key.name, ast.Store())
-                loops.append(ast.comprehension(to, body.expr(item.of), [], 0))
-        none: ast.expr = ast.Constant(None)
-        loops.append(
-            ast.comprehension(
-                ast.Name("due", ast.Store()), ast.List([body.expr(tr.timer)], ast.Load()),
-                [ast.Compare(name("due"), [ast.IsNot()], [none])], 0,
-            )
-        )  # fmt: skip
-        args = ast.Tuple([name(p) for p in params], ast.Load())
-        found = ast.ListComp(ast.Tuple([name("due"), args], ast.Load()), loops)
-        made = located(ast.Return(found), tr.place)
-        return self.add(self.names.reserve(f"{tr.name}_due"), tr.place, [], [made], tr.name)
+        out: list[tuple[list[ir.Transition], str]] = []
+        for group in fireable(self.machine):
+            tr = group[0]
+            made = located(due_timers(self.emitter("self"), tr), tr.place)
+            key = self.names.reserve(f"{tr.name}_due")
+            out.append((group, self.add(key, tr.place, [], [made], tr.name)))
+        return out
 
     def alarm(self, group: list[ir.Transition], find: Any) -> Alarm:
         ways: list[Way] = []
@@ -444,34 +403,3 @@ def _is_state(control: ir.Expr | None) -> bool:
 
 def _mentions(node: ir.Node, names: set[str]) -> bool:
     return any(isinstance(each, ir.Local) and each.name in names for each in everything((node,)))
-
-
-def _items(place: ir.Expr) -> list[ir.Item]:
-    """The lookups on the way to a place, outermost container first."""
-    match place:
-        case ir.Item(of=of):
-            return [*_items(of), place]
-        case ir.Field(of=of) | ir.Narrow(of=of):
-            return _items(of)
-        case _:
-            return []
-
-
-def _keys(place: ir.Expr) -> list[str]:
-    return [item.key.name for item in _items(place) if isinstance(item.key, ir.Local)]
-
-
-def _locals(machine: ir.Machine) -> set[str]:
-    """Every name that a body of the user's may use."""
-    found: set[str] = set()
-    for node in everything((machine,)):
-        match node:
-            case ir.Local(name=key):
-                found.add(key)
-            case ir.Clause(names=keys) | ir.Loop(names=keys) | ir.Unpack(names=keys):
-                found.update(keys)
-            case ir.Function(params=params) | ir.Event(params=params):
-                found.update(n for n, _ in params)
-            case _:
-                pass
-    return found

@@ -114,10 +114,36 @@ def _is_scalar(place: ir.Expr) -> bool:
     return isinstance(place, ir.Field) and isinstance(place.type, t.Timer)
 
 
+Ghosts = Mapping[str, frozenset[str]]
+
+
+def only_reads(machine: ir.Machine, ghosts: Ghosts, key: str) -> bool:
+    """Whether a helper or property changes nothing, refuses nothing and sees no ghost."""
+    rows = [*machine.functions, *(p.function for p in machine.properties)]
+    body = next(f.body for f in rows if f.name == key)
+    return all(_only_reads(machine, ghosts, node) for node in everything(body))
+
+
+def _only_reads(machine: ir.Machine, ghosts: Ghosts, node: ir.Node) -> bool:
+    match node:
+        case ir.Require() | ir.Refuse() | ir.Needed() | ir.Assert() | ir.Step() | ir.Base():
+            return False
+        case ir.Do() | ir.Update(target=ir.Field() | ir.Item()):
+            return False
+        case ir.Assign(target=target) if variable_of(target) is not None:
+            return False
+        case ir.Field(of=ir.Expr(type=t.Part(machine=owner)), name=field):
+            return field not in ghosts.get(owner, ())
+        case ir.Call(of=None | ir.Self(), function=function):
+            return only_reads(machine, ghosts, function)
+        case _:
+            return True
+
+
 class Eraser:
     """Leaves out what only ghosts see; `ghosts` are those of each machine by its name."""
 
-    def __init__(self, ghosts: Mapping[str, frozenset[str]]) -> None:
+    def __init__(self, ghosts: Ghosts) -> None:
         self.ghosts = ghosts
         self.tainted: set[str] = set()
 
@@ -175,3 +201,19 @@ class Eraser:
                 case _:
                     pass
         return False
+
+
+def all_names(machine: ir.Machine) -> set[str]:
+    """Every name that a body of the user's may use."""
+    found: set[str] = set()
+    for node in everything((machine,)):
+        match node:
+            case ir.Local(name=key):
+                found.add(key)
+            case ir.Clause(names=keys) | ir.Loop(names=keys) | ir.Unpack(names=keys):
+                found.update(keys)
+            case ir.Function(params=params) | ir.Event(params=params):
+                found.update(n for n, _ in params)
+            case _:
+                pass
+    return found

@@ -166,8 +166,9 @@ def _dropped(cls: type[Machine], plan: Plan) -> list[str]:
 def _readers(cls: type[Machine], plan: Plan) -> list[str]:
     """The properties and helpers that only read: compiled, they can also iterate sorts."""
     m = plan.machine
-    names = [row.name for row in (*m.properties, *m.functions) if plan.only_reads(row.name)]
-    return [name for name in names if isinstance(getattr(cls, name, None), FunctionType)]
+    names = [*(p.name for p in m.properties), *(f.name for f in m.functions)]
+    own = [name for name in names if isinstance(getattr(cls, name, None), FunctionType)]
+    return [name for name in own if plan.only_reads(name)]
 
 
 def _asked(name: str, cls: type[Machine]) -> Callable[..., Any]:

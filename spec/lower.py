@@ -64,7 +64,7 @@ class _Lowering:
     def _size(self, name: str, place: Place) -> int:
         self.known.add(name)
         size = self.bounds.get(name)
-        if type(size) is int and size >= 0:
+        if type(size) is int and size >= 1:
             return size
         number = "L301" if size is None else "L303"
         self.problems.add(

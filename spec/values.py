@@ -17,6 +17,7 @@ from typing import Any, NoReturn, TypeVar
 
 from . import types as t
 from .ir import Json
+from .words import Sort
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -92,7 +93,7 @@ class World:
                         name, [field for field, _ in fields], frozen=True
                     )
                 case t.Sort(name=name):
-                    sorts[name] = type(name, (str,), {"__slots__": ()})
+                    sorts[name] = type(Sort)(name, (Sort,), {"__slots__": ()})
                 case _:
                     pass
         return World(enums, records, sorts)

@@ -20,6 +20,7 @@ from lawful import (
     transition,
 )
 from lawful.runtime.timers import SimulatedClock
+from lawful.spec import ir
 from lawful.spec.outcomes import Reason
 
 from .desk import PARCEL, Desk, Life, Who, busy
@@ -202,7 +203,7 @@ def test_may_and_explain() -> None:
     assert desk.lawful.explain("close") == ()
     assert not desk.lawful.may("take", Who("bob"), PARCEL)
     (reason,) = desk.lawful.explain("take", Who("bob"), PARCEL)
-    blob = {"$opaque": "Blob", "id": "d90d0fe63491f937"}
+    blob: ir.Json = {"$opaque": "Blob", "id": "d90d0fe63491f937"}
     assert reason == Reason(
         "take",
         "parcel.key not in parcels is false: parcel.key = 7, parcels = "

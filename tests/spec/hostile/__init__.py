@@ -1,0 +1,1 @@
+"""Small machines written to break the front end or the reference engine."""
