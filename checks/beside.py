@@ -211,7 +211,7 @@ class Run(Generic[T]):
         transition = self.machine.transition(row.transition or row.event)
         event = self.machine.event(row.event)
         args = tuple(row.args[name] for name, _ in event.params)
-        call = Call(Way(transition.name, event, (transition,), extra=True), args)
+        call = Call(Way(transition.name, event, (transition,), timed=True, extra=True), args)
         answer = self.model.step(self.state, call.way, args)
         if answer.kind != "done":
             self._fail(f"{call}  # fired", [_expects(answer), "the timer fired"])

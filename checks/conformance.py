@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.bounds import Values
 from lawful.spec.outcomes import Reason
 from lawful.spec.resolve import Resolved
+from lawful.spec.walk import everything
 from lawful.spec.words import Expected
 
 from .boxes import State
@@ -25,22 +27,21 @@ SORT_SIZE = 3  # Elements of a sort where nothing says how many.
 SMALL = 20  # Of so few integers a property's parameter takes each.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Way:
     """A way into the machine: an event, or one of its transitions called by its own name.
 
-    `extra`: only lawful instances have it.
+    `timed`: it may be the firing of a timer. `extra`: only lawful instances have it.
     """
 
     name: str
     event: ir.Event
     rows: tuple[ir.Transition, ...]
+    timed: bool
     extra: bool
 
-    @property
-    def timed(self) -> bool:
-        """Whether it may be the firing of a timer."""
-        return any(row.timer is not None for row in self.rows)
+    def __repr__(self) -> str:
+        return self.name
 
 
 class Call:
@@ -110,12 +111,22 @@ def ways(machine: ir.Machine) -> tuple[Way, ...]:
     for event in machine.events:
         rows = machine.serving(event.name)
         if rows and not (event.choice and len(rows) > 1):
-            made.append(Way(event.name, event, rows, extra=False))
+            made.append(Way(event.name, event, rows, _timed(machine, rows), extra=False))
     for row in machine.transitions:
         if row.name != row.event:
             event = machine.event(row.event)
-            made.append(Way(row.name, event, (row,), extra=not event.choice))
+            timed = _timed(machine, (row,))
+            made.append(Way(row.name, event, (row,), timed, extra=not event.choice))
     return tuple(made)
+
+
+def _timed(machine: ir.Machine, rows: tuple[ir.Transition, ...]) -> bool:
+    """Whether a timer's being due may be a guard of these, their own or that of a part's step."""
+    if any(row.timer is not None for row in rows):
+        return True
+    inner = any(row.timer is not None for part in machine.parts for row in part.transitions)
+    calls = (ir.Step, ir.Base, ir.Do, ir.Can, ir.Call)
+    return inner and any(isinstance(n, calls) for n in everything(r.function for r in rows))
 
 
 class Model:
@@ -126,19 +137,10 @@ class Model:
         self.world = resolved.world
         self.elements = {**_default_elements(resolved), **given}
         self.reference = Reference(self.machine, resolved.world)
-        self.reference.domains = self.domain
+        self.values = Values(self.world, {}, self.elements)
+        self.reference.domains = self.values.of
         self.parts = {part.name: part for part in self.machine.parts}
         self.excused = _excused(resolved)
-
-    def domain(self, kind: t.Type) -> tuple[Any, ...]:
-        """Every value of an enum, a sort, or bool."""
-        match kind:
-            case t.Enum(name=name, members=members):
-                return tuple(self.world.enums[name][member] for member in members)
-            case t.Sort(name=name):
-                return self.elements[name]
-            case _:
-                return (False, True)
 
     # Steps.
 
@@ -245,7 +247,7 @@ class Model:
     def _some(self, kind: t.Type, state: State) -> tuple[Any, ...]:
         match kind:
             case t.Bool() | t.Enum() | t.Sort():
-                return self.domain(kind)
+                return self.values.of(kind)
             case t.Int(low=int() as low, high=int() as high) if high - low < SMALL:
                 return tuple(range(low, high + 1))
             case _:

@@ -5,9 +5,10 @@ It defines the language; every other engine is compared with it. Language page, 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from lawful.spec import bounds, ir
 from lawful.spec import explain as words
@@ -219,28 +220,45 @@ class Reference(Meaning):
         if event is None:
             row = m.transition(name)
             return self._transition(box, row, _named(row.function.params, args))
-        taken: list[tuple[Box, Any]] = []
-        first: Guard | None = None
         serving = m.serving(name)
         if len(serving) == 1 and all(row.event != name for row in m.ignores):
             # Refused, it refuses the whole step: no copy is needed to take it back.
             return self._transition(box, serving[0], _named(event.params, args))
-        for row in serving:
-            trial = private(box)
-            try:
-                taken.append(
-                    (trial, self._transition(trial, row, _named(row.function.params, args)))
-                )
-            except Guard as guard:
-                first = first or guard
+        taken, refused = self._trials(box, serving, args)
         if len(taken) > 1:
             raise Broken("ambiguous", f"{len(taken)} transitions of {machine}.{name} are enabled")
         if taken:
-            box[:] = taken[0][0]
-            return taken[0][1]
+            trial, run = taken[0]
+            output = run()
+            box[:] = trial
+            return output
         if self.ignored(m, freeze(box), name, _named(event.params, args)):
             return None
-        raise first or _header_guard(lambda: (f"nothing serves {name}", {}))
+        raise _header_guard(lambda: self._joined(refused))
+
+    def _trials(
+        self, box: Box, rows: tuple[ir.Transition, ...], args: list[Any]
+    ) -> tuple[list[tuple[Box, Callable[[], Any]]], list[tuple[str, Guard]]]:
+        """Each transition on a copy: the enabled ones, faulty ones too, and the refusals."""
+        taken: list[tuple[Box, Callable[[], Any]]] = []
+        refused: list[tuple[str, Guard]] = []
+        for row in rows:
+            trial = private(box)
+            try:
+                output = self._transition(trial, row, _named(row.function.params, args))
+            except Guard as guard:
+                refused.append((row.name, guard))
+            except (NoValue, Broken) as fault:
+                taken.append((trial, functools.partial(_raise, fault)))
+            else:
+                taken.append((trial, functools.partial(_give, output)))
+        return taken, refused
+
+    def _joined(self, refused: list[tuple[str, Guard]]) -> Said:
+        """Why no transition of a part's event is enabled, in one clause."""
+        reasons = [explain(self, guard, name) for name, guard in refused]
+        values = {k: v for reason in reversed(reasons) for k, v in reason.values.items()}
+        return "; ".join(map(str, reasons)) or "no transition serves it", values
 
     def ignored(
         self, m: ir.Machine, state: State, event: str, args: Mapping[str, Any]
@@ -286,6 +304,14 @@ class Reference(Meaning):
 
 def _named(params: tuple[tuple[str, t.Type], ...], args: list[Any]) -> dict[str, Any]:
     return dict(zip((name for name, _ in params), args, strict=True))
+
+
+def _raise(fault: Exception) -> NoReturn:
+    raise fault
+
+
+def _give(output: Any) -> Any:
+    return output
 
 
 def _elsewhere(control: ir.Expr, state: str, allowed: tuple[str, ...]) -> Guard:

@@ -30,7 +30,7 @@ def shortest(
 
     Types and parameters in `given` keep to values that occur in these events.
     """
-    simpler = SimplerActs(Simpler(subject.model(subject.like).domain), acts, given)
+    simpler = SimplerActs(Simpler(subject.model(subject.like).values.of), acts, given)
 
     def fails(tried: Sequence[Act]) -> bool:
         try:
@@ -91,7 +91,6 @@ class Shortening:
             for at, old in enumerate(self.best)
             for act in self.simpler(old)
         )
-
 
     def _leap(self) -> bool:
         """Leave out any events next to each other, and make the last one simpler at once."""

@@ -31,7 +31,6 @@ besides values that occur. Elements of a sort are those of the instance's univer
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 from unittest import TestCase
@@ -47,13 +46,13 @@ from lawful.runtime.instance import Machine
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.bounds import breach
+from lawful.spec.bounds import Values, breach
 from lawful.spec.outcomes import Refused
 from lawful.spec.resolve import resolve
 from lawful.spec.values import FrozenBag, FrozenMap, Token, World
 
 from .beside import Mismatch, Run, Subject, replay
-from .conformance import SORT_SIZE, Act, Args, Call, Elements, Fire, Start, Way, elements, ways
+from .conformance import SORT_SIZE, Act, Args, Call, Fire, Start, Way, elements, ways
 from .near import Near
 from .shorten import shortest
 
@@ -76,14 +75,10 @@ def _pick(draw: DrawFn, values: Sequence[Any]) -> Any:
 
 
 class Drawing:
-    """Draws values of a machine's types; choices shrink towards what is small, then what is first.
+    """Draws values of types; choices shrink towards what occurs, then what is small and first."""
 
-    `elements` are those of its sorts.
-    """
-
-    def __init__(self, world: World, elements: Elements, given: Given) -> None:
-        self.world = world
-        self.elements = elements
+    def __init__(self, values: Values, given: Given) -> None:
+        self.values = values
         self.given = given
 
     def value(self, draw: DrawFn, kind: t.Type, near: Near, name: str = "") -> Any:
@@ -137,7 +132,7 @@ class Drawing:
                 found = self._several(draw, item, near, most)
                 return FrozenBag({each: found.count(each) for each in found})
             case t.Map(key=key, value=of, total=total):
-                keys = self._all(key) if total else self._several(draw, key, near, None)
+                keys = self.values.of(key) if total else self._several(draw, key, near, None)
                 return FrozenMap({k: self.value(draw, of, near) for k in keys})
             case _:
                 raise TypeError(f"no values are drawn of type {kind}")
@@ -148,29 +143,13 @@ class Drawing:
                 return Token(name, draw(_between(0, LONG)))
             case t.Record(name=name, fields=fields):
                 args = [self.value(draw, of, near, field) for field, of in fields]
-                return self.world.records[name](*args)
+                return self.values.world.records[name](*args)
             case _:
-                return _pick(draw, self._all(kind))
+                return _pick(draw, self.values.of(kind))
 
     def _several(self, draw: DrawFn, item: t.Type, near: Near, most: int | None) -> list[Any]:
         count = draw(_between(0, LONG if most is None else min(LONG, most)))
         return [self.value(draw, item, near) for _ in range(count)]
-
-    def _all(self, kind: t.Type) -> Sequence[Any]:
-        """All values of a small type."""
-        match kind:
-            case t.Bool():
-                return (False, True)
-            case t.Enum(name=name, members=members):
-                return [self.world.enums[name][member] for member in members]
-            case t.Sort(name=name):
-                return self.elements[name]
-            case t.Int(low=int() as low, high=int() as high):
-                return range(low, high + 1)
-            case t.Tuple(items=items):
-                return list(itertools.product(*(self._all(item) for item in items)))
-            case _:
-                raise TypeError(f"no values are drawn of maps over all of {kind}")
 
 
 def _around(kind: t.Int, far: int) -> SearchStrategy[int]:
@@ -190,7 +169,7 @@ def strategy(
     Sorts have three elements, unless they are `given`.
     """
     sorts = {name: elements(sort, SORT_SIZE) for name, sort in world.sorts.items()}
-    return _value(Drawing(world, sorts, given or {}), kind, near or Near())
+    return _value(Drawing(Values(world, {}, sorts), given or {}), kind, near or Near())
 
 
 @st.composite
@@ -215,7 +194,7 @@ class Beside(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.run = Run(self.subject)
-        self.drawing = Drawing(self.run.model.world, self.run.model.elements, self.given)
+        self.drawing = Drawing(self.run.model.values, self.given)
 
     def arguments(self, draw: DrawFn, name: str, params: Params) -> Args:
         """Arguments of an event, each near what occurs."""
@@ -258,13 +237,13 @@ def _call(draw: DrawFn, way: Way) -> Call:
 
 
 @st.composite
-def _start(draw: DrawFn, initials: tuple[ir.Function, ...]) -> Start:
+def _start(draw: DrawFn) -> Start:
     beside: Beside = draw(st.runner())
-    function = _pick(draw, initials)
+    function = _pick(draw, beside.run.machine.initials)
     return Start(function, beside.arguments(draw, function.name, function.params))
 
 
-def _begin(initials: tuple[ir.Function, ...]) -> Any:
+def _begin() -> Any:
     """The rule that calls one `@initial` first."""
 
     def begin(self: Beside, start: Start) -> None:
@@ -272,7 +251,7 @@ def _begin(initials: tuple[ir.Function, ...]) -> Any:
         if not self.run.begun:
             reject()
 
-    return initialize(start=_start(initials))(begin)
+    return initialize(start=_start())(begin)
 
 
 def _rule(way: Way) -> Any:
@@ -318,7 +297,7 @@ def conformance(
     for way in ways(resolved.machine):
         members[f"event_{way.name}"] = _rule(way)
     if resolved.machine.initials:
-        members["begin"] = _begin(resolved.machine.initials)
+        members["begin"] = _begin()
     if any(row.timer is not None for row in resolved.machine.transitions):
         members["fire_due"] = _timers()
     case = type(cls.__name__, (Beside,), members).TestCase

@@ -296,8 +296,11 @@ class Expressions:
                 return name(self.names.put(f"{key}_all", tuple(self.names.world.enums[key])))
             case t.Bool():
                 return ast.Tuple([ast.Constant(False), ast.Constant(True)], ast.Load())
+            case t.Sort(name=key):
+                return call(self.use(helpers.universe), name(self.me), ast.Constant(key))
             case _:
-                return call(self.use(helpers.universe), name(self.me), ast.Constant(str(item)))
+                kind = name(self.names.number("type", item))
+                return call(self.use(helpers.values), name(self.me), kind)
 
     def formatted(self, e: ir.Format) -> ast.expr:
         parts: list[ast.expr] = []

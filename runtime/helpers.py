@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lawful.spec import types as t
-from lawful.spec.bounds import breach
+from lawful.spec.bounds import Values, breach
 
 from .guards import NEEDED, Refusal
 from .plan import State
@@ -17,6 +17,15 @@ def needed(value: Any, why: str | Callable[[], str]) -> Any:
     if value is None:
         raise Refusal(NEEDED, why if isinstance(why, str) else why())
     return value
+
+
+def values(state: State, kind: t.Type) -> tuple[Any, ...]:
+    """Every value of a type with few; of the sorts in it those elements that the instance has."""
+    resolved = state.__plan__.resolved
+    try:
+        return Values(resolved.world, {}, state.__universe__).of(kind)
+    except KeyError as error:
+        return universe(state, str(error.args[0]))
 
 
 def universe(state: State, sort: str) -> tuple[Any, ...]:

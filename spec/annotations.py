@@ -9,13 +9,14 @@ import enum
 import sys
 import types as python_types
 import typing
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import annotated_types
 
 from . import types as t
 from .declare import Declaration, Names
-from .errors import Place, Problems
+from .errors import Place, Problems, a, nearest
 from .values import World
 from .words import Clock, Mark, Opaque, OrderedSort, Record, Serial, Sort, Timer
 
@@ -108,7 +109,8 @@ class TypeReader:
             name = getattr(error, "name", None) or str(error)
             self.problems.add(
                 "L201", place, f"{name}, in {annotation}" if name != annotation else name,
-                "the name of a type", "import it, or define it at the top of the module",
+                "the name of a type",
+                nearest(name, _types_in(names), "import it, or define it at the top of the module"),
             )  # fmt: skip
         except Exception as error:  # Whatever Python says of the text.
             self.refuse(place, f"{annotation}: {error}", FORMS, "correct the annotation")
@@ -263,7 +265,7 @@ class TypeReader:
                 )  # fmt: skip
             case _, annotated_types.BaseMetadata() | annotated_types.GroupedMetadata():
                 self.refuse(
-                    place, f"{mark} on a {found}", "Interval, Ge, Gt, Le, Lt on an int; MaxLen on a list",
+                    place, f"{mark} on {a(found)}", "Interval, Ge, Gt, Le, Lt on an int; MaxLen on a list",
                     "say it as an @invariant",
                 )  # fmt: skip
             case _:
@@ -292,6 +294,11 @@ def _container(origin: Any, inner: list[t.Type]) -> t.Type:
 
 def _bounds(mark: Any) -> tuple[Any, ...]:
     return tuple(getattr(mark, name, None) for name in ("ge", "gt", "le", "lt"))
+
+
+def _types_in(names: Names) -> Iterator[str]:
+    for table in (names.globals, names.locals):
+        yield from (n for n, value in table.items() if isinstance(value, type) and n[0] != "_")
 
 
 def _whole(mark: Any) -> bool:

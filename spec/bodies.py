@@ -11,8 +11,9 @@ from .cases import match_statement
 from .context import Body, root, unpacked
 from .effects import Effect, effect, may_change
 from .order import changed_while_iterated, order_matters
-from .errors import Place
+from .errors import Place, a
 from .facts import facts_if
+from .methods import refused
 from .operators import binary
 from .places import name_place, place_of
 from .sharing import changeable, fresh, own_container
@@ -163,7 +164,7 @@ def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
             exprs.misfit(b, node.value.place, local.type, place.type)
         if not t.immutable(local.type):
             b.problem(
-                "L211", node.value.place, f"a {local.type} unpacked", "immutable values",
+                "L211", node.value.place, f"{a(local.type)} unpacked", "immutable values",
                 "assign containers one by one",
             )  # fmt: skip
         b.replaced(place)
@@ -275,7 +276,7 @@ def _guards_here(b: Body, place: Place, what: str = "a guard") -> bool:
         b.changes = True  # Who calls this helper does more than read.
         return True
     b.problem(
-        "L208", place, f"{what} in a {b.mode}", "an expression that only reads",
+        "L208", place, f"{what} in {a(b.mode)}", "an expression that only reads",
         "return a bool instead",
     )  # fmt: skip
     return False
@@ -287,7 +288,7 @@ def _why(b: Body, call: tree.Apply, index: int) -> ir.Expr:
 
 def _require(b: Body, call: tree.Apply) -> list[ir.Stmt]:
     if not 1 <= len(call.args) <= 2 or call.keywords:
-        b.problem("L204", call.place, "these arguments", "require(condition, why)", "give both")
+        refused(b, call, "require(condition, why)")
         return []
     if not _guards_here(b, call.place):
         return []
@@ -318,7 +319,7 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
     bound = unpacked(item, node.names)
     if bound is None:
         b.problem(
-            "L203", node.place, f"{len(node.names)} names for a {item}",
+            "L203", node.place, f"{len(node.names)} names for {a(item)}",
             "one name, or as many as the tuple has items", "unpack tuples only",
         )  # fmt: skip
         bound = dict.fromkeys(node.names, t.Unknown())

@@ -116,11 +116,17 @@ def bounded(type: t.Type) -> bool:
 
 
 class Values:
-    """All values of bounded types, each list made once; `sizes` are those of sorts and opaques."""
+    """All values of bounded types, each list made once.
 
-    def __init__(self, world: World, sizes: Sizes) -> None:
+    `sizes` are those of sorts and opaques; `elements` those of sorts, where they are known.
+    """
+
+    def __init__(
+        self, world: World, sizes: Sizes, elements: Mapping[str, tuple[Any, ...]] | None = None
+    ) -> None:
         self.world = world
         self.sizes = sizes
+        self.elements = elements or {}
         self._known: dict[t.Type, tuple[Any, ...]] = {}
 
     def of(self, type: t.Type) -> tuple[Any, ...]:
@@ -139,6 +145,8 @@ class Values:
                 yield from range(low, high + 1)
             case t.Enum(name=name, members=members):
                 yield from (self.world.enums[name][m] for m in members)
+            case t.Sort(name=name) if name in self.elements:
+                yield from self.elements[name]
             case t.Sort(name=name):
                 cls = self.world.sorts[name]
                 yield from (cls(f"{name}{i + 1}") for i in range(self.sizes[name]))

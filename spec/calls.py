@@ -8,12 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from . import exprs, ir, tree, words
+from .errors import a, nearest
 from . import types as t
 from .constants import constant
 from .context import MISSING, Body
 from .declare import Declaration
 from .effects import effect
 from .functions import FUNCTIONS
+from .ops import UPDATES
 from .methods import METHODS, arguments, refused
 
 
@@ -47,6 +49,17 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     return refused(b, node, "a word of the language, a record, a helper or a Python function")
 
 
+TAKES = "which one it takes is not determined: take a parameter, and discard that"
+# Methods of Python's containers that are none of the language, with what to write instead.
+NO_METHOD = {
+    ("Set", "pop"): TAKES,
+    ("Map", "popitem"): TAKES,
+    ("Map", "setdefault"): "write if k not in self.m: self.m[k] = v",
+    ("Seq", "sort"): "write self.q = sorted(self.q)",
+    ("Seq", "reverse"): "write self.q = [x for x in reversed(self.q)]",
+    ("Bag", "update"): "write self.c[x] += 1 for each",
+    ("Bag", "elements"): "iterate the bag: for x in self.c: ... self.c[x] ...",
+}
 COMPUTES = "a body only computes: return it, and let the caller of the event do that"
 # What is often called and is no function of the language, with what to write instead.
 INSTEAD: dict[Any, str] = {
@@ -79,6 +92,8 @@ def _hoisted(
 ) -> ir.Expr:
     """A step inside an expression becomes a statement before it, where that is the same."""
     type, make = changing
+    if b.mode in ("property", "default"):
+        return b.wrong(node.place)  # That it changes something was noted.
     if b.hoisted is None or b.evaluated:
         b.problem(
             "L102", node.place, "a change of the state inside an expression",
@@ -159,11 +174,12 @@ def _method(
     if row is not None:
         return row(b, node, of)
     if not isinstance(of.type, t.Unknown):
-        known = sorted(m for k, m in METHODS if k == type(of.type).__name__)
+        kind = type(of.type).__name__
+        known = sorted({*(m for k, m in METHODS if k == kind), *UPDATES.get(kind, ())} - {"delete"})
+        rewrite = NO_METHOD.get((kind, name)) or nearest(name, known, "use one of these")
         b.problem(
-            "L205", node.place, f"{name} of a {of.type}",
-            f"one of {', '.join(known)}" if known else "a value that has methods",
-            "see the list of methods on the page",
+            "L205", node.place, f"{name} of {a(of.type)}",
+            f"one of {', '.join(known)}" if known else "a value that has methods", rewrite,
         )  # fmt: skip
     return b.wrong(node.place)
 
@@ -176,9 +192,11 @@ def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Exp
         return b.wrong(node.place)
     if signature is None or signature.kind not in ("helper", "property"):
         b.problem(
-            "L204", node.place, f"{name} of a {of.type}", "a helper or a property",
+            "L204", node.place, f"{name} of {a(of.type)}",
+            f"one of {', '.join(sorted(shape.methods)) or 'no methods'}" if signature is None
+            else "a helper or a property",
             "call a part's transitions in a transition, and only there" if signature
-            else "correct the name",
+            else nearest(name, shape.methods),
         )  # fmt: skip
         return b.wrong(node.place)
     b.evaluated = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from . import exprs, ir, tree
+from .errors import a, nearest
 from . import types as t
 from .context import MISSING, Body
 from .facts import facts_if
@@ -141,7 +142,7 @@ def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
         return ir.IsA(pattern.place, t.BOOL, subject, (t.NOTHING,))
     if not t.alike(value.type, subject.type):
         b.problem(
-            "L203", pattern.place, f"a {value.type}", f"a {subject.type}",
+            "L203", pattern.place, f"{a(value.type)}", f"{a(subject.type)}",
             "this case is never taken: match what the value can be",
         )  # fmt: skip
     return ir.Op(pattern.place, t.BOOL, "eq", (subject, value))
@@ -162,7 +163,7 @@ def _class(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
     given = [*zip(names, pattern.positional, strict=False), *pattern.keyword]
     for name, patterns in given:
         if name not in names:
-            b.problem("L205", pattern.place, name, f"one of {', '.join(names)}", "correct the name")
+            b.problem("L205", pattern.place, name, f"one of {', '.join(names)}", nearest(name, names))
             continue
         field = ir.Field(pattern.place, dict(kind.fields)[name], narrow, name)
         inner = [_pattern(b, each, field) for each in patterns]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import ir, tree
+from .errors import a
 from . import types as t
 from .context import Body, Resolver, unpacked
 from .exprs import expr, iterable, join, truth, unordered
@@ -69,7 +70,7 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
         bound = unpacked(item, clause.names)
         if bound is None:
             b.problem(
-                "L203", clause.place, f"{len(clause.names)} names for a {item}",
+                "L203", clause.place, f"{len(clause.names)} names for {a(item)}",
                 "one name, or as many as the tuple has items", "unpack tuples only",
             )  # fmt: skip
             bound = dict.fromkeys(clause.names, t.Unknown())

@@ -11,7 +11,7 @@ from types import FrameType, FunctionType
 from typing import Any, ClassVar
 
 from . import parse, source, tree
-from .errors import DeclarationError, Place, Problem
+from .errors import DeclarationError, Place, Problem, a
 from .words import Expect, Fairness, Scope, header
 
 RESERVED = frozenset({"lawful", "scope", "expects", "fairness", "deadlock_ok"})
@@ -110,6 +110,8 @@ def _class_level(cls: type[Declaration], declared: Declared) -> list[Problem]:
     for name, value in vars(cls).items():
         if isinstance(value, FunctionType):
             problems += _function(declared, name, value)
+        else:
+            problems += _hidden(declared, name, value)
     return problems
 
 
@@ -138,9 +140,9 @@ def _name(cls: type, name: str, place: Place, kind: str) -> Iterator[Problem]:
     if name in SETTINGS and not kind:
         wanted, example = SETTINGS[name]
         if not isinstance(vars(cls).get(name), wanted):
-            found = f"{name} = a {type(vars(cls).get(name)).__name__}"
+            found = f"{name} = {vars(cls).get(name)!r}"[:80]
             yield Problem(
-                "L108", place, found, f"a {wanted.__name__}", f"write {name} = {example}"
+                "L108", place, found, f"{a(wanted.__name__)}", f"write {name} = {example}"
             )
     elif name == "__init__":
         yield Problem(
@@ -159,6 +161,23 @@ def _name(cls: type, name: str, place: Place, kind: str) -> Iterator[Problem]:
         )  # fmt: skip
 
 
+def _hidden(declared: Declared, name: str, value: object) -> Iterator[Problem]:
+    """A part of the machine that another decorator made something else of."""
+    inner = (getattr(value, word, None) for word in ("__wrapped__", "__func__", "fget"))
+    head = next((header(each) for each in (value, *inner) if header(each) is not None), None)
+    method = declared.method(name)
+    if head is not None and method is not None:
+        yield from _decorators(method, head.kind)
+
+
+def _decorators(method: tree.Method, kind: str) -> Iterator[Problem]:
+    if len(method.decorators) != 1:
+        yield Problem(
+            "L105", method.decorators[0], f"{len(method.decorators)} decorators on {method.name}",
+            f"@{kind} alone", "a method is one thing; move what the other does elsewhere",
+        )  # fmt: skip
+
+
 def _function(declared: Declared, name: str, function: FunctionType) -> Iterator[Problem]:
     """Problems of a function of the class that one of our decorators makes part of the machine."""
     head = header(function)
@@ -174,11 +193,7 @@ def _function(declared: Declared, name: str, function: FunctionType) -> Iterator
         )  # fmt: skip
         return
     yield from method.problems
-    if len(method.decorators) != 1:
-        yield Problem(
-            "L105", method.decorators[-1], f"{len(method.decorators)} decorators on {name}",
-            f"@{head.kind} alone", "a method is one thing; move what the other does elsewhere",
-        )  # fmt: skip
+    yield from _decorators(method, head.kind)
     if head.kind == "event" and any(not isinstance(s, tree.Skip) for s in method.body):
         yield Problem(
             "L102", method.body[0].place, f"a body of the event {name}", "an event without a body",

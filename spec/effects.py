@@ -7,7 +7,7 @@ from collections.abc import Callable
 from . import exprs, ir, ops, tree
 from . import types as t
 from .context import MISSING, Body, Shape, root
-from .errors import Place
+from .errors import Place, a, nearest
 from .methods import arguments
 from .sharing import changeable, own_container
 
@@ -55,7 +55,7 @@ def may_change(b: Body, place: Place) -> bool:
         b.changes = True
         return True
     b.problem(
-        "L208", place, f"a change or a guard in a {b.mode}", "an expression that only reads",
+        "L208", place, f"a change or a guard in {a(b.mode)}", "an expression that only reads",
         "change the state in transitions and the helpers that they call",
     )  # fmt: skip
     return False
@@ -66,13 +66,13 @@ def _base(b: Body, node: tree.Apply, name: str) -> Effect | None:
     if found is None:
         b.problem(
             "L204", node.place, f"super().{name}(...)", "a transition that the ancestor has",
-            "correct the name",
+            nearest(name, b.scene.own.methods),
         )  # fmt: skip
         return t.Unknown(), lambda into: ir.Base(node.place, name, (), into)
     key, signature = found
     if signature.kind not in ("transition", "initial"):
         b.problem(
-            "L190", node.place, f"super().{name}(...), a {signature.kind}",
+            "L190", node.place, f"super().{name}(...), {a(signature.kind)}",
             "super() of a transition or an @initial", "give both a helper, and call that",
         )  # fmt: skip
         return signature.output, lambda into: ir.Base(node.place, key, (), into)
@@ -97,7 +97,7 @@ def _of_machine(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect 
         return t.Unknown(), lambda into: ir.Return(node.place, None)
     if shape is b.scene.own:
         b.problem(
-            "L204", node.place, f"self.{name}(...), a {signature.kind} of this machine", "a helper",
+            "L204", node.place, f"self.{name}(...), {a(signature.kind)} of this machine", "a helper",
             "put what both do into a helper method, and call that from both",
         )  # fmt: skip
         return t.Unknown(), lambda into: ir.Return(node.place, None)
@@ -140,7 +140,7 @@ def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
         return refused
     if not _mutable(kind):
         b.problem(
-            "L206", place, f"{op} of a {kind}", "a mutable container",
+            "L206", place, f"{op} of {a(kind)}", "a mutable container",
             "make a new value: a | {x}, or replace(...)",
         )  # fmt: skip
         return refused

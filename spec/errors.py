@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import linecache
 import unicodedata
 from collections.abc import Iterable
@@ -143,3 +144,15 @@ class Problems:
         """Raise `DeclarationError` with everything collected so far, if anything was."""
         if self.found:
             raise DeclarationError(self.found)
+
+
+def a(thing: object) -> str:
+    """The thing with its article."""
+    text = str(thing)
+    return f"{'an' if text[:1] in 'aeioAEIO' else 'a'} {text}"
+
+
+def nearest(name: str, known: Iterable[str], otherwise: str = "correct the name") -> str:
+    """How to mend a name that nothing has: the known one that is most like it."""
+    found = difflib.get_close_matches(name, sorted(known), 1)
+    return f"write {found[0]}" if found else otherwise

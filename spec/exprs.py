@@ -10,7 +10,7 @@ from .constants import constant
 from .context import MISSING, Body, Resolver
 from .facts import facts_if
 from .walk import may_be_undefined
-from .errors import Place
+from .errors import Place, a, nearest
 
 
 
@@ -39,6 +39,11 @@ def misfit(b: Body, place: Place, found: t.Type, expected: t.Type) -> None:
             "L207", place, f"a value that may be None ({found})", str(expected),
             'test it with `is None`, or write needed(value, "why")',
         )  # fmt: skip
+    elif isinstance(found, t.Map) and isinstance(expected, t.Map) and found.total < expected.total:
+        b.problem(
+            "L203", place, f"{a(found)} that may lack keys", f"{a(expected)} with every key",
+            _mended(found, expected),
+        )  # fmt: skip
     else:
         b.problem("L203", place, str(found), str(expected), _mended(found, expected))
 
@@ -59,7 +64,7 @@ def _mended(found: t.Type, expected: t.Type) -> str:
         case t.Int() | t.Set() | t.Seq() | t.Map() | t.Union(), t.Bool():
             return "say what is asked: x != 0, len(s) > 0, x is not None"
         case t.Nothing(), _:
-            return f"give a {expected}, or annotate {expected} | None"
+            return f"give {a(expected)}, or annotate {expected} | None"
         case _, t.Nothing():
             return f"annotate what is given: -> {found}"
         case _:
@@ -126,16 +131,23 @@ def _name(b: Body, node: tree.Name, expected: t.Type | None) -> ir.Expr:
         return _constant(b, b.names[node.name], node.place, node.name)
     b.problem(
         "L201", node.place, node.name, "a parameter, a local, a constant or a type",
-        f"write self.{node.name}" if node.name in b.scene.own.fields else "define or import it",
+        _known_name(b, node.name),
     )  # fmt: skip
     return b.wrong(node.place)
+
+
+def _known_name(b: Body, name: str) -> str:
+    if name in b.scene.own.fields or name in b.scene.own.methods:
+        return f"write self.{name}"
+    near = [*b.locals, *b.names.locals, *b.names.globals]
+    return nearest(name, (n for n in near if not n.startswith("_")), "define or import it")
 
 
 def _constant(b: Body, value: Any, place: Place, text: str) -> ir.Expr:
     found = constant(b, value, place)
     if found is None:
         b.problem(
-            "L201", place, f"{text}, a {type(value).__name__}",
+            "L201", place, f"{text}, {a(type(value).__name__)}",
             "a constant: bool, int, enum member, record, or a tuple or frozenset of them",
             "pass it as a parameter of the event, or make it a constant of the module",
         )  # fmt: skip
@@ -198,11 +210,12 @@ def _of_union(b: Body, node: tree.Attribute, of: ir.Expr) -> ir.Expr:
 
 
 def _unknown_attribute(b: Body, node: tree.Attribute, type: t.Type, known: list[str]) -> ir.Expr:
-    expected = f"one of {', '.join(known)}" if known else f"an attribute that a {type} has"
-    b.problem(
-        "L205", node.place, f"{node.name} of a {type}", expected,
-        "narrow a union with isinstance first" if isinstance(type, t.Union) else "correct the name",
-    )  # fmt: skip
+    expected = f"one of {', '.join(known)}" if known else f"an attribute that {a(type)} has"
+    rewrite = nearest(node.name, known)
+    if isinstance(type, t.Union):
+        expected = "a field that every alternative has, with one type"
+        rewrite = "narrow it first: if isinstance(x, Ack): ..., or match"
+    b.problem("L205", node.place, f"{node.name} of {a(type)}", expected, rewrite)
     return b.wrong(node.place)
 
 

@@ -12,7 +12,7 @@ from . import exprs, ir, tree, words
 from . import types as t
 from .comps import comprehension
 from .context import MISSING, Body
-from .errors import Place
+from .errors import Place, a
 from .facts import facts_if
 from .methods import arguments, only, refused
 from .walk import always_defined
@@ -29,8 +29,9 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
             return ir.Op(node.place, t.INT, kind, args)
         default = dict(node.keywords).get("default") if kind in ("min", "max") else None
         bare = node if default is None else dataclasses.replace(node, keywords=node.keywords[1:])
-        if not only(b, bare, 1):
-            return b.wrong(node.place)
+        if len(bare.args) != 1 or bare.keywords:
+            more = f", {kind}(a, b) or {kind}(collection, default=0)"
+            return refused(b, node, f"{kind}(collection){more if kind in ('min', 'max') else ''}")
         argument = node.args[0]
         if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
             made = comprehension(b, argument, kind, None)
@@ -245,7 +246,7 @@ def _isinstance(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     never = [o for o in options if not any(t.fits(k, o) for k in t.options(of.type))]
     if never and not isinstance(of.type, t.Unknown):
         b.problem(
-            "L203", second.place, f"{never[0]}, where a {of.type} stands", f"one of: {of.type}",
+            "L203", second.place, f"{never[0]}, where {a(of.type)} stands", f"one of: {of.type}",
             "this is never true: test for what the value can be",
         )  # fmt: skip
         return b.wrong(node.place)
@@ -267,7 +268,7 @@ def _needed(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return b.wrong(node.place)
     if b.mode not in ("transition", "initial", "helper"):
         b.problem(
-            "L208", node.place, f"a guard in a {b.mode}", "an expression that only reads",
+            "L208", node.place, f"a guard in {a(b.mode)}", "an expression that only reads",
             "test the value: `x is not None and ...`",
         )  # fmt: skip
         return b.wrong(node.place)

@@ -13,7 +13,7 @@ from . import types as t
 from .annotations import TypeReader
 from .context import Body, Scene, Signature
 from .declare import Declaration, declared
-from .errors import Place
+from .errors import Place, a
 from .members import Member, Members
 from .words import Ignored, State
 
@@ -62,14 +62,14 @@ class Headers:
     def _family(self, member: Member, signature: Signature, text: str) -> ir.Expr | None:
         found = self._path(member, signature, text)
         if found is not None and not isinstance(found.type, t.Enum):
-            self._unfit(member.tree.place, f'of="{text}", a {found.type}', "a place that holds a State")
+            self._unfit(member.tree.place, f'of="{text}", {a(found.type)}', "a place that holds a State")
             return None
         return found
 
     def _timer(self, member: Member, signature: Signature, text: str) -> ir.Expr | None:
         found = self._path(member, signature, text)
         if found is not None and not isinstance(found.type, t.Timer):
-            self._unfit(member.tree.place, f'timer="{text}", a {found.type}', "a Timer")
+            self._unfit(member.tree.place, f'timer="{text}", {a(found.type)}', "a Timer")
             return None
         return found
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator
 
 from . import ir
 from . import types as t
 from .declare import Declared, declared
-from .errors import Place, Problems
+from .errors import Place, Problems, a, nearest
 from .ghosts import ghosts_are_not_read
 from .members import Members
 from .walk import inlined, statements, written
@@ -62,7 +61,7 @@ def _events_are_no_other_members(
                 kind = f"transition of the event {head.event}"
         if kind is not None:
             problems.add(
-                "L219", event.place, f"{event.name}, an event and a {kind}",
+                "L219", event.place, f"{event.name}, an event and {a(kind)}",
                 "one meaning for each name", "rename one of them",
             )  # fmt: skip
 
@@ -111,11 +110,11 @@ def _ignores_fit(machine: ir.Machine, members: Members, problems: Problems) -> N
         if event is None:
             problems.add(
                 "L217", row.place, f"ignore({row.event!r})", f"one of {', '.join(sorted(events))}",
-                _nearest(row.event, events),
+                nearest(row.event, events),
             )  # fmt: skip
         elif not t.fits(t.NOTHING, event.output):
             problems.add(
-                "L216", row.place, f"{row.event}, which gives a {event.output}",
+                "L216", row.place, f"{row.event}, which gives {a(event.output)}",
                 "an event whose output admits None",
                 f"annotate it -> {event.output} | None, or leave it refused here",
             )  # fmt: skip
@@ -125,7 +124,7 @@ def _drops_name_members(machine: ir.Machine, members: Members, problems: Problem
     for name, (owner, row) in members.dropped.items():
         problems.add(
             "L217", declared(owner).place(row), f"drop({name!r})", "a member of an ancestor",
-            _nearest(name, (*members.methods, *members.ignores)),
+            nearest(name, (*members.methods, *members.ignores)),
         )  # fmt: skip
 
 
@@ -136,13 +135,13 @@ def _expectations_fit(machine: ir.Machine, members: Members, problems: Problems)
             if name not in known:
                 problems.add(
                     "L217", place, f"expects {name}", f"one of {', '.join(sorted(known))}",
-                    _nearest(name, known),
+                    nearest(name, known),
                 )  # fmt: skip
             verdict = given[0] if isinstance(given, tuple) else given
             if verdict not in VERDICTS:
                 problems.add(
                     "L217", place, f"{name}={verdict!r}", f"one of {', '.join(VERDICTS)}",
-                    _nearest(str(verdict), VERDICTS),
+                    nearest(str(verdict), VERDICTS),
                 )  # fmt: skip
 
 
@@ -176,7 +175,7 @@ def _fairness_names(machine: ir.Machine, members: Members, problems: Problems) -
             if name not in known:
                 problems.add(
                     "L217", place, f"fairness of {name}", f"one of {', '.join(known)}",
-                    _nearest(name, known),
+                    nearest(name, known),
                 )  # fmt: skip
                 continue
             for each in group.each or ():
@@ -184,13 +183,8 @@ def _fairness_names(machine: ir.Machine, members: Members, problems: Problems) -
                     problems.add(
                         "L217", place, f"each {each} of {name}",
                         f"one of {', '.join(known[name])}" if known[name] else "no parameter",
-                        _nearest(each, known[name]),
+                        nearest(each, known[name]),
                     )  # fmt: skip
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    found = difflib.get_close_matches(name, list(known), 1)
-    return f"write {found[0]}" if found else "correct or remove the name"
 
 
 RULES: tuple[Rule, ...] = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import enum
 from collections.abc import Iterable
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from . import ir
 from . import types as t
 from .bounds import belongs
-from .errors import Place, Problems
+from .errors import Place, Problems, a, nearest
 from .flat import Flat, Plan, Rule
 from .ir import Json
 from .values import encode, rank
@@ -30,6 +29,7 @@ class _Lowering:
         self.bounds = scope.bounds
         self.problems = Problems()
         self.known: set[str] = {"Nat", "int"}
+        self.wrong: set[str] = set()
 
     def run(self) -> Flat:
         m = self.machine
@@ -55,7 +55,7 @@ class _Lowering:
                 self.problems.add(
                     "L302", m.place, f"{key} in the scope of {m.name}",
                     f"one of {', '.join(sorted(k for k in self.known if k.isidentifier()))}",
-                    _nearest(key, self.known),
+                    nearest(key, self.known, "remove the key"),
                 )  # fmt: skip
         self.problems.stop_if_any()
         text = tuple((k, _spelled(v)) for k, v in self.bounds.items())
@@ -103,8 +103,10 @@ class _Lowering:
                 return kind
 
     def _integer(self, kind: t.Int, names: tuple[str, ...], place: Place) -> t.Type:
-        found = self._bound((*names, kind.name))
-        if found is None and kind.low is not None and kind.high is not None:
+        finite = kind.low is not None and kind.high is not None
+        # What has bounds of its own is not an integer like any other.
+        found = self._bound(names if finite else (*names, kind.name))
+        if found is None and finite:
             return kind
         if isinstance(found, range) and found.step == 1 and len(found):
             low = found.start if kind.low is None else max(found.start, kind.low)
@@ -112,13 +114,26 @@ class _Lowering:
             if low <= high:
                 return t.Int(low, high, kind.name)
         key = next((n for n in names if n.isidentifier()), kind.name)
-        number = "L301" if found is None else "L303"
-        self.problems.add(
-            number, place, f"{key}: {kind}" if found is None else f"{key}={found!r}",
-            f"a range of consecutive integers that a {kind} can have",
-            f"Scope({key}=range(0, 4)), or Scope({kind.name}=range(0, 4)) for all of them",
-        )  # fmt: skip
+        if found is None:
+            every = "" if key == kind.name else f", or Scope({kind.name}=range(0, 4)) for all of them"
+            self.problems.add(
+                "L301", place, f"{key}: {kind}", "a range of consecutive integers",
+                f"Scope({key}=range(0, 4)){every}",
+            )  # fmt: skip
+        else:
+            given = next(n for n in (*names, kind.name) if n in self.bounds)
+            self._wrong_range(given, found, kind, place)
         return t.Int(0, 0, kind.name)
+
+    def _wrong_range(self, key: str, found: object, kind: t.Int, place: Place) -> None:
+        """Note a range that is none; one for all integers of a kind is noted once."""
+        if key not in self.wrong:
+            self.wrong.add(key)
+            self.problems.add(
+                "L303", place, f"{key}={found!r}",
+                f"a range of consecutive integers that {a(kind)} can have",
+                f"Scope({key}=range(0, 4))",
+            )  # fmt: skip
 
     def _length(self, kind: t.Type, names: tuple[str, ...], place: Place) -> int:
         found = self._bound(names)
@@ -202,11 +217,6 @@ class _Lowering:
         params = p.function.params[1 if p.kind == "step_property" else 0 :]
         name = f"{owner.name}.{p.name}"
         return self._rule(dataclasses.replace(p.function, name=name, params=params, body=()))
-
-
-def _nearest(key: str, known: Iterable[str]) -> str:
-    found = difflib.get_close_matches(key, list(known), 1)
-    return f"write {found[0]}" if found else "remove the key"
 
 
 def _items(names: tuple[str, ...]) -> tuple[str, ...]:

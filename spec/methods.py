@@ -7,6 +7,7 @@ from collections.abc import Callable
 from . import exprs, ir, tree
 from . import types as t
 from .context import Body
+from .errors import nearest
 from .operators import SETS
 
 
@@ -24,8 +25,9 @@ def arguments(
     missing = [name for name in names if name not in given]
     if extra or missing:
         b.problem(
-            "L204", node.place, f"{len(node.args) + len(node.keywords)} arguments",
-            f"({', '.join(f'{n}: {k}' for n, k in params)})", "give each parameter once",
+            "L204", node.place, _as_written(node),
+            f"{getattr(node.function, 'name', '')}({', '.join(f'{n}: {k}' for n, k in params)})",
+            "give each parameter once",
         )  # fmt: skip
         return ()
     return tuple(exprs.expr(b, given[name], kind) for name, kind in params)
@@ -33,13 +35,17 @@ def arguments(
 
 def refused(b: Body, node: tree.Apply, expected: str, number: str = "L204") -> ir.Expr:
     """Note that a call does not fit."""
-    name = getattr(node.function, "name", "this")
-    given = [*("..." for _ in node.args), *(f"{word}=..." for word, _ in node.keywords)]
     b.problem(
-        number, node.place, f"{name}({', '.join(given)})", expected,
+        number, node.place, _as_written(node), expected,
         "write it so; the calls of the language are listed on its page under Bodies",
     )  # fmt: skip
     return b.wrong(node.place)
+
+
+def _as_written(node: tree.Apply) -> str:
+    name = getattr(node.function, "name", "this")
+    given = [*("..." for _ in node.args), *(f"{word}=..." for word, _ in node.keywords)]
+    return f"{name}({', '.join(given)})"
 
 
 def only(b: Body, node: tree.Apply, count: int) -> bool:
@@ -134,7 +140,7 @@ def _replace(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
     given = dict(node.keywords)
     for name in given:
         if name not in fields:
-            b.problem("L205", node.place, name, f"one of {', '.join(fields)}", "correct the name")
+            b.problem("L205", node.place, name, f"one of {', '.join(fields)}", nearest(name, fields))
     args = tuple(
         exprs.expr(b, given[name], kind) if name in given else ir.Field(node.place, kind, of, name)
         for name, kind in of.type.fields

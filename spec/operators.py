@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import ir, tree
 from . import types as t
 from .context import Body, Resolver
-from .errors import Place
+from .errors import Place, a
 from .exprs import expr, infer, misfit, truth
 from .facts import facts_if
 
@@ -90,7 +90,7 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
     if op in ("is", "is not"):
         if not isinstance(right.type, t.Nothing | t.Unknown):
             equal = "==" if op == "is" else "!="
-            b.problem("L203", place, f"{op} a {right.type}", f"{op} None", f"write {equal}")
+            b.problem("L203", place, f"{op} {a(right.type)}", f"{op} None", f"write {equal}")
             return b.wrong(place)
         test: ir.Expr = ir.IsA(place, t.BOOL, left, (t.NOTHING,))
         return test if op == "is" else ir.Op(place, t.BOOL, "not", (test,))
@@ -125,12 +125,12 @@ def _membership(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) 
     kinds = held.type.items if isinstance(held.type, t.Tuple) else (item,)
     if item is None and not isinstance(held.type, t.Unknown):
         b.problem(
-            "L203", held.place, f"{op} a {held.type}", "a collection",
+            "L203", held.place, f"{op} {a(held.type)}", "a collection",
             "look in a set, map, list, tuple or bag",
         )  # fmt: skip
     elif item is not None and not all(k is not None and t.alike(value.type, k) for k in kinds):
         b.problem(
-            "L203", place, f"{value.type} {op} {held.type}", f"a {item} {op} it",
+            "L203", place, f"{value.type} {op} {held.type}", f"{a(item)} {op} it",
             "it is never there: look for a value of the elements' type",
         )  # fmt: skip
     return ir.Op(place, t.BOOL, "in" if op == "in" else "not_in", sides)

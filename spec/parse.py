@@ -255,7 +255,10 @@ def _lambda(p: Parser, node: ast.Lambda) -> tree.Function:
 def _constant(p: Parser, node: ast.Constant) -> tree.Expression:
     if isinstance(node.value, bool | int | float | str | None):
         return tree.Literal(p.place(node), node.value)
-    p.refuse("L103", node, "a bool, an int, None or, in reasons, text")
+    p.problems.add(
+        "L103", p.place(node), ast.unparse(node)[:80], "a bool, an int, None or, in reasons, text",
+        "keep such a value outside; inside, an Opaque stands for it",
+    )  # fmt: skip
     return tree.Literal(p.place(node), None)
 
 
@@ -270,7 +273,10 @@ def _subscript(p: Parser, node: ast.Subscript) -> tree.Expression:
     if isinstance(node.slice, ast.Slice):
         cut = node.slice
         if cut.step is not None:
-            p.refuse("L103", cut.step, "a slice without a step")
+            p.problems.add(
+                "L103", p.place(cut.step), f"a step of {ast.unparse(cut.step)}"[:80],
+                "a slice without a step", "write tuple(q[i] for i in range(low, high, step))",
+            )  # fmt: skip
         low = None if cut.lower is None else p.expr(cut.lower)
         high = None if cut.upper is None else p.expr(cut.upper)
         return tree.Cut(p.place(node), of, low, high)
@@ -362,7 +368,10 @@ def _interpolated(p: Parser, node: ast.JoinedStr) -> tree.Expression:
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
             if part.conversion != -1 or part.format_spec is not None:
-                p.refuse("L103", node, "plain {value} in an f-string")
+                p.problems.add(
+                    "L103", p.place(node), ast.unparse(node)[:80], "plain {value} in an f-string",
+                    "leave out the format and the conversion",
+                )  # fmt: skip
             parts.append(p.expr(part.value))
         else:
             parts.append(p.expr(part))

@@ -8,7 +8,7 @@ from . import exprs, ir, tree
 from . import types as t
 from .context import Body, root
 from .effects import may_change
-from .errors import Place
+from .errors import Place, a
 from .sharing import changeable
 
 
@@ -31,34 +31,44 @@ def _assignable(b: Body, node: tree.Expression, found: ir.Expr) -> bool:
         case ir.Field(of=of, name=name):
             return _assignable_field(b, found, of, name)
         case ir.Item(of=of) if not isinstance(of.type, t.Map | t.Seq | t.Bag):
-            return unassignable(b, found.place, f"an item of a {of.type}")
+            return unassignable(b, found.place, f"an item of {a(of.type)}", _MAKE)
         case ir.Item(of=of) if not getattr(of.type, "mutable", True):
-            return unassignable(b, found.place, f"an item of a {of.type}, which is immutable")
+            what = f"an item of {a(of.type)}, which is immutable"
+            return unassignable(b, found.place, what, _MAKE)
         case ir.Item(of=of):
             return changeable(b, of, found.place)
         case _:
-            return unassignable(b, node.place, "this expression")
+            return unassignable(b, node.place, "this expression", _MAKE)
+
+
+_MAKE = "make a new value, and assign the whole of it"
 
 
 def _assignable_field(b: Body, found: ir.Expr, of: ir.Expr, name: str) -> bool:
     shape = b.shape(of.type)
     if shape is None:
-        return unassignable(b, found.place, f"{name} of a {of.type}")
+        what = f"{name} of {a(of.type)}"
+        return unassignable(b, found.place, what, f"write x = x.replace({name}=...)")
     if name in shape.fixed:
-        return unassignable(b, found.place, f"{name}, a parameter")
+        what = f"{name}, a parameter"
+        return unassignable(b, found.place, what, "make it a variable: without Param[...]")
     if not isinstance(of, ir.Self) or shape is not b.scene.own:
-        return unassignable(b, found.place, f"{name} of another machine")
-    if isinstance(found.type, t.Part | t.Timer):
-        return unassignable(b, found.place, f"{name}, a {found.type}")
+        what = f"{name} of another machine"
+        rewrite = f"give {of.type} a transition that does this, and call it"
+        return unassignable(b, found.place, what, rewrite)
+    if isinstance(found.type, t.Timer):
+        what = f"{name}, a Timer"
+        return unassignable(b, found.place, what, f"write self.{name}.start(...) or .stop()")
+    if isinstance(found.type, t.Part):
+        what = f"{name}, {a(found.type)}"
+        return unassignable(b, found.place, what, f"give {found.type} a transition that resets it")
     return True
 
 
-def unassignable(b: Body, place: Place, found: str) -> bool:
+def unassignable(b: Body, place: Place, found: str, rewrite: str) -> bool:
     """Note that this is no place of one's own; always false."""
-    b.problem(
-        "L206", place, found, "a variable of this machine, or an item of its map or list",
-        "change a part by its transitions, a timer by start and stop, a record by replace(...)",
-    )  # fmt: skip
+    expected = "a variable of this machine, or an item of its map or list"
+    b.problem("L206", place, found, expected, rewrite)
     return False
 
 

@@ -11,7 +11,7 @@ from . import annotations, bodies, calls, comps, exprs, ir, operators, parse, so
 from . import types as t
 from .context import MISSING, Body, Mode, Scene, Shape, Signature
 from .declare import Declaration, Names, declared
-from .errors import Place, Problems
+from .errors import Place, Problems, a
 from .fields import RESOLVING, Fields, inside_class
 from .headers import Headers
 from .legal import judge
@@ -171,7 +171,7 @@ class _Resolver:
         if not bodies.ends(made) and not t.fits(t.NOTHING, signature.output) and not refused:
             self.problems.add(
                 "L203", method.place, f"{method.name}, which can end without a value",
-                f"a {signature.output} in every case", "return a value, or refuse(...)",
+                f"{a(signature.output)} in every case", "return a value, or refuse(...)",
             )  # fmt: skip
         return ir.Function(method.place, method.name, signature.params, signature.output, made)
 
@@ -410,6 +410,8 @@ def _example(name: str, kind: t.Type) -> str:
             value = "Counter()"
         case t.Timer() | t.Part():
             value = f"{kind}()"
+        case t.Record():
+            value = f"{kind}(...)"
         case t.Union(options=options) if t.NOTHING in options:
             value = "None"
         case _:

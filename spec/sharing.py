@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import ir
 from . import types as t
 from .context import Body, root
-from .errors import Place
+from .errors import Place, a
 
 
 def changeable(b: Body, held: ir.Expr, place: Place) -> bool:
@@ -68,7 +68,7 @@ def own_container(b: Body, value: ir.Expr, place: Place) -> None:
     if isinstance(value, ir.Op) and value.op == "get":
         rewrite = "name the place, once it is there: if k in self.m: s = self.m[k]"
     b.problem(
-        "L211", place, f"a {value.type} that another name holds", "a container of its own", rewrite
+        "L211", place, f"{a(value.type)} that another name holds", "a container of its own", rewrite
     )
 
 

@@ -11,7 +11,7 @@ from . import types as t
 from .annotations import TypeReader
 from .context import Signature
 from .declare import Names
-from .errors import Place, Problems
+from .errors import Place, Problems, a
 from .members import Member
 
 BOOLEAN = frozenset(
@@ -91,7 +91,7 @@ class Signatures:
             return wanted or t.Unknown()
         found = self.reader.read(hints["return"], place, names)
         if wanted is not None and found != wanted and not isinstance(found, t.Unknown):
-            what = f"{'an' if head[0] in 'aei' else 'a'} {head} that gives a {found}"
+            what = f"{'an' if head[0] in 'aei' else 'a'} {head} that gives {a(found)}"
             self.problems.add("L203", place, what, f"-> {wanted}", f"annotate it -> {wanted}")
         return wanted or found
 

@@ -99,3 +99,17 @@ def body(statements: str, fields: str = "x: int = 0", params: str = "", output: 
             textwrap.indent(textwrap.dedent(statements), "        "),
         ]
     )
+
+
+def corpus(name: str) -> list[tuple[str, list[str], str]]:
+    """The machines of a file in `hostile/`: title, the numbers that refuse it, text.
+
+    A title is a line `### title`, or `### title ! L203 L201` where the text is wrong.
+    """
+    whole = (Path(__file__).parent / "hostile" / f"{name}.txt").read_text(encoding="utf-8")
+    rows: list[tuple[str, list[str], str]] = []
+    for block in whole.split("### ")[1:]:
+        head, _, text = block.partition("\n")
+        title, _, refused = head.partition(" ! ")
+        rows.append((title, refused.split(), text))
+    return rows

@@ -1,0 +1,39 @@
+"""Types that are not of the language."""
+
+from enum import Flag
+from typing import Annotated, Any
+
+from annotated_types import MaxLen, MultipleOf
+
+from lawful import Machine, Nat, Param, Record, transition
+
+
+class Bits(Flag):
+    A = 1
+    B = 2
+
+
+class Message(Record):
+    seqno: Nat
+    body: list[Nat]
+
+
+class Peer(Machine):
+    name: str = "a"
+    data: bytes | None = None
+    anything: Any = None
+    bits: Bits = Bits.A
+    rate: float = 0.5
+    loose: list = []
+    table: dict[Nat, Param[Nat]] = {}
+    nested: set[frozenset[set[Nat]]] = set()
+    either: Nat | bool = 0
+    even: Annotated[int, MultipleOf(2)] = 0
+    few: Annotated[set[Nat], MaxLen(2)] = set()
+
+    @transition()
+    def send(self, message: Message) -> None: ...
+
+    @transition()
+    def many(self, messages: list[Nat]) -> set[Nat]:
+        return set()

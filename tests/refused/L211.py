@@ -1,0 +1,23 @@
+"""Containers that two names would hold."""
+
+from lawful import Machine, Nat, transition
+
+
+class Peer(Machine):
+    sent: set[Nat] = set()
+    acked: set[Nat] = set()
+    windows: dict[Nat, set[Nat]] = {}
+    queue: list[Nat] = []
+
+    @transition()
+    def same(self) -> None:
+        self.acked = self.sent
+        self.windows[1] = self.sent
+        either = self.sent if len(self.acked) > 0 else self.acked
+        window = self.windows.get(1)
+
+    @transition()
+    def gone(self) -> None:
+        old = self.queue
+        self.queue = []
+        old.append(1)

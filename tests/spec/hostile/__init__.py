@@ -1,1 +1,0 @@
-"""Small machines written to break the front end or the reference engine."""

@@ -1,0 +1,100 @@
+"""Bounds of types: breaches, membership, and all values of a bounded type."""
+
+from __future__ import annotations
+
+import enum
+
+import pytest
+
+from lawful import Record, Sort
+from lawful.spec import types as t
+from lawful.spec.bounds import Values, belongs, breach
+from lawful.spec.values import FrozenBag, FrozenMap, Token, World
+
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Node(Sort):
+    pass
+
+
+class Msg(Record):
+    k: int
+    flag: bool
+
+
+COLOUR = t.Enum("Colour", ("RED", "BLUE"))
+NODE = t.Sort("Node")
+MSG = t.Record("Msg", (("k", t.Int(0, 1)), ("flag", t.BOOL)))
+SMALL = t.Int(0, 2, "Nat")
+WORLD = World({"Colour": Colour}, {"Msg": Msg}, {"Node": Node})
+VALUES = Values(WORLD, {"Node": 2, "Payload": 2})
+
+BREACHES = (
+    (3, SMALL, "3 is above 2"),
+    (-1, t.NAT, "-1 is below 0"),
+    (10**40, t.NAT, None),
+    ((0, 5), t.Tuple((SMALL, SMALL)), "[1]: 5 is above 2"),
+    ((1, 1, 1), t.Seq(SMALL, mutable=True, most=2), "length 3 is above 2"),
+    (FrozenBag({1: -1}), t.Bag(SMALL), "the count of 1 is below 0"),
+    (FrozenBag({1: 2, 2: 1}), t.Bag(SMALL, 2), "total 3 is above 2"),
+    (FrozenMap({1: 9}), t.Map(SMALL, SMALL, mutable=True), "[1]: 9 is above 2"),
+    (FrozenMap({9: 1}), t.Map(SMALL, SMALL, mutable=True), " as key: 9 is above 2"),
+    (Msg(7, True), MSG, ".k: 7 is above 1"),
+    (None, t.Union((MSG, t.NOTHING)), None),
+    (Msg(7, True), t.Union((MSG, t.NOTHING)), ".k: 7 is above 1"),
+)
+
+
+@pytest.mark.parametrize(("value", "kind", "said"), BREACHES)
+def test_a_breach_says_where_and_what(value: object, kind: t.Type, said: str | None) -> None:
+    assert breach(value, kind) == said
+
+
+def test_belonging_tells_bools_from_integers() -> None:
+    assert belongs(1, SMALL) and not belongs(True, SMALL)
+    assert belongs(True, t.BOOL) and not belongs(1, t.BOOL)
+    assert not belongs(3, SMALL)
+    assert belongs(Colour.RED, COLOUR) and not belongs(1, COLOUR)
+    assert belongs(None, t.Union((SMALL, t.NOTHING))) and not belongs(None, SMALL)
+    assert belongs((1, True), t.Tuple((SMALL, t.BOOL))) and not belongs((1,), t.Tuple((SMALL,) * 2))
+    assert belongs({1, 2}, t.Set(SMALL, mutable=False)) and not belongs([1], t.Set(SMALL, True))
+    assert belongs({1: True}, t.Map(SMALL, t.BOOL, True)) and not belongs({1: 1}, t.Map(SMALL, t.BOOL, True))
+    assert belongs(0.5, t.FLOAT) and belongs(1, t.FLOAT) and not belongs(True, t.FLOAT)
+
+
+ALL = (
+    (t.BOOL, (False, True)),
+    (SMALL, (0, 1, 2)),
+    (COLOUR, (Colour.RED, Colour.BLUE)),
+    (NODE, (Node("Node1"), Node("Node2"))),
+    (t.Opaque("Payload"), (Token("Payload", 0), Token("Payload", 1))),
+    (t.Union((t.NOTHING, COLOUR)), (None, Colour.RED, Colour.BLUE)),
+    (t.Set(t.BOOL, False), tuple(map(frozenset, ((), (False,), (True,), (False, True))))),
+    (t.Seq(t.BOOL, False, 1), ((), (False,), (True,))),
+    (t.Bag(t.BOOL, 1), (FrozenBag(), FrozenBag({False: 1}), FrozenBag({True: 1}))),
+)
+
+
+@pytest.mark.parametrize(("kind", "values"), ALL)
+def test_all_values_of_a_type(kind: t.Type, values: tuple[object, ...]) -> None:
+    assert VALUES.of(kind) == values
+
+
+def test_how_many_values_there_are() -> None:
+    partial = t.Map(COLOUR, SMALL, mutable=True)
+    total = t.Map(COLOUR, SMALL, mutable=True, total=True)
+    assert len(VALUES.of(MSG)) == 4
+    assert len(VALUES.of(partial)) == 16
+    assert len(VALUES.of(total)) == 9
+    assert len(VALUES.of(t.Bag(SMALL, 2))) == 10
+    assert len(VALUES.of(t.Seq(SMALL, True, 2))) == 13
+    assert all(belongs(value, kind) for kind in (MSG, total) for value in VALUES.of(kind))
+
+
+def test_without_bounds_there_is_no_end() -> None:
+    with pytest.raises(TypeError, match="no bounds"):
+        VALUES.of(t.INT)
