@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
@@ -14,10 +15,10 @@ from lawful.spec import ir
 from lawful.spec.outcomes import MachineFault, PropertyViolated, Reason, Refused
 from lawful.spec.resolve import Resolved
 
+from .boxes import State
 from .conformance import Act, Answer, Args, Call, Fire, Model, Start, Way, ways
 from .near import Near
 from .reading import Difference, Reading, reader, spelled
-from .reference import State
 
 T = TypeVar("T")
 FAR = 1e9  # Seconds: whatever is armed is due after so long.
@@ -45,6 +46,11 @@ class Subject(Generic[T]):
     @property
     def machine(self) -> ir.Machine:
         return self.resolved.machine
+
+    @functools.cached_property
+    def ways(self) -> tuple[Way, ...]:
+        """The ways into the machine."""
+        return ways(self.machine)
 
     def model(self, like: Machine | None) -> Model:
         """The model with the elements that an instance's sorts have; made once."""
@@ -78,14 +84,13 @@ class Run(Generic[T]):
         self.reading = Reading(self.machine, self.model.world, subject.unseen)
         plainly = subject.perform is None and subject.view is None
         self.instance = shown if plainly and isinstance(shown, Machine) else None
-        self.ways = [w for w in ways(self.machine) if self.instance is not None or not w.extra]
+        self.ways = [w for w in subject.ways if self.instance is not None or not w.extra]
         self.acts: list[Act] = []
         self.calls: list[str] = []
         self.tried: Counter[str] = Counter()
         self._recent: list[tuple[ir.Event, Args, Any]] = []
         self._near: Near | None = None
-        parameters = {} if like is None else _parameters(self.machine, like)
-        answer = self.model.initial(parameters)
+        answer = self.model.initial(_parameters(self.machine, like))
         self.state = answer.state
         self.begun = False
         if not self.machine.initials:
@@ -211,12 +216,13 @@ class Run(Generic[T]):
         transition = self.machine.transition(row.transition or row.event)
         event = self.machine.event(row.event)
         args = tuple(row.args[name] for name, _ in event.params)
-        call = Call(Way(transition.name, event, (transition,), timed=True, extra=True), args)
+        call = Call(Way(event, (transition,), timed=True, own=True), args)
         answer = self.model.step(self.state, call.way, args)
         if answer.kind != "done":
             self._fail(f"{call}  # fired", [_expects(answer), "the timer fired"])
-        if not self.reading.same(answer.output, row.output, event.output):
-            self._fail(f"{call}  # fired", [_outputs(answer.output, row.output)])
+        lines = self._output(answer, row.output, event)
+        if lines:
+            self._fail(f"{call}  # fired", lines)
         self._own_fault(f"{call}  # fired", answer)
         self.calls.append(f"{call}  # fired")
         self.state = answer.state
@@ -242,8 +248,7 @@ class Run(Generic[T]):
         """Fail with everything in which the implementation differs, or note the call."""
         lines = _kinds(answer, found)
         if not lines and event is not None and found.kind == "done":
-            if not self.reading.same(answer.output, found.output, event.output):
-                lines.append(_outputs(answer.output, found.output))
+            lines += self._output(answer, found.output, event)
         differing = self._differences(answer.state)
         if differing and not lines and answer.kind != "done":
             lines.append(f"{_expects(answer)}; nothing may change")
@@ -253,6 +258,12 @@ class Run(Generic[T]):
         self._own_fault(call, answer)
         if call is not None:
             self.calls.append(_past(call, answer))
+
+    def _output(self, answer: Answer, found: Any, event: ir.Event) -> list[str]:
+        """Where the output is another."""
+        if self.reading.same(answer.output, found, event.output):
+            return []
+        return [f"output: expected {spelled(answer.output)}, found {spelled(found)}"]
 
     def _differences(self, state: State) -> list[Difference]:
         return self.reading.differences(state, reader(self._shown()))
@@ -280,8 +291,9 @@ class Run(Generic[T]):
         return f"{self.machine.name}, in {which}:\n\n{calls}\n" + "\n".join(lines)
 
 
-def _parameters(machine: ir.Machine, like: Machine) -> Mapping[str, Any]:
-    return {p.name: getattr(like, p.name) for p in machine.parameters}
+def _parameters(machine: ir.Machine, like: Machine | None) -> dict[str, Any]:
+    """The parameters of an instance; where there is none the defaults serve."""
+    return {} if like is None else {p.name: getattr(like, p.name) for p in machine.parameters}
 
 
 def replay(subject: Subject[Any], acts: Sequence[Act]) -> None:
@@ -299,10 +311,9 @@ def _kinds(answer: Answer, found: Found) -> list[str]:
     expected = "done" if answer.kind == "ignored" else answer.kind
     if found.kind != expected:
         return [_expects(answer), _does(found)]
-    if isinstance(found.error, Refused) and found.error.reasons:
-        if found.error.reasons != answer.reasons:
-            both = _reasons(answer.reasons), _reasons(found.error.reasons)
-            return [f"reasons: expected {both[0]}, found {both[1]}"]
+    if isinstance(found.error, Refused) and found.error.reasons not in ((), answer.reasons):
+        both = _reasons(answer.reasons), _reasons(found.error.reasons)
+        return [f"reasons: expected {both[0]}, found {both[1]}"]
     if found.kind == "fault" and _fault_name(found.error) != answer.name:
         return [_expects(answer), _does(found)]
     return []
@@ -338,10 +349,6 @@ def _does(found: Found) -> str:
             return f"the implementation refuses it{': ' if said else ''}{said}"
         case "fault":
             return f"the implementation raises {type(found.error).__name__}: {found.error}"
-
-
-def _outputs(expected: Any, found: Any) -> str:
-    return f"output: expected {spelled(expected)}, found {spelled(found)}"
 
 
 def _difference(each: Difference) -> str:

@@ -27,25 +27,30 @@ SORT_SIZE = 3  # Elements of a sort where nothing says how many.
 SMALL = 20  # Of so few integers a property's parameter takes each.
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+# These are no dataclasses, of which Hypothesis would show, at length, all that is in them.
+
+
 class Way:
     """A way into the machine: an event, or one of its transitions called by its own name.
 
     `timed`: it may be the firing of a timer. `extra`: only lawful instances have it.
     """
 
-    name: str
-    event: ir.Event
-    rows: tuple[ir.Transition, ...]
-    timed: bool
-    extra: bool
+    def __init__(
+        self, event: ir.Event, rows: tuple[ir.Transition, ...], timed: bool, own: bool = False
+    ) -> None:
+        self.name = rows[0].name if own else event.name
+        self.event = event
+        self.rows = rows
+        self.timed = timed
+        self.extra = own and not event.choice
 
     def __repr__(self) -> str:
         return self.name
 
 
 class Call:
-    """An event with its arguments. No dataclass: Hypothesis would show all that is in it."""
+    """An event with its arguments."""
 
     def __init__(self, way: Way, args: Args) -> None:
         self.way = way
@@ -111,12 +116,10 @@ def ways(machine: ir.Machine) -> tuple[Way, ...]:
     for event in machine.events:
         rows = machine.serving(event.name)
         if rows and not (event.choice and len(rows) > 1):
-            made.append(Way(event.name, event, rows, _timed(machine, rows), extra=False))
+            made.append(Way(event, rows, _timed(machine, rows)))
     for row in machine.transitions:
         if row.name != row.event:
-            event = machine.event(row.event)
-            timed = _timed(machine, (row,))
-            made.append(Way(row.name, event, (row,), timed, extra=not event.choice))
+            made.append(Way(machine.event(row.event), (row,), _timed(machine, (row,)), own=True))
     return tuple(made)
 
 

@@ -7,10 +7,11 @@ and what is of another type is a difference.
 
 from __future__ import annotations
 
+import dataclasses
 import enum
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -41,15 +42,29 @@ class Unseen(Exception):
     """The view leaves out a variable: a mistake of the test, not of the implementation."""
 
 
+def _is_mapping(value: Any) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(value, Mapping)
+
+
+def _is_sequence(value: Any) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, list | tuple)
+
+
+def _is_set(value: Any) -> TypeGuard[Set[Any]]:
+    return isinstance(value, set | frozenset)
+
+
 def reader(source: Any) -> Read:
     """How to read the variables of a mapping, or of an object whose attributes they are."""
 
     def read(name: str) -> Any:
         try:
-            return source[name] if isinstance(source, Mapping) else getattr(source, name)
+            return source[name] if _is_mapping(source) else getattr(source, name)
         except (KeyError, AttributeError) as error:
-            what = type(source).__name__
-            raise Unseen(f"{what} shows no {name}: let `view` show it, or name it in `unseen`") from error
+            shown = type(source).__name__
+            raise Unseen(
+                f"{shown} shows no {name}: let `view` show it, or name it in `unseen`"
+            ) from error
 
     return read
 
@@ -83,15 +98,15 @@ class Reading:
             case t.Part(machine=name):
                 inner = self._variables(self.parts[name], mine, reader(theirs), frozenset())
                 yield from (Difference(f"{path}.{d.path}", d.expected, d.found) for d in inner)
-            case t.Map(value=t.Part() as of) if isinstance(theirs, Mapping):
+            case t.Map(value=t.Part() as of) if _is_mapping(theirs):
                 yield from _keys(mine, theirs, path)
                 for key in mine:
                     if key in theirs:
                         at = f"{path}[{spelled(key)}]"
                         yield from self._compared(of, mine[key], theirs[key], at)
             case t.Timer():
-                if mine != _armed(theirs):
-                    yield Difference(path, *(("armed", "stopped") if mine else ("stopped", "armed")))
+                words = ("armed", "stopped") if mine else ("stopped", "armed")
+                yield from () if mine == _armed(theirs) else (Difference(path, *words),)
             case _:
                 try:
                     value = plain(theirs, kind, self.world)
@@ -105,12 +120,13 @@ def _parted(mine: Any, theirs: Any, path: str) -> Iterator[Difference]:
     """What differs between two values; of maps and sets only the elements that do."""
     if mine == theirs:
         return
-    if isinstance(mine, FrozenMap) and isinstance(theirs, FrozenMap):
+    if _is_mapping(mine) and _is_mapping(theirs):
         yield from _keys(mine, theirs, path)
         for key in mine:
             if key in theirs and mine[key] != theirs[key]:
-                yield Difference(f"{path}[{spelled(key)}]", spelled(mine[key]), spelled(theirs[key]))
-    elif isinstance(mine, frozenset) and isinstance(theirs, frozenset):
+                at = f"{path}[{spelled(key)}]"
+                yield Difference(at, spelled(mine[key]), spelled(theirs[key]))
+    elif _is_set(mine) and _is_set(theirs):
         for each in iterate(mine ^ theirs):
             rows = (spelled(each), ABSENT) if each in mine else (ABSENT, spelled(each))
             yield Difference(f"{path}, in it", *rows)
@@ -161,16 +177,16 @@ def _one_of(value: Any, kind: t.Union, world: World) -> Any:
 
 def _container(value: Any, kind: t.Type, world: World) -> Any:
     match kind:
-        case t.Tuple(items=items) if isinstance(value, tuple) and len(value) == len(items):
+        case t.Tuple(items=items) if _is_sequence(value) and len(value) == len(items):
             return tuple(plain(v, of, world) for v, of in zip(value, items, strict=True))
-        case t.Seq(item=item) if isinstance(value, list | tuple):
+        case t.Seq(item=item) if _is_sequence(value):
             return tuple(plain(v, item, world) for v in value)
-        case t.Set(item=item) if isinstance(value, set | frozenset):
+        case t.Set(item=item) if _is_set(value):
             return frozenset(plain(v, item, world) for v in value)
-        case t.Bag(item=item) if isinstance(value, Mapping):
+        case t.Bag(item=item) if _is_mapping(value):
             counts = ((plain(k, item, world), plain(n, t.INT, world)) for k, n in value.items())
             return FrozenBag({k: n for k, n in counts if n})
-        case t.Map(key=key, value=of) if isinstance(value, Mapping):
+        case t.Map(key=key, value=of) if _is_mapping(value):
             rows = ((plain(k, key, world), plain(v, of, world)) for k, v in value.items())
             return FrozenMap(rows)
         case _:
@@ -185,18 +201,18 @@ def _armed(value: Any) -> bool:
 
 def spelled(value: Any) -> str:
     """A value as Python text, the same in every process."""
-    match value:
-        case enum.Enum():
-            return f"{type(value).__name__}.{value.name}"
-        case Record():
-            fields = (f"{f}={spelled(getattr(value, f))}" for f in value._fields)
-            return f"{type(value).__name__}({', '.join(fields)})"
-        case frozenset():
-            return f"{{{', '.join(spelled(v) for v in iterate(value))}}}" if value else "set()"
-        case dict():
-            return f"{{{', '.join(f'{spelled(k)}: {spelled(v)}' for k, v in value.items())}}}"
-        case tuple():
-            inside = ", ".join(spelled(v) for v in value)
-            return f"({inside},)" if len(value) == 1 else f"({inside})"
-        case _:
-            return repr(value)
+    if isinstance(value, enum.Enum):
+        return f"{type(value).__name__}.{value.name}"
+    if isinstance(value, Record):
+        names = (f.name for f in dataclasses.fields(value))  # type: ignore[arg-type]  # it is one
+        inside = ", ".join(f"{name}={spelled(getattr(value, name))}" for name in names)
+        return f"{type(value).__name__}({inside})"
+    if _is_set(value):
+        inside = ", ".join(spelled(each) for each in iterate(frozenset(value)))
+        return f"{{{inside}}}" if value else "set()"
+    if _is_mapping(value):
+        return f"{{{', '.join(f'{spelled(k)}: {spelled(v)}' for k, v in value.items())}}}"
+    if isinstance(value, tuple) and _is_sequence(value):
+        parts = [spelled(each) for each in value]
+        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+    return repr(value)

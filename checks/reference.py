@@ -14,13 +14,13 @@ from lawful.spec import bounds, ir
 from lawful.spec import explain as words
 from lawful.spec import types as t
 from lawful.spec.explain import conjuncts, named, refusal, shown, text
-from lawful.spec.ir import Json
 from lawful.spec.outcomes import Reason
 from lawful.spec.show import expr as expr_text
 from lawful.spec.show import path
-from lawful.spec.values import World, encode
+from lawful.spec.values import encode
 
 from .boxes import Box, State, freeze, private, thaw
+from .clauses import clause
 from .meaning import PARTIAL, SELF, Env, Guard, Meaning, NoValue, Said, iterate
 from .updates import UPDATE, put
 
@@ -137,7 +137,7 @@ class Reference(Meaning):
             else:
                 found = bounds.breach(value, v.type)
             if found is not None:
-                return f"{v.name} {found}" if found[0] in ".[" else f"{v.name}: {found}"
+                return f"{v.name}{found}" if found[0] in ".[ " else f"{v.name}: {found}"
         return None
 
     def _output_breach(self, name: str, output: Any) -> str | None:
@@ -388,7 +388,7 @@ def _refuse(m: Reference, s: ir.Refuse, env: Env) -> None:
 
 def _assert(m: Reference, s: ir.Assert, env: Env) -> None:
     if not m.eval(s.test, env):
-        raise Broken("asserts", f"{expr_text(s.test)} is false")
+        raise Broken("asserts", clause(m, s.test, env))
 
 
 def _step(m: Reference, s: ir.Step, env: Env) -> None:

@@ -42,6 +42,10 @@ def shortest(
     return Shortening(fails, simpler.of).run(acts)
 
 
+class _Spent(Exception):
+    """No more runs."""
+
+
 class Shortening:
     """Tries shorter and simpler sequences; `simpler` gives what may stand in an event's place."""
 
@@ -121,12 +125,9 @@ class SimplerActs:
     def of(self, act: Act) -> Iterator[Act]:
         """The event, each of its arguments in turn made simpler in each way."""
         for at, (name, kind, value) in enumerate(_arguments(act)):
-            if name in self.given:
-                values = _before(value, _sorted(self.occurring.named(kind, name)))
-            else:
-                values = self.simpler.of(value, kind)
-            for each in values:
-                yield _with(act, at, each)
+            own = _sorted(self.occurring.named(kind, name)) if name in self.given else None
+            simpler = self.simpler.of(value, kind) if own is None else _before(value, own)
+            yield from (_with(act, at, each) for each in simpler)
 
     def _only(self, kind: t.Type) -> Sequence[Any] | None:
         name = kind.name if isinstance(kind, t.Int) else str(kind)

@@ -35,16 +35,21 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 from unittest import TestCase
 
-from hypothesis import Phase, reject
+from hypothesis import HealthCheck, Phase, reject
 from hypothesis import settings as Settings
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from lawful.runtime.instance import Machine
 from lawful.runtime.timers import SimulatedClock
-from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.bounds import Values, breach
 from lawful.spec.outcomes import Refused
@@ -52,7 +57,7 @@ from lawful.spec.resolve import resolve
 from lawful.spec.values import FrozenBag, FrozenMap, Token, World
 
 from .beside import Mismatch, Run, Subject, replay
-from .conformance import SORT_SIZE, Act, Args, Call, Fire, Start, Way, elements, ways
+from .conformance import SORT_SIZE, Act, Args, Call, Fire, Start, Way, elements
 from .near import Near
 from .shorten import shortest
 
@@ -190,6 +195,8 @@ class Beside(RuleBasedStateMachine):
     subject: ClassVar[Subject[Any]]
     given: ClassVar[Given]
     shortest: ClassVar[list[Act] | None] = None
+    begin: ClassVar[Any]
+    fire_due: ClassVar[Any]
 
     def __init__(self) -> None:
         super().__init__()
@@ -278,6 +285,34 @@ def _timers() -> Any:
     return precondition(lambda self: self.run.fires)(rule(fire=drawn)(event))
 
 
+class ConformanceTest(TestCase):
+    """A test that pytest and unittest run; `settings` are Hypothesis's.
+
+    Of these the phases that shrink and explain have no part: what fails is shortened here, sooner
+    and further. Without settings the profile in use holds, with no deadline and no health checks.
+    """
+
+    settings: ClassVar[Settings | None] = None
+    beside: ClassVar[type[Beside]]
+
+    def runTest(self) -> None:  # unittest's name
+        """Hypothesis's own test, its failure without what its message says already."""
+        try:
+            run_state_machine_as_test(self.beside, settings=self._settings())
+        except Exception as error:
+            notes: list[str] = getattr(error, "__notes__", [])
+            notes[:] = [n for n in notes if not n.startswith(("state", "Failing test case"))]
+            if isinstance(error, Mismatch):
+                raise error.with_traceback(None) from None
+            raise
+
+    def _settings(self) -> Settings:
+        checks = HealthCheck.__members__.values()
+        used = self.settings or Settings(deadline=None, suppress_health_check=checks)
+        left = [phase for phase in used.phases if phase not in (Phase.shrink, Phase.explain)]
+        return Settings(used, phases=left, report_multiple_bugs=False)
+
+
 def conformance(
     machine: type[Machine] | Machine,
     make: Callable[[SimulatedClock], T],
@@ -288,42 +323,33 @@ def conformance(
     unseen: Collection[str] = (),
     given: Given | None = None,
     settings: Settings | None = None,
-) -> type[TestCase]:
+) -> type[ConformanceTest]:
     """A test that what `make` makes conforms to the machine; see the top of this module."""
     cls, like = (machine, None) if isinstance(machine, type) else (type(machine), machine)
-    resolved = resolve(cls)
-    subject = Subject(resolved, make, perform, view, (Refused, *refused), frozenset(unseen), like)
-    members: dict[str, Any] = {"subject": subject, "given": dict(given or {})}
-    for way in ways(resolved.machine):
-        members[f"event_{way.name}"] = _rule(way)
-    if resolved.machine.initials:
-        members["begin"] = _begin()
-    if any(row.timer is not None for row in resolved.machine.transitions):
-        members["fire_due"] = _timers()
-    case = type(cls.__name__, (Beside,), members).TestCase
-    case.settings = _unshrunk(settings or case.settings)
-    case.runTest = _plain(case.runTest)
-    return case
+    subject = Subject(
+        resolve(cls), make, perform, view, (Refused, *refused), frozenset(unseen), like
+    )  # fmt: skip
+
+    class Test(ConformanceTest):
+        beside = _beside(subject, given or {})
+
+    Test.settings = settings
+    Test.__name__ = Test.__qualname__ = f"{cls.__name__}Conformance"
+    return Test
 
 
-def _plain(run: Callable[[TestCase], None]) -> Callable[[TestCase], None]:
-    """The same test, its failure without steps and frames that say no more than its message."""
+def _beside(subject: Subject[Any], given: Given) -> type[Beside]:
+    """The rules of one machine: its events, and before them the start."""
 
-    @functools.wraps(run)
-    def run_plain(self: TestCase) -> None:
-        try:
-            run(self)
-        except Exception as error:
-            notes: list[str] = getattr(error, "__notes__", [])
-            notes[:] = [n for n in notes if not n.startswith(("state", "Failing test case"))]
-            if isinstance(error, Mismatch):
-                raise error.with_traceback(None) from None
-            raise
+    class Made(Beside):
+        pass
 
-    return run_plain
-
-
-def _unshrunk(settings: Settings) -> Settings:
-    """The same, but for shrinking: a failing run is shortened by `shorten`, faster and further."""
-    left = [phase for phase in settings.phases if phase not in (Phase.shrink, Phase.explain)]
-    return Settings(settings, phases=left, report_multiple_bugs=False)
+    Made.subject, Made.given = subject, given
+    for way in subject.ways:
+        setattr(Made, f"event_{way.name}", _rule(way))
+    if subject.machine.initials:
+        Made.begin = _begin()
+    if any(row.timer is not None for row in subject.machine.transitions):
+        Made.fire_due = _timers()
+    Made.__name__ = Made.__qualname__ = subject.machine.name
+    return Made

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from lawful.spec import ir
-from lawful.spec.explain import conjuncts, failure, shown, text
-from lawful.spec.values import encode
 
 from .boxes import State
+from .clauses import clause
 from .meaning import SELF, Env, NoValue
 from .reference import Reference, Refusal
 from .space import Space
@@ -24,24 +23,6 @@ def failure_of(m: Reference, p: ir.Property, state: State, args: tuple[Any, ...]
         return f"{p.name} is false"
     m.block(tuple(before), env)
     return clause(m, last.value, env)
-
-
-def clause(m: Reference, test: ir.Expr, env: Env) -> str:
-    """The first false conjunct, going into a quantifier that is false for one element."""
-    false = next((c for c in conjuncts(test) if not m.eval(c, env)), test)
-    if isinstance(false, ir.Comp) and false.kind == "all":
-        for inner in m.clauses(false.clauses, env):
-            if not m.eval(false.element, inner):
-                bound = [name for each in false.clauses for name in each.names]
-                at = ", ".join(f"{name} = {_plain(inner[name])}" for name in bound)
-                return f"{clause(m, false.element, inner)} for {at}"
-    values = [text(encode(m.eval(e, env), e.type)) for e in shown(false)]
-    return failure(false, values)
-
-
-def _plain(value: Any) -> str:
-    """A bound value as it is read: enums by name."""
-    return getattr(value, "name", None) or str(value)
 
 
 def stuck(space: Space, state: State) -> tuple[str, ...]:

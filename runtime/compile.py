@@ -363,7 +363,7 @@ class Compiler:
         for file in dict.fromkeys(made.file for made in fresh):
             mine = [made for made in fresh if made.file == file]
             module = ast.Module([made.node for made in mine], [])
-            exec(compile(module, file, "exec"), self.names.globals)
+            exec(compile(module, file, "exec", dont_inherit=True), self.names.globals)
             for made in mine:
                 self._named(self.names.globals[made.node.name], made.shown)
 

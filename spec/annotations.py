@@ -71,7 +71,7 @@ class TypeReader:
         if typing.get_origin(annotation) is Annotated:
             of, *marks = typing.get_args(annotation)
             rest = [mark for mark in marks if not (isinstance(mark, Mark) and mark.word != "nat")]
-            annotation = Annotated[(of, *rest)] if rest else of  # type: ignore[index]  # made here
+            annotation = Annotated[(of, *rest)] if rest else of
         return self.read(annotation, place, names)
 
     def read(self, annotation: object, place: Place, names: Names) -> t.Type:
@@ -189,7 +189,8 @@ class TypeReader:
                 "refer to the other record by a number or a Sort",
             )  # fmt: skip
             return t.Unknown()
-        older = [base for base in cls.__mro__[1:] if issubclass(base, Record) and base is not Record]
+        bases = (base for base in cls.__mro__[1:] if base is not Record)
+        older = [base for base in bases if issubclass(base, Record)]
         if older:
             self.later(
                 place, f"{cls.__name__}, which inherits from {older[0].__name__}",
@@ -260,12 +261,14 @@ class TypeReader:
                 self.later(place, "Serial", "use a bounded integer, and subtract modulo its size")
             case _, Mark(word=word):
                 self.refuse(
-                    place, f"{word.capitalize()}[...] inside another type", "it round the whole type",
+                    place, f"{word.capitalize()}[...] inside another type",
+                    f"{word.capitalize()}[...] round the whole type",
                     f"write {word.capitalize()}[...] outermost, in the annotation of a field",
                 )  # fmt: skip
             case _, annotated_types.BaseMetadata() | annotated_types.GroupedMetadata():
                 self.refuse(
-                    place, f"{mark} on {a(found)}", "Interval, Ge, Gt, Le, Lt on an int; MaxLen on a list",
+                    place, f"{mark} on {a(found)}",
+                    "Interval, Ge, Gt, Le, Lt on an int; MaxLen on a list or Counter",
                     "say it as an @invariant",
                 )  # fmt: skip
             case _:
@@ -310,9 +313,9 @@ def _bounded(type: t.Int, mark: Any) -> t.Int:
     low, high = type.low, type.high
     ge, gt, le, lt = _bounds(mark)
     for bound in (ge, None if gt is None else gt + 1):
-        low = bound if low is None or bound is not None and bound > low else low
+        low = bound if low is None or (bound is not None and bound > low) else low
     for bound in (le, None if lt is None else lt - 1):
-        high = bound if high is None or bound is not None and bound < high else high
+        high = bound if high is None or (bound is not None and bound < high) else high
     return t.Int(low, high, type.name)
 
 

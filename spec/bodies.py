@@ -10,11 +10,11 @@ from . import types as t
 from .cases import match_statement
 from .context import Body, root, unpacked
 from .effects import Effect, effect, may_change
-from .order import changed_while_iterated, order_matters
 from .errors import Place, a
 from .facts import facts_if
 from .methods import refused
 from .operators import binary
+from .order import changed_while_iterated, order_matters
 from .places import name_place, place_of
 from .sharing import changeable, fresh, own_container
 
@@ -101,9 +101,9 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
             _after(b, make)
             return [make(ir.Local(target.place, b.locals[name], name))]
     value = exprs.expr(b, node.value, wanted)
-    if not t.immutable(value.type) and isinstance(root(value), ir.Self):
-        if isinstance(value, ir.Field | ir.Item) and wanted is None:
-            return name_place(b, target, value)
+    named = not t.immutable(value.type) and isinstance(root(value), ir.Self)
+    if named and isinstance(value, ir.Field | ir.Item) and wanted is None:
+        return name_place(b, target, value)
     return [_assign_local(b, node, target, (value, wanted))]
 
 
@@ -190,14 +190,15 @@ def _augment(b: Body, node: tree.Augment) -> list[ir.Stmt]:
         if name not in b.locals:
             exprs.expr(b, node.target)
             return []
-        place: ir.Expr | None = ir.Local(node.target.place, b.locals[name], name)
+        place: ir.Expr = ir.Local(node.target.place, b.locals[name], name)
         if not t.immutable(b.locals[name]) and not changeable(b, place, node.place):
             return []
     else:
-        place = place_of(b, node.target)
+        found = place_of(b, node.target)
+        if found is None:
+            return []
+        place = found
         b.evaluated = True  # Python reads the place first.
-    if place is None:
-        return []
     value = exprs.expr(b, node.value, place.type if isinstance(place.type, t.Seq) else None)
     read = exprs.narrowed(b, place)
     result = binary(b, node.place, node.op, (read, value))
@@ -230,7 +231,8 @@ def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
         case _:
             if not isinstance(found.type, t.Unknown):
                 b.problem(
-                    "L206", node.place, "del of what is no item of a map", "del self.m[k] of a dict",
+                    "L206", node.place, "del of what is no item of a map",
+                    "del self.m[k] of a dict",
                     "q.pop(i) for a list, s.discard(x) for a set, c[x] = 0 for a Counter",
                 )  # fmt: skip
             return []

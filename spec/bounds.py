@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from . import types as t
@@ -186,5 +186,5 @@ class Values:
 
 
 def _subsets(values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    each: Callable[[int], Iterator[tuple[Any, ...]]] = lambda n: itertools.combinations(values, n)
-    return itertools.chain.from_iterable(each(n) for n in range(len(values) + 1))
+    sizes = range(len(values) + 1)
+    return itertools.chain.from_iterable(itertools.combinations(values, n) for n in sizes)

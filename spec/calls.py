@@ -8,15 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 from . import exprs, ir, tree, words
-from .errors import a, nearest
 from . import types as t
 from .constants import constant
 from .context import MISSING, Body
 from .declare import Declaration
 from .effects import effect
+from .errors import a, nearest
 from .functions import FUNCTIONS
-from .ops import UPDATES
 from .methods import METHODS, arguments, refused
+from .ops import UPDATES
 
 
 def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:

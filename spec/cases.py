@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from . import exprs, ir, tree
-from .errors import a, nearest
 from . import types as t
 from .context import MISSING, Body
+from .errors import a, nearest
 from .facts import facts_if
 
 Block = Callable[[Body, Sequence[tree.Statement]], tuple[ir.Stmt, ...]]
@@ -163,7 +163,8 @@ def _class(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
     given = [*zip(names, pattern.positional, strict=False), *pattern.keyword]
     for name, patterns in given:
         if name not in names:
-            b.problem("L205", pattern.place, name, f"one of {', '.join(names)}", nearest(name, names))
+            known = f"one of {', '.join(names)}"
+            b.problem("L205", pattern.place, name, known, nearest(name, names))
             continue
         field = ir.Field(pattern.place, dict(kind.fields)[name], narrow, name)
         inner = [_pattern(b, each, field) for each in patterns]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from . import ir, tree
-from .errors import a
 from . import types as t
 from .context import Body, Resolver, unpacked
+from .errors import a
 from .exprs import expr, iterable, join, truth, unordered
 from .facts import facts_if
 from .order import identity, injective
@@ -14,11 +14,11 @@ from .walk import free_locals
 
 def _display(b: Body, node: tree.Display, expected: t.Type | None) -> ir.Expr:
     place = node.place
-    if node.kind == "tuple" and isinstance(expected, t.Tuple):
-        if len(expected.items) == len(node.items):
-            both = zip(node.items, expected.items, strict=True)
-            args = tuple(expr(b, item, kind) for item, kind in both)
-            return ir.Op(place, expected, "tuple", args)
+    fixed = node.kind == "tuple" and isinstance(expected, t.Tuple)
+    if fixed and len(expected.items) == len(node.items):
+        both = zip(node.items, expected.items, strict=True)
+        args = tuple(expr(b, item, kind) for item, kind in both)
+        return ir.Op(place, expected, "tuple", args)
     item = None
     if isinstance(expected, t.Set | t.Seq):
         item = expected.item
@@ -122,7 +122,8 @@ def comprehension(
     result = results.get(kind)
     if result is None:
         assert key is not None
-        result = t.Map(key_type or key.type, item, True, _all_keys(bound, key, key_type or key.type))
+        kept = key_type or key.type
+        result = t.Map(kept, item, mutable=True, total=_all_keys(bound, key, kept))
     return ir.Comp(node.place, result, kind, element, key, bound)
 
 

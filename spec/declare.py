@@ -14,6 +14,9 @@ from . import parse, source, tree
 from .errors import DeclarationError, Place, Problem, a
 from .words import Expect, Fairness, Scope, header
 
+# Inside `Declared` the name `tree` is a field.
+ClassTree = tree.Class
+MethodTree = tree.Method
 RESERVED = frozenset({"lawful", "scope", "expects", "fairness", "deadlock_ok"})
 
 
@@ -43,19 +46,19 @@ class Names:
 class Declared:
     """A class statement as read: its syntax, its names, its file."""
 
-    tree: tree.Class
+    tree: ClassTree
     names: Names
     file: str
     abstract: bool
 
     def place(self, name: str) -> Place:
         """Where a member stands; the class's own place for what it does not assign."""
-        for member in (*self.tree.fields, *self.tree.methods):
-            if member.name == name:
-                return member.place
-        return dict(self.tree.assigned).get(name, self.tree.place)
+        places = dict(self.tree.assigned)
+        places.update((field.name, field.place) for field in self.tree.fields)
+        places.update((method.name, method.place) for method in self.tree.methods)
+        return places.get(name, self.tree.place)
 
-    def method(self, name: str) -> tree.Method | None:
+    def method(self, name: str) -> MethodTree | None:
         """The last method of that name, as Python has it."""
         found = [m for m in self.tree.methods if m.name == name]
         return found[-1] if found else None
@@ -153,7 +156,8 @@ def _name(cls: type, name: str, place: Place, kind: str) -> Iterator[Problem]:
         rewrite = "choose another name"
         if name in SETTINGS:
             rewrite = f"write {name} = {SETTINGS[name][1]}, or choose another name"
-        yield Problem("L108", place, name, f"a {kind or 'constant'} with a name of its own", rewrite)
+        expected = f"a {kind or 'constant'} with a name of its own"
+        yield Problem("L108", place, name, expected, rewrite)
     elif name.startswith("_"):
         yield Problem(
             "L108", place, name, "a name that does not begin with _",

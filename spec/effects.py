@@ -97,7 +97,8 @@ def _of_machine(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect 
         return t.Unknown(), lambda into: ir.Return(node.place, None)
     if shape is b.scene.own:
         b.problem(
-            "L204", node.place, f"self.{name}(...), {a(signature.kind)} of this machine", "a helper",
+            "L204", node.place, f"self.{name}(...), {a(signature.kind)} of this machine",
+            "a helper",
             "put what both do into a helper method, and call that from both",
         )  # fmt: skip
         return t.Unknown(), lambda into: ir.Return(node.place, None)

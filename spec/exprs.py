@@ -8,10 +8,9 @@ from . import ir, tree
 from . import types as t
 from .constants import constant
 from .context import MISSING, Body, Resolver
+from .errors import Place, a, nearest
 from .facts import facts_if
 from .walk import may_be_undefined
-from .errors import Place, a, nearest
-
 
 
 def expr(b: Body, node: tree.Expression, expected: t.Type | None = None) -> ir.Expr:
@@ -82,7 +81,7 @@ def iterable(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
     if isinstance(static, type) and not isinstance(node, tree.Apply):
         kind = b.scene.annotation(static, node.place, b.names)
         if isinstance(kind, t.Sort | t.Enum | t.Bool):
-            ordered = isinstance(kind, t.Enum) or isinstance(kind, t.Sort) and kind.ordered
+            ordered = isinstance(kind, t.Enum) or (isinstance(kind, t.Sort) and kind.ordered)
             return ir.Domain(node.place, t.Iter(kind, ordered)), kind
     found = expr(b, node)
     if isinstance(found.type, t.Unknown):
@@ -229,11 +228,10 @@ def _subscript(b: Body, node: tree.Subscript, expected: t.Type | None) -> ir.Exp
         case t.Seq(item=item):
             return ir.Item(node.place, item, of, expr(b, node.key, t.INT))
         case t.Tuple(items=items):
-            key = node.key
-            if isinstance(key, tree.Literal) and isinstance(key.value, int):
-                if -len(items) <= key.value < len(items):
-                    const = ir.Const(key.place, t.INT, key.value)
-                    return ir.Item(node.place, items[key.value], of, const)
+            at = node.key.value if isinstance(node.key, tree.Literal) else None
+            if isinstance(at, int) and -len(items) <= at < len(items):
+                const = ir.Const(node.key.place, t.INT, at)
+                return ir.Item(node.place, items[at], of, const)
             b.problem(
                 "L203", node.key.place, "this index", f"a literal below {len(items)}",
                 "unpack the tuple",

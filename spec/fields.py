@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import annotations, tree
+from . import tree
 from . import types as t
+from .annotations import TypeReader, marked
 from .declare import Declaration, Names, declared
 from .errors import DeclarationError, Place, Problems
 from .members import Member, Members
@@ -22,7 +23,7 @@ class Fields:
 
     cls: type[Declaration]
     members: Members
-    reader: annotations.TypeReader
+    reader: TypeReader
     problems: Problems
     part: Callable[[str, type[Declaration]], None]
     variables: list[tuple[str, t.Type, bool]] = field(
@@ -38,10 +39,10 @@ class Fields:
             kind = self.reader.read_field(annotation, place, inside_class(owner))
             if isinstance(kind, t.Part):
                 kind = self._part(kind, self.default(name), owner)
-            if annotations.marked(annotation, "param"):
+            if marked(annotation, "param"):
                 self.parameters.append((name, self._parameter(name, kind)))
             else:
-                ghost = annotations.marked(annotation, "ghost")
+                ghost = marked(annotation, "ghost")
                 self.variables.append((name, self._variable(name, kind), ghost))
 
     def place(self, name: str) -> Place:

@@ -196,7 +196,7 @@ def _ordered_iter(op: str) -> Caller:
 
     def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         made = [exprs.iterable(b, arg) for arg in node.args]
-        if not made or node.keywords or op != "zip" and len(made) != 1:
+        if not made or node.keywords or (op != "zip" and len(made) != 1):
             return refused(b, node, f"{op} of collections")
         for of, _ in made:
             if not t.ordered(of.type) and of.type != t.Unknown():

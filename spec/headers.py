@@ -17,6 +17,8 @@ from .errors import Place, a
 from .members import Member, Members
 from .words import Ignored, State
 
+Params = tuple[tuple[str, t.Type], ...]
+
 
 @dataclass
 class Headers:
@@ -62,7 +64,8 @@ class Headers:
     def _family(self, member: Member, signature: Signature, text: str) -> ir.Expr | None:
         found = self._path(member, signature, text)
         if found is not None and not isinstance(found.type, t.Enum):
-            self._unfit(member.tree.place, f'of="{text}", {a(found.type)}', "a place that holds a State")
+            what = f'of="{text}", {a(found.type)}'
+            self._unfit(member.tree.place, what, "a place that holds a State")
             return None
         return found
 
@@ -136,7 +139,7 @@ class Headers:
         return ir.Ignore(place, name, given.event, source, when, given.otherwise, given.because)
 
     def _when(
-        self, written: tree.Function, owner: type[Declaration], params: tuple[tuple[str, t.Type], ...]
+        self, written: tree.Function, owner: type[Declaration], params: Params
     ) -> ir.Function | None:
         body = Body(self.scene, declared(owner).names, owner, "property", t.BOOL)
         names = written.params[1:]
@@ -144,7 +147,8 @@ class Headers:
             takes = ", ".join(("self", *(name for name, _ in params)))
             self.scene.problems.add(
                 "L204", written.place, f"lambda {', '.join(written.params)}: ...",
-                f"lambda {takes}: ...", "take self and the event's parameters, or the first of them",
+                f"lambda {takes}: ...",
+                "take self and the event's parameters, or the first of them",
             )  # fmt: skip
             return None
         bound = tuple((n, k) for n, (_, k) in zip(names, params, strict=False))

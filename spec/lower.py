@@ -115,11 +115,12 @@ class _Lowering:
                 return t.Int(low, high, kind.name)
         key = next((n for n in names if n.isidentifier()), kind.name)
         if found is None:
-            every = "" if key == kind.name else f", or Scope({kind.name}=range(0, 4)) for all of them"
+            rewrite = f"Scope({key}=range(0, 4))"
+            if key != kind.name:
+                rewrite += f", or Scope({kind.name}=range(0, 4)) for all of them"
             self.problems.add(
-                "L301", place, f"{key}: {kind}", "a range of consecutive integers",
-                f"Scope({key}=range(0, 4)){every}",
-            )  # fmt: skip
+                "L301", place, f"{key}: {kind}", "a range of consecutive integers", rewrite
+            )
         else:
             given = next(n for n in (*names, kind.name) if n in self.bounds)
             self._wrong_range(given, found, kind, place)
@@ -205,7 +206,8 @@ class _Lowering:
             for test in stmt.test.args if isinstance(stmt.test, ir.And) else (stmt.test,):
                 match test:
                     case ir.Op(op="in", args=(ir.Local(name=found), over)) if found == name:
-                        if always_defined(over) and _free(over) <= bound and not isinstance(over, ir.Op):
+                        place = always_defined(over) and not isinstance(over, ir.Op)
+                        if place and _free(over) <= bound:
                             return over
                     case _:
                         pass

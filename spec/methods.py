@@ -11,7 +11,6 @@ from .errors import nearest
 from .operators import SETS
 
 
-
 def arguments(
     b: Body, node: tree.Apply, params: tuple[tuple[str, t.Type], ...]
 ) -> tuple[ir.Expr, ...]:
@@ -140,7 +139,8 @@ def _replace(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
     given = dict(node.keywords)
     for name in given:
         if name not in fields:
-            b.problem("L205", node.place, name, f"one of {', '.join(fields)}", nearest(name, fields))
+            known = f"one of {', '.join(fields)}"
+            b.problem("L205", node.place, name, known, nearest(name, fields))
     args = tuple(
         exprs.expr(b, given[name], kind) if name in given else ir.Field(node.place, kind, of, name)
         for name, kind in of.type.fields

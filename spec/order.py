@@ -321,9 +321,8 @@ def _keeps_size(path: ir.Expr, key: ir.Expr, loop: ir.Loop) -> bool:
         return False
     at_loop_variable = isinstance(key, ir.Local) and key.name == loop.names[0]
     if isinstance(path.type, t.Map):
-        by_key = loop.over == path or isinstance(loop.over, ir.Op) and (
-            loop.over.op in ("items", "keys", "frozenset_of")
-        )
+        keys = ("items", "keys", "frozenset_of")
+        by_key = loop.over == path or (isinstance(loop.over, ir.Op) and loop.over.op in keys)
         return path.type.total or (at_loop_variable and by_key)
     enumerated = isinstance(loop.over, ir.Op) and loop.over.op == "enumerate"
     return at_loop_variable and enumerated

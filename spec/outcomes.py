@@ -35,6 +35,9 @@ class Refused(Exception):
         shown = "; ".join(str(reason) for reason in reasons) or "no transition serves it here"
         super().__init__(f"{event}: {shown}")
 
+    def __reduce__(self) -> tuple[type[Refused], tuple[object, ...]]:
+        return type(self), (self.machine, self.event, self.state, self.reasons)
+
     @property
     def clause(self) -> str:
         """The false clause of the first candidate."""
@@ -55,6 +58,9 @@ class MachineFault(Exception):
         self.what = what
         super().__init__(f"{machine}.{event}: {what}")
 
+    def __reduce__(self) -> tuple[type[MachineFault], tuple[object, ...]]:
+        return type(self), (self.machine, self.event, self.what)
+
 
 class Undefined(MachineFault):
     """An operation without a value: missing key, empty list, index out of range, division by 0."""
@@ -66,6 +72,10 @@ class PropertyViolated(MachineFault):
     def __init__(self, machine: str, event: str, name: str, what: str) -> None:
         self.name = name
         super().__init__(machine, event, f"{name}: {what}")
+
+    def __reduce__(self) -> tuple[type[PropertyViolated], tuple[object, ...]]:
+        what = self.what.removeprefix(f"{self.name}: ")
+        return type(self), (self.machine, self.event, self.name, what)
 
 
 class Ambiguous(MachineFault):

@@ -118,11 +118,11 @@ class Parser:
 
     def body(self, nodes: list[ast.stmt]) -> tuple[str, tuple[tree.Statement, ...]]:
         """The docstring and the rest of a function's body."""
-        first = nodes[0] if nodes else None
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-            if isinstance(first.value.value, str):
-                return first.value.value, self.block(nodes[1:])
-        return "", self.block(nodes)
+        match nodes:
+            case [ast.Expr(value=ast.Constant(value=str() as doc)), *rest]:
+                return doc, self.block(rest)
+            case _:
+                return "", self.block(nodes)
 
 
 def method(node: ast.FunctionDef, file: str, *, of_class: bool = True) -> tree.Method:
@@ -229,7 +229,8 @@ def _once(parser: Parser, cls: tree.Class) -> None:
     for name, place in sorted(members, key=lambda member: member[1].line):
         if name in seen:
             parser.problems.add(
-                "L109", place, f"a second {name}", f"one {name}: the first is in line {seen[name].line}",
+                "L109", place, f"a second {name}",
+                f"one {name}: the first is in line {seen[name].line}",
                 "rename one of them; two transitions of one event: event=\"...\"",
             )  # fmt: skip
         seen.setdefault(name, place)

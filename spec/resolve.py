@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any, cast
 
-from . import annotations, bodies, calls, comps, exprs, ir, operators, parse, source, tree
+from . import bodies, calls, comps, exprs, ir, operators, parse, source, tree
 from . import types as t
+from .annotations import TypeReader
 from .context import MISSING, Body, Mode, Scene, Shape, Signature
 from .declare import Declaration, Names, declared
 from .errors import Place, Problems, a
@@ -47,7 +48,7 @@ def resolve(cls: type[Declaration]) -> Resolved:
         resolved = _Resolver(cls).run()
     finally:
         RESOLVING.pop()
-    setattr(cls, "_resolved", resolved)  # noqa: B010  # a cache that the declarer never sees
+    setattr(cls, "_resolved", resolved)  # a cache that the declarer never sees
     return resolved
 
 
@@ -58,7 +59,7 @@ class _Resolver:
         self.cls = cls
         self.name = cls.__name__
         self.problems = Problems()
-        self.reader = annotations.TypeReader(self.problems)
+        self.reader = TypeReader(self.problems)
         self.members: Members = gather(cls)
         self.fields = Fields(cls, self.members, self.reader, self.problems, self._part)
         self.signature_of = Signatures(self.name, self.reader, self.problems)

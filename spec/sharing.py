@@ -13,7 +13,8 @@ def changeable(b: Body, held: ir.Expr, place: Place) -> bool:
     other = _through_part(b, held)
     if other is not None:
         b.problem(
-            "L206", place, f"a change inside {other}, another machine", "a variable of this machine",
+            "L206", place, f"a change inside {other}, another machine",
+            "a variable of this machine",
             f"give {other} a transition that does this, and call it",
         )  # fmt: skip
         return False
@@ -32,9 +33,9 @@ def _through_part(b: Body, path: ir.Expr) -> str | None:
     """The name of the part that a path goes through, if it goes through one."""
     while isinstance(path, ir.Field | ir.Item | ir.Narrow):
         of = path.of
-        if isinstance(path, ir.Field) and isinstance(of.type, t.Part):
-            if not isinstance(of, ir.Self):
-                return str(of.type)
+        field_of_part = isinstance(path, ir.Field) and isinstance(of.type, t.Part)
+        if field_of_part and not isinstance(of, ir.Self):
+            return str(of.type)
         path = of
     return None
 
@@ -49,7 +50,8 @@ def fresh(value: ir.Expr) -> bool:
         case ir.Op(op="get"):
             return False
         case ir.Op(args=args):
-            inside = t.element(value.type) if not isinstance(value.type, t.Map) else value.type.value
+            of_map = isinstance(value.type, t.Map)
+            inside = value.type.value if of_map else t.element(value.type)
             return inside is None or t.immutable(inside) or all(map(fresh, args))
         case ir.Comp(element=element):
             return fresh(element)

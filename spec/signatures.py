@@ -24,8 +24,11 @@ PROPERTIES = BOOLEAN | {"leads_to", "refines"}
 
 Kind = Literal["transition", "event", "initial", "property", "helper"]
 KINDS: dict[str, Kind] = {
-    "transition": "transition", "event": "event", "initial": "initial",
-} | dict.fromkeys(PROPERTIES, "property")  # fmt: skip
+    "transition": "transition",
+    "event": "event",
+    "initial": "initial",
+    **{name: "property" for name in PROPERTIES},
+}
 
 
 @dataclass

@@ -34,7 +34,7 @@ class Int(Type):
     name: str = "int"
 
     def __str__(self) -> str:
-        if self.low is None and self.high is None or self.name == "Nat" and self.high is None:
+        if self.high is None and (self.low is None or self.name == "Nat"):
             return self.name
         return f"{self.name}[{self.low}..{self.high}]"
 
@@ -242,7 +242,7 @@ def element(type: Type) -> Type | None:
 
 def ordered(type: Type) -> bool:
     """Whether iterating over a value of this type has an order of its own."""
-    return isinstance(type, Seq | Tuple) or isinstance(type, Iter) and type.ordered
+    return isinstance(type, Seq | Tuple) or (isinstance(type, Iter) and type.ordered)
 
 
 def immutable(type: Type) -> bool:

@@ -28,6 +28,7 @@ class FrozenMap(dict[K, V]):
     """A dict that is a value: hashable, and never changed after it is made."""
 
     __slots__ = ("_hash",)
+    _hash: int
 
     def __hash__(self) -> int:  # type: ignore[override]  # dict says None; this one is a value
         try:

@@ -56,7 +56,7 @@ def replaced(node: ir.Node, change: Callable[[ir.Node], ir.Node | None]) -> ir.N
     if new is not None:
         return new
     fields = {f.name: _replaced(getattr(node, f.name), change) for f in dataclasses.fields(node)}
-    return dataclasses.replace(node, **fields)
+    return dataclasses.replace(node, **fields)  # type: ignore[arg-type]  # the same fields as before
 
 
 def _replaced(value: object, change: Callable[[ir.Node], ir.Node | None]) -> object:

@@ -223,7 +223,7 @@ def event(function: F, /) -> F: ...
 @overload
 def event(*, choice: bool = False) -> Callable[[F], F]: ...
 def event(function: F | None = None, /, *, choice: bool = False) -> F | Callable[[F], F]:
-    """The method, without a body, is the typed way in to an event that several transitions serve."""
+    """The method, without a body, is the typed way in to an event of several transitions."""
     head = Header("event", choice=choice)
     return _mark(function, head) if function is not None else lambda f: _mark(f, head)
 
@@ -388,7 +388,7 @@ Expected = str | tuple[str, int]
 
 
 class Expect:
-    """Expected verdicts by property; ("violated", n) also fixes the length of the shortest trace."""
+    """Expected verdicts by property; ("violated", n) fixes the length of the shortest trace, too."""
 
     def __init__(self, **verdicts: Expected) -> None:
         self.verdicts: dict[str, Expected] = dict(verdicts)
@@ -403,12 +403,12 @@ class Group:
     each: tuple[str, ...] | None = field(default=None)
 
 
-def Weak(*names: str, each: tuple[str, ...] | None = None) -> Group:  # noqa: N802  # a word of the language
+def Weak(*names: str, each: tuple[str, ...] | None = None) -> Group:  # a word of the language
     """Weakly fair: not for ever enabled without being taken."""
     return Group("weak", names, each)
 
 
-def Strong(*names: str, each: tuple[str, ...] | None = None) -> Group:  # noqa: N802  # a word of the language
+def Strong(*names: str, each: tuple[str, ...] | None = None) -> Group:  # a word of the language
     """Strongly fair: not infinitely often enabled without being taken infinitely often."""
     return Group("strong", names, each)
 

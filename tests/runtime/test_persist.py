@@ -10,13 +10,18 @@ from typing import Any
 import pytest
 
 from lawful import (
+    Ambiguous,
     Machine,
     Nat,
+    PropertyViolated,
+    Refused,
     Timer,
+    Undefined,
     transition,
 )
 from lawful.runtime.observed import Stepped
 from lawful.runtime.timers import SimulatedClock
+from lawful.spec.outcomes import Reason
 
 from .desk import Desk, Life, Parcel, Who, busy
 
@@ -100,6 +105,20 @@ def test_what_is_no_snapshot_is_refused() -> None:
     del data["variables"]["count"]
     with pytest.raises(ValueError, match=r"has .*'count'"):
         Desk.lawful.restore(data)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Refused("M", "e", "S", [Reason("t", "1 < 0 is false", "no", {"n": 1})]),
+        Undefined("M", "e", "nothing"),
+        PropertyViolated("M", "e", "bounds", "n: -1 is below 0"),
+        Ambiguous("M", "e", "two"),
+    ],
+)
+def test_errors_can_be_pickled(error: Exception) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
 
 
 class Inner(Machine):

@@ -62,11 +62,12 @@ def test_belonging_tells_bools_from_integers() -> None:
     assert belongs(None, t.Union((SMALL, t.NOTHING))) and not belongs(None, SMALL)
     assert belongs((1, True), t.Tuple((SMALL, t.BOOL))) and not belongs((1,), t.Tuple((SMALL,) * 2))
     assert belongs({1, 2}, t.Set(SMALL, mutable=False)) and not belongs([1], t.Set(SMALL, True))
-    assert belongs({1: True}, t.Map(SMALL, t.BOOL, True)) and not belongs({1: 1}, t.Map(SMALL, t.BOOL, True))
+    flags = t.Map(SMALL, t.BOOL, mutable=True)
+    assert belongs({1: True}, flags) and not belongs({1: 1}, flags)
     assert belongs(0.5, t.FLOAT) and belongs(1, t.FLOAT) and not belongs(True, t.FLOAT)
 
 
-ALL = (
+ALL: tuple[tuple[t.Type, tuple[object, ...]], ...] = (
     (t.BOOL, (False, True)),
     (SMALL, (0, 1, 2)),
     (COLOUR, (Colour.RED, Colour.BLUE)),

@@ -87,7 +87,9 @@ def numbers(text: str) -> list[str]:
     return [problem.number for problem in problems(text)]
 
 
-def body(statements: str, fields: str = "x: int = 0", params: str = "", output: str = "None") -> str:
+def body(
+    statements: str, fields: str = "x: int = 0", params: str = "", output: str = "None"
+) -> str:
     """A machine with one transition that has this body."""
     given = f"self, {params}" if params else "self"
     return "\n".join(

@@ -203,7 +203,7 @@ class Twin:
         return tuple(self.frozen(getattr(twin, n), k) for n, k in self._fields(machine))
 
     def step(self, state: tuple[Any, ...], name: str, args: tuple[Any, ...]) -> tuple[str, Any, Any]:
-        """("done", state, output), or ("refused" | "undefined" | "asserts" | "bounds", None, None)."""
+        """("done", state, output), or the kind of failure with None and None."""
         twin = self.instance(self.machine.name, state)
         with elements(self.sizes):
             try:
@@ -308,7 +308,7 @@ def _dispatch(machine: ir.Machine, event: ir.Event) -> Callable[..., Any]:
     return run
 
 
-class elements:  # noqa: N801  # used as a function
+class elements:  # used as a function
     """Inside, iterating a sort gives as many elements as the scope says."""
 
     def __init__(self, sizes: Mapping[str, int]) -> None:
