@@ -83,6 +83,7 @@ class Run(Generic[T]):
         self.model = subject.model(like)
         self.reading = Reading(self.machine, self.model.world, subject.unseen)
         plainly = subject.perform is None and subject.view is None
+        self.lawful = isinstance(shown, Machine)
         self.instance = shown if plainly and isinstance(shown, Machine) else None
         self.ways = [w for w in subject.ways if self.instance is not None or not w.extra]
         self.acts: list[Act] = []
@@ -165,7 +166,7 @@ class Run(Generic[T]):
         self, call: str, name: str, args: Args, expected: tuple[Answer, ir.Event | None]
     ) -> None:
         answer, event = expected
-        if answer.kind == "fault" and self.instance is None:
+        if answer.kind == "fault" and not self.lawful:
             self._own_fault(call, answer)  # What an implementation should do here nobody said.
             return
         found = self._perform(name, args, call)
@@ -279,7 +280,6 @@ class Run(Generic[T]):
             self._fail(call, [f"here the machine itself breaks {broken}"])
 
     def _fail(self, call: str | None, lines: list[str]) -> NoReturn:
-        __tracebackhide__ = True
         raise Mismatch(self._told(call, lines))
 
     def _told(self, call: str | None, lines: list[str]) -> str:

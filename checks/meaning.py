@@ -9,7 +9,7 @@ is True while armed.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lawful.spec import ir, ops
@@ -50,12 +50,22 @@ PARTIAL = (KeyError, IndexError, ZeroDivisionError, ValueError)
 
 def freeze_bag(items: Any) -> FrozenBag[Any]:
     """A bag of an iterable's elements, or of a mapping's counts."""
-    if isinstance(items, dict):
-        return FrozenBag({k: n for k, n in items.items() if n})
     counts: dict[Any, int] = {}
-    for item in items:
-        counts[item] = counts.get(item, 0) + 1
+    if isinstance(items, Mapping):
+        given: Mapping[Any, int] = items
+        counts.update((k, n) for k, n in given.items() if n)
+    else:
+        for item in items:
+            counts[item] = counts.get(item, 0) + 1
     return FrozenBag(counts)
+
+
+def _sorted(items: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(sorted(items))
+
+
+def _reversed(items: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(reversed(items))
 
 
 # The Python meaning of the operators, over immutable values.
@@ -64,8 +74,8 @@ NAMES: Mapping[str, Any] = {
     "list": tuple,
     "dict": FrozenMap,
     "Counter": freeze_bag,
-    "sorted": lambda items: tuple(sorted(items)),
-    "reversed": lambda items: tuple(reversed(items)),
+    "sorted": _sorted,
+    "reversed": _reversed,
 }
 
 
@@ -138,9 +148,9 @@ class Meaning:
         if len(function.body) == 1 and isinstance(function.body[0], ir.Return):
             value = function.body[0].value
             return None if value is None else self.eval(value, {SELF: owner, **args})
-        return self.run_pure(function.body, {SELF: owner, **args})
+        return self.run(function.body, {SELF: owner, **args})
 
-    def run_pure(self, body: tuple[ir.Stmt, ...], env: Env) -> Any:
+    def run(self, body: tuple[ir.Stmt, ...], env: Env) -> Any:
         """Replaced by the stepper, which knows statements."""
         raise NotImplementedError
 
@@ -158,11 +168,9 @@ def fields_of(machine: ir.Machine) -> tuple[str, ...]:
     return (*(v.name for v in machine.variables), *(p.name for p in machine.parameters))
 
 
-def iterate(value: Any) -> Any:
+def iterate(value: Iterable[Any]) -> Iterable[Any]:
     """What a loop over a value goes through, in an order that no hash seed decides."""
-    if isinstance(value, frozenset):
-        return sorted(value, key=order_key)
-    return value
+    return sorted(value, key=order_key) if isinstance(value, frozenset) else value
 
 
 def order_key(value: Any) -> tuple[str, Any]:
@@ -186,12 +194,28 @@ def _meaning(op: str, arity: int) -> Callable[..., Any]:
     return ops.meaning(op, arity, dict(NAMES))
 
 
+def _frozenset(*items: Any) -> frozenset[Any]:
+    return frozenset(items)
+
+
+def _tuple(*items: Any) -> tuple[Any, ...]:
+    return items
+
+
+def _map(*items: Any) -> FrozenMap[Any, Any]:
+    return FrozenMap(zip(items[::2], items[1::2], strict=True))
+
+
+def _slice(of: tuple[Any, ...], low: int | None, high: int | None) -> tuple[Any, ...]:
+    return of[low:high]
+
+
 DISPLAYS: dict[str, Callable[..., Any]] = {
-    "set": lambda *args: frozenset(args),
-    "list": lambda *args: args,
-    "tuple": lambda *args: args,
-    "map": lambda *args: FrozenMap(zip(args[::2], args[1::2], strict=True)),
-    "slice": lambda of, low, high: of[low:high],
+    "set": _frozenset,
+    "list": _tuple,
+    "tuple": _tuple,
+    "map": _map,
+    "slice": _slice,
 }
 
 

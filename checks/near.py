@@ -34,9 +34,9 @@ class Near:
         return made
 
     def state(self, machine: ir.Machine, parts: Iterable[ir.Machine], state: State) -> None:
-        """Add what the variables hold, those of parts included."""
+        """Add what the variables and parameters hold, those of parts included."""
         known = {part.name: part for part in parts}
-        for v, value in zip(machine.variables, state, strict=False):
+        for v, value in zip((*machine.variables, *machine.parameters), state, strict=True):
             match v.type:
                 case t.Part(machine=name):
                     self.state(known[name], known.values(), value)

@@ -50,6 +50,10 @@ def _is_sequence(value: Any) -> TypeGuard[Sequence[Any]]:
     return isinstance(value, list | tuple)
 
 
+def _is_tuple(value: Any) -> TypeGuard[tuple[Any, ...]]:
+    return isinstance(value, tuple)
+
+
 def _is_set(value: Any) -> TypeGuard[Set[Any]]:
     return isinstance(value, set | frozenset)
 
@@ -212,7 +216,7 @@ def spelled(value: Any) -> str:
         return f"{{{inside}}}" if value else "set()"
     if _is_mapping(value):
         return f"{{{', '.join(f'{spelled(k)}: {spelled(v)}' for k, v in value.items())}}}"
-    if isinstance(value, tuple) and _is_sequence(value):
+    if _is_tuple(value):
         parts = [spelled(each) for each in value]
         return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
     return repr(value)

@@ -107,7 +107,7 @@ class Reference(Meaning):
     def step(self, state: State, transition: str, args: Mapping[str, Any]) -> Outcome:
         """The outcome of one transition with these arguments: the outermost step."""
         row = self.machine.transition(transition)
-        return self._outermost(state, transition, lambda box: self._transition(box, row, args))
+        return self._outermost(state, transition, lambda box: self.enter(box, row, args))
 
     def _outermost(self, state: State, name: str, run: Callable[[Box], Any]) -> Outcome:
         box = thaw(state)
@@ -146,7 +146,8 @@ class Reference(Meaning):
         found = None if output is None else bounds.breach(output, kind)
         return None if found is None else f"the output: {found}"
 
-    def _transition(self, box: Box, row: ir.Transition, args: Mapping[str, Any]) -> Any:
+    def enter(self, box: Box, row: ir.Transition, args: Mapping[str, Any]) -> Any:
+        """A transition, header and body, on a machine that the step may change."""
         env: Env = {SELF: box, **args}
         if row.control is not None:
             state = self._header(row.control, env)
@@ -191,16 +192,15 @@ class Reference(Meaning):
                 raise AssertionError(f"no place of a header: {expr_text(place)}")
 
     def _body(self, box: Box, function: ir.Function, args: Mapping[str, Any]) -> Any:
-        return self._run(function.body, {SELF: box, **args})
+        return self.run(function.body, {SELF: box, **args})
 
-    def _run(self, body: tuple[ir.Stmt, ...], env: Env) -> Any:
+    def run(self, body: tuple[ir.Stmt, ...], env: Env) -> Any:
+        """Run a body; its return value."""
         try:
             self.block(body, env)
         except _Returned as returned:
             return returned.value
         return None
-
-    run_pure = _run
 
     def can(self, part: Any, kind: t.Type, name: str, args: list[Any]) -> bool:
         """Whether the call would not be refused; a step that breaks a property is not refused."""
@@ -219,11 +219,11 @@ class Reference(Meaning):
         event = next((e for e in m.events if e.name == name), None)
         if event is None:
             row = m.transition(name)
-            return self._transition(box, row, _named(row.function.params, args))
+            return self.enter(box, row, _named(row.function.params, args))
         serving = m.serving(name)
         if len(serving) == 1 and all(row.event != name for row in m.ignores):
             # Refused, it refuses the whole step: no copy is needed to take it back.
-            return self._transition(box, serving[0], _named(event.params, args))
+            return self.enter(box, serving[0], _named(event.params, args))
         taken, refused = self._trials(box, serving, args)
         if len(taken) > 1:
             raise Broken("ambiguous", f"{len(taken)} transitions of {machine}.{name} are enabled")
@@ -245,7 +245,7 @@ class Reference(Meaning):
         for row in rows:
             trial = private(box)
             try:
-                output = self._transition(trial, row, _named(row.function.params, args))
+                output = self.enter(trial, row, _named(row.function.params, args))
             except Guard as guard:
                 refused.append((row.name, guard))
             except (NoValue, Broken) as fault:
@@ -273,7 +273,7 @@ class Reference(Meaning):
                     continue
             if row.when is not None:
                 given = _named(row.when.params, list(args.values()))
-                if not self._run(row.when.body, {SELF: state, **given}):
+                if not self.run(row.when.body, {SELF: state, **given}):
                     continue
             return row
         return None
@@ -401,7 +401,7 @@ def _base(m: Reference, s: ir.Base, env: Env) -> None:
     owner = next(x for x in m.machines.values() for row in x.bases if row.name == s.name)
     row = next(row for row in owner.bases if row.name == s.name)
     args = [m.eval(arg, env) for arg in s.args]
-    _into(m, s.into, m._transition(env[SELF], row, _named(row.function.params, args)), env)
+    _into(m, s.into, m.enter(env[SELF], row, _named(row.function.params, args)), env)
 
 
 def _do(m: Reference, s: ir.Do, env: Env) -> None:
@@ -409,7 +409,7 @@ def _do(m: Reference, s: ir.Do, env: Env) -> None:
     function = m.functions[s.call.of.type.machine, s.call.function]
     args = [m.eval(arg, env) for arg in s.call.args]
     box = m.eval(s.call.of, env)
-    _into(m, s.into, m._run(function.body, {SELF: box, **_named(function.params, args)}), env)
+    _into(m, s.into, m.run(function.body, {SELF: box, **_named(function.params, args)}), env)
 
 
 def _into(m: Reference, place: ir.Expr | None, value: Any, env: Env) -> None:

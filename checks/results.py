@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+
 from lawful.spec.explain import text
 from lawful.spec.ir import Json, PropertyKind
 from lawful.spec.values import encode

@@ -34,6 +34,9 @@ class Progress:
     seconds: float
 
 
+Start = tuple[str | None, Args]
+
+
 @dataclass(slots=True)
 class Found:
     """A property's first failure: the state it is reached by, and the step beyond it, if any."""
@@ -53,7 +56,7 @@ class Search:
     states: list[State] = field(default_factory=list[State])
     index: dict[State, int] = field(default_factory=dict[State, int])
     parents: list[tuple[int, int, Args]] = field(default_factory=list[tuple[int, int, Args]])
-    starts: dict[int, tuple[str | None, Args]] = field(default_factory=dict[int, tuple[str | None, Args]])
+    starts: dict[int, Start] = field(default_factory=dict[int, Start])
     predecessors: list[list[int]] | None = None
     cut_from: set[int] = field(default_factory=set[int])
     generated: int = 0

@@ -39,7 +39,7 @@ def shortest(
             return isinstance(error, kind)
         return False
 
-    return Shortening(fails, simpler.of).run(acts)
+    return Shortening(fails, simpler).run(acts)
 
 
 class _Spent(Exception):
@@ -47,13 +47,12 @@ class _Spent(Exception):
 
 
 class Shortening:
-    """Tries shorter and simpler sequences; `simpler` gives what may stand in an event's place."""
+    """Tries shorter and simpler sequences."""
 
-    def __init__(
-        self, fails: Callable[[Sequence[Act]], bool], simpler: Callable[[Act], Iterator[Act]]
-    ) -> None:
+    def __init__(self, fails: Callable[[Sequence[Act]], bool], simpler: SimplerActs) -> None:
         self.fails = fails
-        self.simpler = simpler
+        self.simpler = simpler.of
+        self.lower = simpler.lower
         self.left = MOST_RUNS
         self.best: list[Act] = []
 
@@ -61,7 +60,7 @@ class Shortening:
         """The shortest sequence found that fails."""
         self.best = list(acts)
         try:
-            while self._shorter() or self._simpler() or self._leap():
+            while self._shorter() or self._simpler() or self._leap() or self._renumber():
                 pass
         except _Spent:
             pass
@@ -109,6 +108,16 @@ class Shortening:
             for act in (self.best[last], *self.simpler(self.best[last]))
         )
 
+    def _renumber(self) -> bool:
+        """Leave out one event, and lower a number in all that come after it: one less is used."""
+        if len(self.best) > LEAPS:
+            return False
+        return any(
+            self._try([*self.best[:at], *lowered])
+            for at in range(len(self.best) - 1)
+            for lowered in self.lower(self.best[at + 1 :])
+        )
+
 
 class SimplerActs:
     """Events with one argument simpler."""
@@ -128,6 +137,17 @@ class SimplerActs:
             own = _sorted(self.occurring.named(kind, name)) if name in self.given else None
             simpler = self.simpler.of(value, kind) if own is None else _before(value, own)
             yield from (_with(act, at, each) for each in simpler)
+
+    def lower(self, acts: Sequence[Act]) -> Iterator[list[Act]]:
+        """The events with one of the numbers in them lowered by one, wherever it stands."""
+        numbers = Near()
+        for act in acts:
+            for name, kind, value in _arguments(act):
+                if name not in self.given:
+                    numbers.add(kind, value)
+        for number in numbers.like(t.NAT):
+            if number > 0 and not {"Nat", "int"} & set(self.given):
+                yield [_lowered(act, number) for act in acts]
 
     def _only(self, kind: t.Type) -> Sequence[Any] | None:
         name = kind.name if isinstance(kind, t.Int) else str(kind)
@@ -155,6 +175,33 @@ def _with(act: Act, at: int, value: Any) -> Act:
             return Start(function, (*args[:at], value, *args[at + 1 :]))
         case Fire():
             return act
+
+
+def _lowered(act: Act, number: int) -> Act:
+    for at, (_, kind, value) in enumerate(_arguments(act)):
+        act = _with(act, at, lowered(value, kind, number))
+    return act
+
+
+def lowered(value: Any, kind: t.Type, number: int) -> Any:
+    """The value with that number lowered by one wherever it stands within its bounds."""
+    match kind:
+        case t.Int():
+            less = value - 1 if value == number else value
+            return less if breach(less, kind) is None else value
+        case t.Record(fields=fields):
+            rows = {n: lowered(getattr(value, n), of, number) for n, of in fields}
+            return dataclasses.replace(value, **rows)
+        case t.Union() if value is not None:
+            return lowered(value, chosen(value, kind), number)
+        case t.Tuple(items=items):
+            return tuple(lowered(v, of, number) for v, of in zip(value, items, strict=True))
+        case t.Seq(item=item):
+            return tuple(lowered(v, item, number) for v in value)
+        case t.Set(item=item):
+            return frozenset(lowered(v, item, number) for v in value)
+        case _:
+            return value
 
 
 def _sorted(values: Sequence[Any]) -> list[Any]:
@@ -185,7 +232,8 @@ class Simpler:
             case t.Bool() | t.Enum() | t.Sort():
                 yield from _before(value, self.domain(kind))
             case t.Opaque(name=name):
-                yield from (Token(name, 0),) if isinstance(value, Token) and value.id else ()
+                if isinstance(value, Token) and isinstance(value.id, int):
+                    yield from (Token(name, i) for i in range(value.id))
                 yield from (value[:0],) if isinstance(value, bytes | str) and value else ()
             case t.Record(fields=fields):
                 for name, of in fields:

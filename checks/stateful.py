@@ -271,8 +271,11 @@ def _rule(way: Way) -> Any:
     def event(self: Beside, call: Call) -> None:
         self.act(call)
 
+    def worth(self: Beside) -> bool:
+        return self.run.worth(way)
+
     drawn = _call(way) if way.event.params else st.just(Call(way, ()))
-    return precondition(lambda self: self.run.worth(way))(rule(call=drawn)(event))
+    return precondition(worth)(rule(call=drawn)(event))
 
 
 def _timers() -> Any:
@@ -281,8 +284,11 @@ def _timers() -> Any:
     def event(self: Beside, fire: Fire) -> None:
         self.act(fire)
 
+    def fires(self: Beside) -> bool:
+        return self.run.fires
+
     drawn = st.sampled_from((Fire(far=False), Fire(far=True)))
-    return precondition(lambda self: self.run.fires)(rule(fire=drawn)(event))
+    return precondition(fires)(rule(fire=drawn)(event))
 
 
 class ConformanceTest(TestCase):
@@ -297,6 +303,7 @@ class ConformanceTest(TestCase):
 
     def runTest(self) -> None:  # unittest's name
         """Hypothesis's own test, its failure without what its message says already."""
+        self.beside.shortest = None
         try:
             run_state_machine_as_test(self.beside, settings=self._settings())
         except Exception as error:

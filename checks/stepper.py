@@ -142,7 +142,7 @@ class Stepper:
 
     def _holds(self, p: ir.Property, state: State) -> bool:
         try:
-            return bool(self.reference.run_pure(p.function.body, {SELF: state}))
+            return bool(self.reference.run(p.function.body, {SELF: state}))
         except NoValue as error:
             raise Unreplayable(f"{p.name} has no value here: {error}") from error
 

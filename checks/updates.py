@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from lawful.spec.values import FrozenBag, FrozenMap
 
 from .meaning import NoValue
 
+Held = FrozenBag[Any] | FrozenMap[Any, Any] | tuple[Any, ...]
 
-def put(held: Any, key: Any, value: Any) -> Any:
+
+def put(held: Held, key: Any, value: Any) -> Held:
     """The map, bag or list with the value at the key; NoValue where a list has no such index."""
     if isinstance(held, FrozenBag):
-        bag = cast("FrozenBag[Any]", held)
-        others = {k: n for k, n in bag.items() if k != key}
+        others = {k: n for k, n in held.items() if k != key}
         return FrozenBag[Any]({**others, key: value} if value else others)
     if isinstance(held, FrozenMap):
-        table = cast("Table", held)
-        return FrozenMap[Any, Any]({**table, key: value})
+        return FrozenMap[Any, Any]({**held, key: value})
     if not -len(held) <= key < len(held):
         raise NoValue(f"there is no item {key}")
     at = key % len(held)

@@ -81,15 +81,15 @@ def _holds_alike(value: Any, type: t.Type) -> bool:
     """The same of a collection and what is in it."""
     match type:
         case t.Tuple(items=items):
-            same = isinstance(value, tuple) and len(value) == len(items)
+            same = value.__class__ is tuple and len(value) == len(items)
             return same and all(map(belongs, value, items))
         case t.Seq(item=item):
-            return isinstance(value, tuple | list) and all(belongs(each, item) for each in value)
+            return value.__class__ in (tuple, list) and all(belongs(x, item) for x in value)
         case t.Set(item=item):
-            return isinstance(value, set | frozenset) and all(belongs(x, item) for x in value)
+            return value.__class__ in (set, frozenset) and all(belongs(x, item) for x in value)
         case t.Map(key=key, value=of):
-            rows = value.items() if isinstance(value, Mapping) else [(None, None)]
-            return all(belongs(k, key) and belongs(v, of) for k, v in rows)
+            same = issubclass(value.__class__, Mapping)
+            return same and all(belongs(k, key) and belongs(v, of) for k, v in value.items())
         case _:
             return True
 

@@ -14,11 +14,11 @@ from .walk import free_locals
 
 def _display(b: Body, node: tree.Display, expected: t.Type | None) -> ir.Expr:
     place = node.place
-    fixed = node.kind == "tuple" and isinstance(expected, t.Tuple)
-    if fixed and len(expected.items) == len(node.items):
-        both = zip(node.items, expected.items, strict=True)
+    fixed = expected if node.kind == "tuple" and isinstance(expected, t.Tuple) else None
+    if fixed is not None and len(fixed.items) == len(node.items):
+        both = zip(node.items, fixed.items, strict=True)
         args = tuple(expr(b, item, kind) for item, kind in both)
-        return ir.Op(place, expected, "tuple", args)
+        return ir.Op(place, fixed, "tuple", args)
     item = None
     if isinstance(expected, t.Set | t.Seq):
         item = expected.item

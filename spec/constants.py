@@ -34,10 +34,8 @@ def constant(b: Body, value: Any, place: Place) -> ir.Expr | None:
             return ir.Const(place, t.Timer(value.urgent), False)
         case Record():
             return _record(b, value, place)
-        case tuple() | frozenset():
-            return _collection(b, value, place)
         case _:
-            return None
+            return _collection(b, value, place)
 
 
 def _record(b: Body, value: Any, place: Place) -> ir.Expr | None:
@@ -47,16 +45,17 @@ def _record(b: Body, value: Any, place: Place) -> ir.Expr | None:
     return None if None in args else ir.Make(place, kind, tuple(a for a in args if a is not None))
 
 
-def _collection(
-    b: Body, value: tuple[Any, ...] | frozenset[Any], place: Place
-) -> ir.Expr | None:
+def _collection(b: Body, value: Any, place: Place) -> ir.Expr | None:
+    kind: Any = value.__class__
+    if kind not in (tuple, frozenset):
+        return None
     # The order of a set's members must not depend on the hash seed.
-    members = value if isinstance(value, tuple) else sorted(value, key=repr)
+    members: list[Any] = [*value] if kind is tuple else sorted(value, key=repr)
     args = [constant(b, member, place) for member in members]
     known = tuple(arg for arg in args if arg is not None)
     if len(known) != len(args):
         return None
-    if isinstance(value, tuple):
+    if kind is tuple:
         return ir.Op(place, t.Tuple(tuple(arg.type for arg in known)), "tuple", known)
     item = t.union(tuple(arg.type for arg in known)) if known else t.Unknown()
     return ir.Op(place, t.Set(item, mutable=False), "set", known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -118,7 +118,7 @@ class Body:
         return ir.Local(place, type, name)
 
     @contextmanager
-    def without_hoisting(self) -> Iterator[None]:
+    def without_hoisting(self) -> Generator[None]:
         """Inside, an expression may be evaluated not at all or many times: no steps there."""
         kept, self.hoisted = self.hoisted, None
         try:
@@ -127,7 +127,7 @@ class Body:
             self.hoisted = kept
 
     @contextmanager
-    def knowing(self, facts: Mapping[ir.Expr, t.Type]) -> Iterator[None]:
+    def knowing(self, facts: Mapping[ir.Expr, t.Type]) -> Generator[None]:
         """Inside, these places are known to have narrower types."""
         kept = dict(self.facts)
         self.facts.update(facts)
@@ -137,7 +137,7 @@ class Body:
             self.facts = kept
 
     @contextmanager
-    def binding(self, names: Mapping[str, t.Type]) -> Iterator[None]:
+    def binding(self, names: Mapping[str, t.Type]) -> Generator[None]:
         """Inside, these names are locals."""
         kept = dict(self.locals), dict(self.aliases), self.assigned
         self.bind(names)

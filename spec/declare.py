@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import builtins
 import inspect
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import FrameType, FunctionType
 from typing import Any, ClassVar
 
-from . import parse, source, tree
+from . import classes, source, tree
 from .errors import DeclarationError, Place, Problem, a
 from .words import Expect, Fairness, Scope, header
 
@@ -68,6 +67,7 @@ class Declaration:
     """A class whose statement is a declaration; `lawful.Machine` derives from it."""
 
     _declared: ClassVar[Declared]
+    _resolved: ClassVar[object]
 
     def __init_subclass__(cls, abstract: bool = False) -> None:
         super().__init_subclass__()
@@ -75,7 +75,7 @@ class Declaration:
             return  # The root of the family is no declaration.
         frame = _statement_frame(cls)
         node = source.read_class(cls.__name__, frame)
-        syntax, problems = parse.class_statement(node, frame.f_code.co_filename)
+        syntax, problems = classes.class_statement(node, frame.f_code.co_filename)
         # A class made in a function sees what stood in that function when it was made.
         around = dict(frame.f_locals) if "<locals>" in cls.__qualname__ else {}
         names = Names(frame.f_globals, around)
@@ -93,10 +93,9 @@ def declared(cls: type[Declaration]) -> Declared:
 
 def _statement_frame(cls: type) -> FrameType:
     """The frame in which the class statement runs."""
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = inspect.currentframe()
     while frame is not None:
-        of_module = frame.f_globals.get("__name__") == cls.__module__
-        if of_module and frame.f_code.co_name != "__init_subclass__":
+        if frame.f_globals.get("__name__") == cls.__module__:
             return frame
         frame = frame.f_back
     raise source.unreadable(f"class {cls.__name__}", "<unknown>", 0)

@@ -136,15 +136,18 @@ def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
     if isinstance(root(of), ir.Self):
         may_change(b, place)
     kind = of.type
-    refused = t.NOTHING, lambda into: ir.Update(place, of, op, (), into)
+
+    def nothing(into: ir.Expr | None) -> ir.Stmt:
+        return ir.Update(place, of, op, (), into)
+
     if _mutable(kind) and not changeable(b, of, place):
-        return refused
+        return t.NOTHING, nothing
     if not _mutable(kind):
         b.problem(
             "L206", place, f"{op} of {a(kind)}", "a mutable container",
             "make a new value: a | {x}, or replace(...)",
         )  # fmt: skip
-        return refused
+        return t.NOTHING, nothing
     result, params = _signature(b, node, kind, op)
     args = arguments(b, node, params)
     for arg in args:

@@ -28,11 +28,12 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
             args = tuple(exprs.expr(b, arg, t.INT) for arg in node.args)
             return ir.Op(node.place, t.INT, kind, args)
         default = dict(node.keywords).get("default") if kind in ("min", "max") else None
-        bare = node if default is None else dataclasses.replace(node, keywords=node.keywords[1:])
+        others = tuple(row for row in node.keywords if default is None or row[0] != "default")
+        bare = dataclasses.replace(node, keywords=others)
         if len(bare.args) != 1 or bare.keywords:
             more = f", {kind}(a, b) or {kind}(collection, default=0)"
             return refused(b, node, f"{kind}(collection){more if kind in ('min', 'max') else ''}")
-        argument = node.args[0]
+        (argument,) = bare.args
         if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
             made = comprehension(b, argument, kind, None)
             found: ir.Expr = dataclasses.replace(made, place=node.place)

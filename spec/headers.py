@@ -161,7 +161,7 @@ class Headers:
 
 def _moved(node: Any, place: Place) -> Any:
     """The tree with every place replaced: text in a header has no lines of its own."""
-    if isinstance(node, tuple):
+    if node.__class__ is tuple:
         return tuple(_moved(each, place) for each in node)
     if not isinstance(node, tree.Tree):
         return node

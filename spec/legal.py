@@ -11,6 +11,7 @@ from .errors import Place, Problems, a, nearest
 from .ghosts import ghosts_are_not_read
 from .members import Members
 from .walk import inlined, statements, written
+from .words import Expected
 
 Rule = Callable[[ir.Machine, Members, Problems], None]
 BUILT_IN = frozenset({"deadlock", "bounds", "asserts", "undefined", "ambiguous"})
@@ -137,22 +138,22 @@ def _expectations_fit(machine: ir.Machine, members: Members, problems: Problems)
                     "L217", place, f"expects {name}", f"one of {', '.join(sorted(known))}",
                     nearest(name, known),
                 )  # fmt: skip
-            verdict = given[0] if isinstance(given, tuple) else given
+            verdict = given if isinstance(given, str) else given[0]
             if verdict not in VERDICTS:
                 problems.add(
                     "L217", place, f"{name}={verdict!r}", f"one of {', '.join(VERDICTS)}",
-                    nearest(str(verdict), VERDICTS),
+                    nearest(verdict, VERDICTS),
                 )  # fmt: skip
 
 
 def _expectations(
     members: Members, statement: Declared
-) -> Iterator[tuple[Place, dict[str, object]]]:
+) -> Iterator[tuple[Place, dict[str, Expected]]]:
     """Every `Expect` with its place: the machine's, and those of its scopes."""
-    yield statement.place("expects"), dict(members.expects)
+    yield statement.place("expects"), members.expects
     for name, scope in members.scopes.items():
         if scope.expects is not None:
-            yield statement.place(name), dict(scope.expects.verdicts)
+            yield statement.place(name), scope.expects.verdicts
 
 
 def _property_names(machine: ir.Machine, whole: ir.Machine) -> Iterator[str]:

@@ -163,7 +163,8 @@ class _Lowering:
                     "the values to try", f"Scope({p.name}=(1, 2)), or a default in the declaration",
                 )  # fmt: skip
             return ()
-        values = given if isinstance(given, tuple | list | range | set | frozenset) else ()
+        several = given.__class__ in (tuple, list, range, set, frozenset)
+        values: tuple[Any, ...] = tuple(given) if several else ()
         wrong = [v for v in values if not belongs(v, p.type)]
         if not values or wrong:
             found = f"{wrong[0]!r} for {p.name}: {p.type}" if wrong else f"{p.name}={given!r}"
@@ -174,7 +175,7 @@ class _Lowering:
             return ()
         encoded = [encode(value, p.type) for value in values]
         # The order of a set is that of nothing.
-        return tuple(sorted(encoded, key=rank) if isinstance(given, set | frozenset) else encoded)
+        return tuple(sorted(encoded, key=rank) if given.__class__ in (set, frozenset) else encoded)
 
     def _rule(self, f: ir.Function) -> Rule:
         plans: list[Plan] = []
@@ -226,10 +227,10 @@ def _items(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{name}.item" for name in names)
 
 
-def _spelled(value: object) -> str:
+def _spelled(value: Any) -> str:
     if isinstance(value, range):
         return f"{value.start}..{value.stop - 1}"
-    if isinstance(value, tuple | list):
+    if value.__class__ in (tuple, list):
         return ",".join(v.name if isinstance(v, enum.Enum) else str(v) for v in value)
     return str(value)
 

@@ -260,7 +260,7 @@ def _read_stale(body: Iterable[ir.Stmt], stale: set[str]) -> Place | None:
 
 def _read_stale_in_rounds(loop: ir.Loop, stale: set[str]) -> Place | None:
     ordered = t.ordered(loop.over.type)
-    left = set() if ordered else {*loop.names, *plain_locals(loop.body)}
+    left = set[str]() if ordered else {*loop.names, *plain_locals(loop.body)}
     for _ in range(2):  # What one round leaves, the next may read.
         rounds = stale - set(loop.names)
         culprit = _read_stale(loop.body, rounds)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any, cast
 
-from . import bodies, calls, comps, exprs, ir, operators, parse, source, tree
+from . import bodies, calls, classes, comps, exprs, ir, operators, source, tree
 from . import types as t
 from .annotations import TypeReader
 from .context import MISSING, Body, Mode, Scene, Shape, Signature
@@ -40,7 +40,7 @@ class Resolved:
 
 def resolve(cls: type[Declaration]) -> Resolved:
     """The resolved machine of a class; `DeclarationError` lists everything that is wrong in it."""
-    known = vars(cls).get("_resolved")
+    known = vars(cls).get("_resolved")  # Not an ancestor's.
     if isinstance(known, Resolved):
         return known
     RESOLVING.append(cls)
@@ -48,7 +48,7 @@ def resolve(cls: type[Declaration]) -> Resolved:
         resolved = _Resolver(cls).run()
     finally:
         RESOLVING.pop()
-    setattr(cls, "_resolved", resolved)  # a cache that the declarer never sees
+    cls._resolved = resolved  # pyright: ignore[reportPrivateUsage]  # a cache of this module
     return resolved
 
 
@@ -220,7 +220,7 @@ class _Resolver:
         before = len(self.problems.found)
         code = function.__code__
         node = source.read_function(function.__name__, code.co_filename, code.co_firstlineno)
-        method = parse.method(node, code.co_filename, of_class=False)
+        method = classes.method(node, code.co_filename, of_class=False)
         self.problems.found.extend(method.problems)
         if method.decorators:
             self._decorated(method)

@@ -50,8 +50,8 @@ def fresh(value: ir.Expr) -> bool:
         case ir.Op(op="get"):
             return False
         case ir.Op(args=args):
-            of_map = isinstance(value.type, t.Map)
-            inside = value.type.value if of_map else t.element(value.type)
+            kind = value.type
+            inside = kind.value if isinstance(kind, t.Map) else t.element(kind)
             return inside is None or t.immutable(inside) or all(map(fresh, args))
         case ir.Comp(element=element):
             return fresh(element)

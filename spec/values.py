@@ -37,11 +37,19 @@ class FrozenMap(dict[K, V]):
             self._hash = hash(frozenset(self.items()))
             return self._hash
 
-    def _refuse(self, *_args: object, **_kwargs: object) -> NoReturn:
+    def _refuse(self, *_args: Any, **_more: Any) -> NoReturn:
         raise TypeError("a FrozenMap is never changed")
 
     __setitem__ = __delitem__ = _refuse
-    clear = update = pop = popitem = setdefault = _refuse
+    clear = pop = popitem = _refuse
+
+    def update(self, *_args: Any, **_more: Any) -> NoReturn:
+        """Refused."""
+        self._refuse()
+
+    def setdefault(self, *_args: Any, **_more: Any) -> NoReturn:
+        """Refused."""
+        self._refuse()
 
     def __reduce__(self) -> tuple[type, tuple[dict[K, V]]]:
         return type(self), (dict(self),)
@@ -88,16 +96,30 @@ class World:
         for type_ in types:
             match type_:
                 case t.Enum(name=name, members=members):
-                    enums[name] = enum.Enum(name, {m: m for m in members})  # type: ignore[misc]  # the name is data
+                    enums[name] = _enum(name, members)
                 case t.Record(name=name, fields=fields):
                     records[name] = dataclasses.make_dataclass(
                         name, [field for field, _ in fields], frozen=True
                     )
                 case t.Sort(name=name):
-                    sorts[name] = type(Sort)(name, (Sort,), {"__slots__": ()})
+                    sorts[name] = _class(Sort, name)
                 case _:
                     pass
         return World(enums, records, sorts)
+
+
+def _enum(name: str, members: tuple[str, ...]) -> type[enum.Enum]:
+    # Called through a variable: type checkers want the name of an enum written out.
+    make: Any = enum.Enum
+    made: type[enum.Enum] = make(name, {m: m for m in members})
+    return made
+
+
+def _class(base: type[Any], name: str) -> type[Any]:
+    """A class made of a name alone, by its base's own metaclass."""
+    meta: Any = type(base)
+    made: type[Any] = meta(name, (base,), {"__slots__": ()})
+    return made
 
 
 def rank(encoded: Json) -> tuple[int, Any]:
@@ -160,7 +182,7 @@ def _pairs(pairs: Iterable[tuple[Json, Json]], key: t.Type) -> Json:
 def _identity(value: Any) -> int | str:
     if isinstance(value, Token):
         return value.id
-    raw = value if isinstance(value, bytes) else repr(value).encode()
+    raw: bytes = value if value.__class__ is bytes else repr(value).encode()
     return hashlib.sha256(raw).hexdigest()[:16]
 
 
@@ -205,7 +227,7 @@ def _decode(data: Any, type: t.Type, world: World) -> Any:
         case t.Float():
             return float(_plain(data, (int, float)))
         case t.Int():
-            return int(data["$int"]) if isinstance(data, dict) else _whole(data)
+            return int(data["$int"]) if data.__class__ is dict else _whole(data)
         case t.Enum(name=name):
             return world.enums[name][data]
         case t.Sort(name=name):
@@ -249,12 +271,13 @@ def _entries(data: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _alternative(data: Any, options: tuple[t.Type, ...]) -> t.Type:
+    tag = data.get("$") if data.__class__ is dict else None
     for option in options:
         if isinstance(option, t.Nothing):
             if data is None:
                 return option
         elif isinstance(option, t.Record):
-            if isinstance(data, dict) and data.get("$") == option.name:
+            if tag == option.name:
                 return option
         elif data is not None:
             return option

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from . import ir
 from .errors import Place
@@ -16,10 +17,10 @@ def children(node: ir.Node) -> Iterator[ir.Node]:
             yield from _nodes(getattr(node, f.name))
 
 
-def _nodes(value: object) -> Iterator[ir.Node]:
+def _nodes(value: Any) -> Iterator[ir.Node]:
     if isinstance(value, ir.Node):
         yield value
-    elif isinstance(value, tuple):
+    elif value.__class__ is tuple:
         for item in value:
             yield from _nodes(item)
 
@@ -56,13 +57,14 @@ def replaced(node: ir.Node, change: Callable[[ir.Node], ir.Node | None]) -> ir.N
     if new is not None:
         return new
     fields = {f.name: _replaced(getattr(node, f.name), change) for f in dataclasses.fields(node)}
-    return dataclasses.replace(node, **fields)  # type: ignore[arg-type]  # the same fields as before
+    made: ir.Node = dataclasses.replace(node, **fields)  # type: ignore[arg-type]  # its own fields
+    return made
 
 
-def _replaced(value: object, change: Callable[[ir.Node], ir.Node | None]) -> object:
+def _replaced(value: Any, change: Callable[[ir.Node], ir.Node | None]) -> object:
     if isinstance(value, ir.Node):
         return replaced(value, change)
-    if isinstance(value, tuple):
+    if value.__class__ is tuple:
         return tuple(_replaced(item, change) for item in value)
     return value
 

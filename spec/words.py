@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import inspect
 import linecache
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import (
@@ -100,12 +100,14 @@ class Record:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        dataclasses.dataclass(frozen=True)(cls)
-        cls._fields = tuple(f.name for f in dataclasses.fields(cls))  # type: ignore[arg-type]  # it is one now
+        made: Any = dataclasses.dataclass(frozen=True)(cls)
+        cls._fields = tuple(f.name for f in dataclasses.fields(made))
 
     def replace(self: T, **changes: Any) -> T:
         """A copy with these fields changed."""
-        return dataclasses.replace(self, **changes)  # type: ignore[type-var]  # subclasses are dataclasses
+        record: Any = self
+        copy: T = dataclasses.replace(record, **changes)
+        return copy
 
 
 @dataclass(slots=True)
@@ -240,10 +242,11 @@ def _property(kind: str) -> Callable[[F], F]:
 def misused(function: object, found: str, rewrite: str) -> DeclarationError:
     """The error for a decorator with its parentheses where it has none, or without."""
     code = getattr(function, "__code__", None)
-    frame = sys._getframe(2)
-    file, line = frame.f_code.co_filename, frame.f_lineno
     if code is not None:
         file, line = code.co_filename, code.co_firstlineno
+    else:
+        caller = inspect.stack(context=0)[2]
+        file, line = caller.filename, caller.lineno
     width = len(linecache.getline(file, line).rstrip())
     indent = width - len(linecache.getline(file, line).strip())
     place = Place(file, line, indent, line, width)
@@ -388,7 +391,7 @@ Expected = str | tuple[str, int]
 
 
 class Expect:
-    """Expected verdicts by property; ("violated", n) fixes the length of the shortest trace, too."""
+    """Expected verdicts by property; ("violated", n) fixes the shortest trace's length, too."""
 
     def __init__(self, **verdicts: Expected) -> None:
         self.verdicts: dict[str, Expected] = dict(verdicts)

@@ -211,3 +211,18 @@ class Talkative(ByHand):
 
     def hang(self, coat: bytes) -> Any:
         return str(super().hang(coat))
+
+
+class Lazy(ByHand):
+    """Refuses what is possible."""
+
+    def shut(self) -> set[int]:
+        raise Sorry("nobody is late")
+
+
+class Forgetful(ByHand):
+    """Loses what was asked when it opens."""
+
+    def unlock(self) -> None:
+        super().unlock()
+        self.asked = []

@@ -2,59 +2,45 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
-from lawful import (
-    Expect,
-    Machine,
-    Nat,
-    Opaque,
-    OrderedSort,
-    Record,
-    Refused,
-    Scope,
-    Sort,
-    State,
-    event,
-    ignore,
-    initial,
-    invariant,
-    require,
-    total,
-    transition,
-)
+from lawful import PropertyViolated, Refused
+from lawful.checks.conformance import ways
 from lawful.checks.reading import Unseen
+from lawful.runtime.access import InstanceAccess
 from lawful.testing import Mismatch, SimulatedClock, conformance
 
 from . import cloakroom as c
+from . import conforming as m
 
-QUICK = settings(derandomize=True, deadline=None, database=None, max_examples=30)
-
-
-def failure(make: Callable[[SimulatedClock], Any], machine: Any = c.Cloakroom, **given: Any) -> str:
-    """What the test of this implementation says; AssertionError where it says nothing."""
-    with pytest.raises(Mismatch) as caught:
-        run(machine, make, **given)
-    assert not getattr(caught.value, "__notes__", [])
-    return str(caught.value)
+QUICK = settings(
+    derandomize=True, deadline=None, database=None, max_examples=25, stateful_step_count=30
+)
+COATS = {"Coat": st.binary(max_size=2)}
 
 
 def run(machine: Any, make: Callable[[SimulatedClock], Any], **given: Any) -> None:
+    """Run the test of an implementation."""
     conformance(machine, make, settings=QUICK, **given)("runTest").debug()
 
 
-def by_hand(cls: type[c.ByHand]) -> str:
-    return failure(lambda clock: cls(), view=c.view, refused=(c.Sorry,), given=COATS)
+def told(machine: Any, make: Callable[[SimulatedClock], Any], **given: Any) -> list[str]:
+    """What the test of an implementation says when it fails, in lines that are not empty."""
+    with pytest.raises(Mismatch) as caught:
+        run(machine, make, **given)
+    assert not getattr(caught.value, "__notes__", [])
+    return [line for line in str(caught.value).splitlines() if line]
 
 
-COATS = {"Coat": st.binary(max_size=2)}
+def by_hand(cls: type[c.ByHand]) -> list[str]:
+    return told(c.Cloakroom, lambda clock: cls(), view=c.view, refused=(c.Sorry,))
+
 
 # What is right.
 
@@ -69,3 +55,231 @@ TestOtherParameters = conformance(
     c.Cloakroom(hooks=3), lambda clock: c.ByHand(3), view=c.view, refused=(c.Sorry,),
     settings=QUICK,
 )  # fmt: skip
+
+TestThroughPerform = conformance(
+    c.Cloakroom, lambda clock: [c.Cloakroom(clock=clock)], settings=QUICK,
+    perform=lambda rooms, event, args: rooms[0].lawful.take(event, *args),
+    view=lambda rooms: rooms[0],
+)  # fmt: skip
+
+TestFaults = conformance(m.Faults, lambda clock: m.Faults(), settings=QUICK)
+TestOffice = conformance(
+    m.Office, lambda clock: m.Office(clock=clock, universe=m.DESKS), settings=QUICK
+)
+TestSeats = conformance(m.Seats, lambda clock: m.Seats(universe=m.DESKS), settings=QUICK)
+TestCoins = conformance(m.Coins, lambda clock: m.Coins(), settings=QUICK)
+
+
+# What is wrong, and how it is told: the shortest calls that show it, and only what differs.
+
+
+def test_off_by_one() -> None:
+    assert by_hand(c.OneTooMany) == [
+        "Cloakroom, in the last of these events:",
+        "    hang(Coat(0))  # 1",
+        "    hang(Coat(0))  # 2",
+        "    hang(Coat(0))",
+        "the machine refuses it: no hook is free (2 < 2 is false)",
+        "the implementation accepts it and returns 3",
+        "coats[3]: expected nothing, found Coat(0)",
+        "issued: expected 2, found 3",
+    ]
+
+
+def test_forgets_to_purge() -> None:
+    assert by_hand(c.Hoarder) == [
+        "Cloakroom, in the last of these events:",
+        "    hang(Coat(0))  # 1",
+        "    fetch(1)",
+        "coats[1]: expected nothing, found Coat(0)",
+    ]
+
+
+def test_changes_its_state_where_it_refuses() -> None:
+    assert by_hand(c.Hasty) == [
+        "Cloakroom, in the last of these events:",
+        "    hang(Coat(0))  # 1",
+        "    hang(Coat(0))  # 2",
+        "    hang(Coat(0))",
+        "the machine refuses it: no hook is free (2 < 2 is false); nothing may change",
+        "issued: expected 2, found 3",
+    ]
+
+
+def test_gives_another_output() -> None:
+    assert by_hand(c.Confused) == [
+        "Cloakroom, in the last of these events:",
+        "    hang(Coat(0))  # 1",
+        "    hang(Coat(1))  # 2",
+        "    fetch(2)",
+        "output: expected Coat(1), found Coat(0)",
+    ]
+
+
+def test_gives_an_output_of_another_type() -> None:
+    assert by_hand(c.Talkative) == [
+        "Cloakroom, in this event:",
+        "    hang(Coat(0))",
+        "output: expected 1, found '1'",
+    ]
+
+
+def test_refuses_what_is_to_be_ignored() -> None:
+    assert by_hand(c.Pedant) == [
+        "Cloakroom, in this event:",
+        "    unlock()",
+        "the machine ignores it: it is open",
+        "the implementation refuses it: it is open",
+    ]
+
+
+def test_refuses_what_is_possible() -> None:
+    assert by_hand(c.Lazy) == [
+        "Cloakroom, in the last of these events:",
+        "    hang(Coat(0))  # 1",
+        "    shut()",
+        "the machine takes shut",
+        "the implementation refuses it: nobody is late",
+        "state: expected Hours.SHUT, found Hours.OPEN",
+        "coats[1]: expected nothing, found Coat(0)",
+        "quiet: expected stopped, found armed",
+    ]
+
+
+def test_loses_an_element_and_a_timer() -> None:
+    assert by_hand(c.Sleepy) == [
+        "Cloakroom, in the last of these events:",
+        "    hang(Coat(0))  # 1",
+        "    hang(Coat(0))",
+        "quiet: expected armed, found stopped",
+    ]
+    assert by_hand(c.Forgetful)[-1] == "wanted, in it: expected 1, found nothing"
+
+
+def test_begins_in_another_state() -> None:
+    assert told(c.Cloakroom, lambda clock: c.ByHand(), view=lambda room: {**c.view(room), "issued": 7}) == [
+        "Cloakroom, as it starts:",
+        "issued: expected 0, found 7",
+    ]
+
+
+def test_what_an_implementation_raises_is_shown_with_the_calls() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        run(c.Cloakroom, lambda clock: c.Broken(), view=c.view, refused=(c.Sorry,), given=COATS)
+    (note,) = caught.value.__notes__
+    assert note.splitlines()[2:] == [
+        "    hang(b'')  # 1",
+        "    shut()  # {1}",
+        "    ask(1)",
+        "    ask(1)",
+        "",
+        "the implementation raises this exception",
+    ]
+    assert any(entry.name == "ask" for entry in caught.traceback)
+
+
+def test_a_machine_that_breaks_its_own_word() -> None:
+    assert told(m.Liar, lambda clock: m.Liar())[1:] == [
+        "    more()",
+        "here the machine itself breaks few: n < 1 is false (n = 1)",
+    ]
+    assert told(m.Below, lambda clock: m.Below())[1:] == [
+        "    less()",
+        "here the machine itself breaks bounds: n: -1 is below 0",
+    ]
+
+
+# What the test itself has to give.
+
+
+def test_a_variable_that_is_not_shown() -> None:
+    def seen(room: c.ByHand) -> dict[str, Any]:
+        return {k: v for k, v in c.view(room).items() if k != "wanted"}
+
+    with pytest.raises(Unseen, match="dict shows no wanted: let `view` show it, or name it"):
+        run(c.Cloakroom, lambda clock: c.ByHand(), view=seen)
+    run(c.Cloakroom, lambda clock: c.ByHand(), view=seen, refused=(c.Sorry,), unseen=["wanted"])
+
+
+def test_a_choice_is_the_callers() -> None:
+    assert [(way.name, way.extra) for way in ways(m.Coins.lawful.ir)] == [
+        ("heads", False), ("tails", False),
+    ]  # fmt: skip
+    assert [(way.name, way.extra, way.timed) for way in ways(c.Cloakroom.lawful.ir)] == [
+        ("hang", False, False), ("fetch", False, False), ("ask", False, False),
+        ("shut", False, True), ("unlock", False, False),
+    ]  # fmt: skip
+    assert [(way.name, way.extra, way.timed) for way in ways(m.Worker.lawful.ir)] == [
+        ("work", False, False), ("go_home", False, True),
+        ("start", True, False), ("carry_on", True, False),
+    ]  # fmt: skip
+    assert all(way.timed for way in ways(m.Office.lawful.ir))
+
+
+def test_the_given_strategies_are_used() -> None:
+    seen: set[object] = set()
+
+    def perform(room: c.ByHand, event: str, args: tuple[Any, ...]) -> Any:
+        seen.update((event, arg) for arg in args)
+        return getattr(room, event)(*args)
+
+    given = {"Coat": st.just(b"coat"), "fetch.ticket": st.just(1), "Nat": st.integers(0, 3)}
+    run(
+        c.Cloakroom, lambda clock: c.ByHand(), perform=perform, view=c.view, refused=(c.Sorry,),
+        given=given,
+    )  # fmt: skip
+    assert {arg for event, arg in seen if event == "hang"} == {b"coat"}
+    assert {arg for event, arg in seen if event == "fetch"} == {1}
+    asked = {arg for event, arg in seen if event == "ask"}
+    assert asked > {0, 1, 2, 3}  # And what occurs.
+
+
+def test_settings_are_the_users() -> None:
+    made: list[int] = []
+
+    def make(clock: SimulatedClock) -> c.Cloakroom:
+        made.append(1)
+        return c.Cloakroom(clock=clock)
+
+    test = conformance(c.Cloakroom, make, settings=settings(QUICK, max_examples=3))
+    test("runTest").debug()
+    assert len(made) == 3
+    test.settings = settings(QUICK, max_examples=2, phases=[Phase.explicit])
+    test("runTest").debug()
+    assert len(made) == 3
+
+
+# The runtime's own part.
+
+
+def test_a_timer_that_does_not_fire(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(InstanceAccess, "fire_due", lambda self, now: [])
+    assert told(c.Cloakroom, lambda clock: c.Cloakroom(clock=clock)) == [
+        "Cloakroom, in the last of these events:",
+        "    hang(Coat(0))  # 1",
+        "    fire_due()",
+        "no timer fires; the machine may take shut",
+    ]
+
+
+def test_another_reason_is_a_difference() -> None:
+    def perform(room: c.Cloakroom, event: str, args: tuple[Any, ...]) -> Any:
+        try:
+            return room.lawful.take(event, *args)
+        except Refused as refused:
+            raise Refused("", event, "", refused.reasons[:1] * 2) from None
+
+    lines = told(c.Cloakroom, lambda clock: c.Cloakroom(clock=clock), perform=perform)
+    assert lines[0] == "Cloakroom, in this event:"
+    assert lines[2].startswith("reasons: expected ")
+
+
+def test_a_fault_has_its_name() -> None:
+    def perform(faults: m.Faults, event: str, args: tuple[Any, ...]) -> Any:
+        try:
+            return faults.lawful.take(event, *args)
+        except PropertyViolated as broken:
+            raise PropertyViolated("Faults", event, "asserts", broken.what) from None
+
+    made = told(m.Faults, lambda clock: m.Faults(), perform=perform, view=lambda faults: faults)
+    assert made == []

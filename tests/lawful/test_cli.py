@@ -52,9 +52,10 @@ class Surprise(Machine):
     scope = Scope(Nat=range(0, 5))
 """
 EXPECTS = 'expects = Expect(below_two=("violated", 2))'
-MET = SURPRISE.replace("deadlock_ok", f"{EXPECTS}\n    deadlock_ok")
-MET = MET.replace("Machine, Nat", "Expect, Machine, Nat")
-MISNAMED = WRONG.split("    @transition(source=Door.SHUT")[0]
+MET = SURPRISE.replace("deadlock_ok", f"{EXPECTS}\n    deadlock_ok").replace(
+    "Machine, Nat", "Expect, Machine, Nat"
+)
+MISNAMED = WRONG.split("    @transition(source=Door.SHUT", maxsplit=1)[0]
 
 
 def run(*args: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:

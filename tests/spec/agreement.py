@@ -53,13 +53,14 @@ def agreement(cls: type[Machine], limit: int = 300) -> Compared:
 
 def exact(value: Any) -> Any:
     """The value with the classes of all that is inside, so that 1 and True differ."""
-    if isinstance(value, dict):
+    kind: type[Any] = value.__class__
+    if issubclass(kind, dict):
         return "map", sorted(((exact(k), exact(v)) for k, v in value.items()), key=repr)
-    if isinstance(value, frozenset):
+    if kind is frozenset:
         return "set", sorted((exact(each) for each in value), key=repr)
-    if isinstance(value, tuple):
+    if issubclass(kind, tuple):
         return tuple(exact(each) for each in value)
-    return value.__class__.__name__, value
+    return kind.__name__, value
 
 
 def _properties(space: Space, twin: Twin, state: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -74,9 +74,12 @@ ALL: tuple[tuple[t.Type, tuple[object, ...]], ...] = (
     (NODE, (Node("Node1"), Node("Node2"))),
     (t.Opaque("Payload"), (Token("Payload", 0), Token("Payload", 1))),
     (t.Union((t.NOTHING, COLOUR)), (None, Colour.RED, Colour.BLUE)),
-    (t.Set(t.BOOL, False), tuple(map(frozenset, ((), (False,), (True,), (False, True))))),
+    (
+        t.Set(t.BOOL, False),
+        (frozenset[bool](), frozenset({False}), frozenset({True}), frozenset({False, True})),
+    ),
     (t.Seq(t.BOOL, False, 1), ((), (False,), (True,))),
-    (t.Bag(t.BOOL, 1), (FrozenBag(), FrozenBag({False: 1}), FrozenBag({True: 1}))),
+    (t.Bag(t.BOOL, 1), (FrozenBag[bool](), FrozenBag({False: 1}), FrozenBag({True: 1}))),
 )
 
 

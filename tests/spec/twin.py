@@ -138,7 +138,7 @@ class Twin:
 
     def _method(self, real: types.FunctionType, made: type[Any]) -> Any:
         head = words.header(real)
-        cells = []
+        cells: list[types.CellType] = []
         for name, cell in zip(real.__code__.co_freevars, real.__closure__ or (), strict=True):
             cells.append(types.CellType(made) if name == "__class__" else cell)
         function = types.FunctionType(
@@ -189,7 +189,7 @@ class Twin:
 
     def _fields(self, machine: str) -> list[tuple[str, t.Type]]:
         m = self.machines[machine]
-        return [(row.name, row.type) for row in (*m.variables, *m.parameters)]
+        return [(v.name, v.type) for v in m.variables] + [(p.name, p.type) for p in m.parameters]
 
     def instance(self, machine: str, state: tuple[Any, ...]) -> Any:
         """A twin in that state."""
@@ -202,7 +202,9 @@ class Twin:
         """The state of a twin."""
         return tuple(self.frozen(getattr(twin, n), k) for n, k in self._fields(machine))
 
-    def step(self, state: tuple[Any, ...], name: str, args: tuple[Any, ...]) -> tuple[str, Any, Any]:
+    def step(
+        self, state: tuple[Any, ...], name: str, args: tuple[Any, ...]
+    ) -> tuple[str, Any, Any]:
         """("done", state, output), or the kind of failure with None and None."""
         twin = self.instance(self.machine.name, state)
         with elements(self.sizes):
@@ -248,10 +250,6 @@ class _OutOfTarget(Exception):
     pass
 
 
-def _names(state: Any) -> list[str]:
-    return [s.name for s in state]
-
-
 def _transition(function: Callable[..., Any], head: words.Header) -> Callable[..., Any]:
     """The method with its header: source, timer, body, target."""
     of = head.of or "state"
@@ -292,7 +290,7 @@ def _dispatch(machine: ir.Machine, event: ir.Event) -> Callable[..., Any]:
     """An event that several transitions serve: the one that is enabled."""
 
     def run(self: Any, *args: Any) -> Any:
-        taken = []
+        taken: list[tuple[Any, Any]] = []
         for row in machine.serving(event.name):
             trial = copy.deepcopy(self)
             try:
@@ -321,9 +319,12 @@ class elements:  # used as a function
         def each(cls: Any) -> Iterator[Any]:
             return iter([cls(f"{cls.__name__}{i + 1}") for i in range(sizes[cls.__name__])])
 
+        def count(cls: Any) -> int:
+            return sizes[cls.__name__]
+
         self.kept = self.meta.__iter__, self.meta.__len__
         self.meta.__iter__ = each
-        self.meta.__len__ = lambda cls: sizes[cls.__name__]
+        self.meta.__len__ = count
 
     def __exit__(self, *_: object) -> None:
         self.meta.__iter__, self.meta.__len__ = self.kept
