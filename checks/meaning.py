@@ -51,9 +51,8 @@ PARTIAL = (KeyError, IndexError, ZeroDivisionError, ValueError)
 def freeze_bag(items: Any) -> FrozenBag[Any]:
     """A bag of an iterable's elements, or of a mapping's counts."""
     counts: dict[Any, int] = {}
-    if isinstance(items, Mapping):
-        given: Mapping[Any, int] = items
-        counts.update((k, n) for k, n in given.items() if n)
+    if hasattr(items, "items"):
+        counts.update((k, n) for k, n in items.items() if n)
     else:
         for item in items:
             counts[item] = counts.get(item, 0) + 1
