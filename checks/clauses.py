@@ -1,14 +1,15 @@
-"""The false clause of a condition, with the values read in it."""
+"""Why a guard or a condition is false: its clause, with the values read in it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from lawful.spec import ir
-from lawful.spec.explain import conjuncts, failure, shown, text
+from lawful.spec.explain import conjuncts, failure, named, refusal, shown, text
+from lawful.spec.outcomes import Reason
 from lawful.spec.values import encode
 
-from .meaning import Env, Meaning
+from .meaning import Env, Guard, Meaning
 
 
 def clause(m: Meaning, test: ir.Expr, env: Env) -> str:
@@ -27,3 +28,17 @@ def clause(m: Meaning, test: ir.Expr, env: Env) -> str:
 def _plain(value: Any) -> str:
     """A bound value as it is read: enums by name."""
     return getattr(value, "name", None) or str(value)
+
+
+def explain(m: Meaning, guard: Guard, transition: str) -> Reason:
+    """The false clause of a guard with the values in it."""
+    if guard.says is not None:
+        clause, header = guard.says()
+        return Reason(transition, clause, "", header)
+    why = "" if guard.why is None else str(m.eval(guard.why, guard.env))
+    if guard.test is None:
+        return Reason(transition, "", why, {})
+    test = next((c for c in conjuncts(guard.test) if not m.eval(c, guard.env)), guard.test)
+    values = [encode(m.eval(each, guard.env), each.type) for each in shown(test)]
+    clause = refusal(test, [text(value) for value in values])
+    return Reason(transition, clause, why, named(test, values))

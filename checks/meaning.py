@@ -100,6 +100,8 @@ class Meaning:
             for name, m in self.machines.items()
             for f in (*m.functions, *(p.function for p in m.properties))
         }
+        # A function of a module has the same name in every machine that uses it.
+        self.module_functions = {f.name: f for m in self.machines.values() for f in m.functions}
         self.domains: Callable[[t.Type], tuple[Any, ...]] = lambda _: ()
         self._codes: dict[int, tuple[ir.Expr, Code]] = {}
 
@@ -373,7 +375,7 @@ def _needed(m: Meaning, e: ir.Needed) -> Code:
 def _call(m: Meaning, e: ir.Call) -> Code:
     codes = [m.code(arg) for arg in e.args]
     if e.of is None:
-        plain = m.functions[m.machine.name, e.function]
+        plain = m.module_functions[e.function]
         return lambda env: m.call(plain, None, [code(env) for code in codes])
     assert isinstance(e.of.type, t.Part)
     function, of = m.functions[e.of.type.machine, e.function], m.code(e.of)

@@ -36,16 +36,18 @@ class Near:
     def state(self, machine: ir.Machine, parts: Iterable[ir.Machine], state: State) -> None:
         """Add what the variables and parameters hold, those of parts included."""
         known = {part.name: part for part in parts}
-        for v, value in zip((*machine.variables, *machine.parameters), state, strict=True):
-            match v.type:
-                case t.Part(machine=name):
-                    self.state(known[name], known.values(), value)
-                case t.Map(key=key, value=t.Part(machine=name)):
+        kinds = [(v.name, v.type) for v in machine.variables]
+        kinds += [(p.name, p.type) for p in machine.parameters]
+        for (name, kind), value in zip(kinds, state, strict=True):
+            match kind:
+                case t.Part(machine=inner):
+                    self.state(known[inner], known.values(), value)
+                case t.Map(key=key, value=t.Part(machine=inner)):
                     for k, part in value.items():
-                        self.add(key, k, v.name)
-                        self.state(known[name], known.values(), part)
-                case kind:
-                    self.add(kind, value, v.name)
+                        self.add(key, k, name)
+                        self.state(known[inner], known.values(), part)
+                case _:
+                    self.add(kind, value, name)
 
     def add_whole(self, kind: t.Type, value: Any) -> None:
         """Add a value of this type, and not what is in it."""

@@ -13,14 +13,14 @@ from typing import Any, NoReturn
 from lawful.spec import bounds, ir
 from lawful.spec import explain as words
 from lawful.spec import types as t
-from lawful.spec.explain import conjuncts, named, refusal, shown, text
+from lawful.spec.explain import named, shown, text
 from lawful.spec.outcomes import Reason
 from lawful.spec.show import expr as expr_text
 from lawful.spec.show import path
 from lawful.spec.values import encode
 
 from .boxes import Box, State, freeze, private, thaw
-from .clauses import clause
+from .clauses import clause, explain
 from .meaning import PARTIAL, SELF, Env, Guard, Meaning, NoValue, Said, iterate
 from .updates import UPDATE, put
 
@@ -328,20 +328,6 @@ def _header_guard(says: Callable[[], Said]) -> Guard:
 
 def _lazy(m: Reference, guard: Guard, transition: str) -> Callable[[], Reason]:
     return lambda: explain(m, guard, transition)
-
-
-def explain(m: Reference, guard: Guard, transition: str) -> Reason:
-    """The false clause of a guard with the values in it."""
-    if guard.says is not None:
-        clause, header = guard.says()
-        return Reason(transition, clause, "", header)
-    why = "" if guard.why is None else str(m.eval(guard.why, guard.env))
-    if guard.test is None:
-        return Reason(transition, "", why, {})
-    test = next((c for c in conjuncts(guard.test) if not m.eval(c, guard.env)), guard.test)
-    values = [encode(m.eval(each, guard.env), each.type) for each in shown(test)]
-    clause = refusal(test, [text(value) for value in values])
-    return Reason(transition, clause, why, named(test, values))
 
 
 # Statements, one small function each.

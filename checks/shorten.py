@@ -192,14 +192,14 @@ def lowered(value: Any, kind: t.Type, number: int) -> Any:
         case t.Record(fields=fields):
             rows = {n: lowered(getattr(value, n), of, number) for n, of in fields}
             return dataclasses.replace(value, **rows)
-        case t.Union() if value is not None:
-            return lowered(value, chosen(value, kind), number)
+        case t.Union():
+            return None if value is None else lowered(value, chosen(value, kind), number)
         case t.Tuple(items=items):
-            return tuple(lowered(v, of, number) for v, of in zip(value, items, strict=True))
+            return tuple(lowered(value[i], of, number) for i, of in enumerate(items))
         case t.Seq(item=item):
-            return tuple(lowered(v, item, number) for v in value)
+            return tuple(lowered(each, item, number) for each in value)
         case t.Set(item=item):
-            return frozenset(lowered(v, item, number) for v in value)
+            return frozenset(lowered(each, item, number) for each in value)
         case _:
             return value
 

@@ -120,8 +120,8 @@ def _members(cls: type[Machine], plan: Plan) -> list[tuple[str, Any]]:
     return [
         *((name, _reader(name, plan.fields[name])) for name in plan.variables),
         *((name, _reader(name, t.NOTHING)) for name in plan.parameters),
-        *((v.name, _absent("is a ghost: erased when it runs")) for v in m.variables if v.ghost),
-        *((name, _absent("is dropped")) for name in _dropped(cls, plan)),
+        *((v.name, _absent(v.name, "is a ghost: erased when it runs")) for v in m.variables if v.ghost),
+        *((name, _absent(name, "is dropped")) for name in _dropped(cls, plan)),
         *((name, _asked(name, cls)) for name in _readers(cls, plan)),
         *((way.name, _dressed(way, cls)) for way in plan.ways.values()),
         *((start.name, _starter(start, cls)) for start in plan.starts.values()),
@@ -140,12 +140,9 @@ def _reader(name: str, kind: t.Type) -> property:
 class _absent:  # it is used as a descriptor and shows nowhere
     """What a class of this name has no more."""
 
-    def __init__(self, why: str) -> None:
-        self.why = why
-        self.name = ""
-
-    def __set_name__(self, owner: type[Any], name: str) -> None:
+    def __init__(self, name: str, why: str) -> None:
         self.name = name
+        self.why = why
 
     def __get__(self, instance: object, owner: type[Any]) -> Any:
         raise AttributeError(f"{owner.__name__}.{self.name} {self.why}")

@@ -101,6 +101,10 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
             _after(b, make)
             return [make(ir.Local(target.place, b.locals[name], name))]
     value = exprs.expr(b, node.value, wanted)
+    if isinstance(value, ir.Self):
+        own_container(b, value, node.value.place)
+        b.bind({name: t.Unknown()})
+        return []
     named = not t.immutable(value.type) and isinstance(root(value), ir.Self)
     if named and isinstance(value, ir.Field | ir.Item) and wanted is None:
         return name_place(b, target, value)

@@ -15,6 +15,9 @@ from .words import Record, Sort, Timer
 
 def constant(b: Body, value: Any, place: Place) -> ir.Expr | None:
     """The expression for a constant, or None for an object that is none of the language."""
+    members = _collection(b, value, place)
+    if members is not None:
+        return members
     match value:
         case bool():
             return ir.Const(place, t.BOOL, value)
@@ -35,13 +38,13 @@ def constant(b: Body, value: Any, place: Place) -> ir.Expr | None:
         case Record():
             return _record(b, value, place)
         case _:
-            return _collection(b, value, place)
+            return None
 
 
 def _record(b: Body, value: Any, place: Place) -> ir.Expr | None:
     kind = b.scene.annotation(type(value), place, b.names)
-    fields = [getattr(value, f.name) for f in dataclasses.fields(value)]
-    args = [constant(b, field, place) for field in fields]
+    names = [f.name for f in dataclasses.fields(type(value))]
+    args = [constant(b, getattr(value, name), place) for name in names]
     return None if None in args else ir.Make(place, kind, tuple(a for a in args if a is not None))
 
 

@@ -83,7 +83,7 @@ def iterable(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
         if isinstance(kind, t.Sort | t.Enum | t.Bool):
             ordered = isinstance(kind, t.Enum) or (isinstance(kind, t.Sort) and kind.ordered)
             return ir.Domain(node.place, t.Iter(kind, ordered)), kind
-    found = expr(b, node)
+    found = looked_through(expr(b, node))
     if isinstance(found.type, t.Unknown):
         return found, found.type
     item = t.element(found.type)
@@ -94,6 +94,15 @@ def iterable(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
         )  # fmt: skip
         return b.wrong(node.place), t.Unknown()
     return found, item
+
+
+def looked_through(found: ir.Expr) -> ir.Expr:
+    """What is iterated, or looked in: of `m.keys()` the view, for no set need be made."""
+    match found:
+        case ir.Op(op="frozenset_of", args=(ir.Op(op="keys") as view,)):
+            return view
+        case _:
+            return found
 
 
 def _literal(b: Body, node: tree.Literal, expected: t.Type | None) -> ir.Expr:

@@ -90,8 +90,11 @@ def _view(op: str) -> Method:
         arguments(b, node, ())
         key, value = of.type.key, of.type.value
         items = {"keys": key, "values": value, "items": t.Tuple((key, value))}
-        result: t.Type = t.Set(key, False) if op == "keys" else t.Iter(items[op], False)
-        return ir.Op(node.place, result, op, (of,))
+        view = ir.Op(node.place, t.Iter(items[op], False), op, (of,))
+        if op != "keys":
+            return view
+        # Only keys have set algebra; what it gives is a set of its own and no view.
+        return ir.Op(node.place, t.Set(key, False), "frozenset_of", (view,))
 
     return resolve
 

@@ -6,7 +6,7 @@ from . import ir, tree
 from . import types as t
 from .context import Body, Resolver
 from .errors import Place, a
-from .exprs import expr, infer, misfit, truth
+from .exprs import expr, infer, looked_through, misfit, truth
 from .facts import facts_if
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "//": "floordiv", "%": "mod"}
@@ -120,7 +120,7 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
 
 
 def _membership(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr:
-    value, held = sides
+    value, held = sides[0], looked_through(sides[1])
     item = t.element(held.type)
     kinds = held.type.items if isinstance(held.type, t.Tuple) else (item,)
     if item is None and not isinstance(held.type, t.Unknown):
@@ -133,7 +133,7 @@ def _membership(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) 
             "L203", place, f"{value.type} {op} {held.type}", f"{a(item)} {op} it",
             "it is never there: look for a value of the elements' type",
         )  # fmt: skip
-    return ir.Op(place, t.BOOL, "in" if op == "in" else "not_in", sides)
+    return ir.Op(place, t.BOOL, "in" if op == "in" else "not_in", (value, held))
 
 
 def _both(b: Body, node: tree.Both, expected: t.Type | None) -> ir.Expr:

@@ -63,6 +63,8 @@ def fresh(value: ir.Expr) -> bool:
 
 def own_container(b: Body, value: ir.Expr, place: Place) -> None:
     """Note that a value which is to be stored is a container that stands elsewhere, too."""
+    if isinstance(value, ir.Self):
+        b.problem("L211", place, "a second name of the machine itself", "self", "write self")
     if isinstance(value.type, t.Timer | t.Part) or fresh(value):
         return
     word = _copier(value.type)

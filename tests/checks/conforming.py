@@ -44,22 +44,18 @@ class Worker(Machine):
     shift: Timer = Timer()
 
     @event
-    def work(self, hours: Nat) -> Nat: ...
+    def work(self, hours: Nat) -> None: ...
 
     @transition(source=Day.IDLE, target=Day.BUSY, event="work")
-    def start(self, hours: Nat) -> Nat:
+    def start(self, hours: Nat) -> None:
         require(hours > 0, "nothing to do")
         self.shift.start(8.0)
-        return self.add(hours)
+        self.done += hours
 
     @transition(source=Day.BUSY, event="work")
-    def carry_on(self, hours: Nat) -> Nat:
+    def carry_on(self, hours: Nat) -> None:
         require(hours > 1, "too little")
-        return self.add(hours)
-
-    def add(self, hours: Nat) -> Nat:
         self.done += hours
-        return self.done
 
     @transition(source=Day.BUSY, target=Day.IDLE, timer="shift")
     def go_home(self) -> None:
@@ -76,8 +72,8 @@ class Office(Machine):
     @transition()
     def work(self, desk: Desk, hours: Nat) -> Nat:
         require(self.free[desk], "taken")
-        done = self.worker.work(hours)
-        self.hours = max(self.hours, done)
+        self.worker.work(hours)
+        self.hours = max(self.hours, self.worker.done)
         self.free[desk] = not any(self.free[other] for other in Desk if other != desk)
         return self.hours
 
