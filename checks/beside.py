@@ -230,8 +230,8 @@ class Run(Generic[T]):
 
     def _all_fired(self, none: bool, error: MachineFault | None) -> None:
         """Nothing that the model could fire was left out, and the state is the model's."""
-        timed = [w for w in self.ways if w.rows[0].name == w.name and w.timed]
-        answers = [self.model.step(self.state, w, ()) for w in timed if not w.event.params]
+        fired = [w for w in self.ways if w.name == w.rows[0].name and w.rows[0].timer is not None]
+        answers = [self.model.step(self.state, w, ()) for w in fired if not w.event.params]
         lines = [_difference(d) for d in self._differences(self.state)]
         possible = [a.transition for a in answers if a.kind == "done"]
         if none and error is None and possible:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lawful.spec import ir
-from lawful.spec.explain import conjuncts, failure, named, refusal, shown, text
+from lawful.spec.explain import conjuncts, failure, form, named, refusal, shown, text
 from lawful.spec.outcomes import Reason
 from lawful.spec.values import encode
 
@@ -39,6 +39,6 @@ def explain(m: Meaning, guard: Guard, transition: str) -> Reason:
     if guard.test is None:
         return Reason(transition, "", why, {})
     test = next((c for c in conjuncts(guard.test) if not m.eval(c, guard.env)), guard.test)
-    values = [encode(m.eval(each, guard.env), each.type) for each in shown(test)]
+    values = [form(m.eval(each, guard.env), each.type) for each in shown(test)]
     clause = refusal(test, [text(value) for value in values])
     return Reason(transition, clause, why, named(test, values))

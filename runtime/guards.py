@@ -14,9 +14,7 @@ from lawful.spec import explain, ir
 from lawful.spec import types as t
 from lawful.spec.outcomes import Reason
 from lawful.spec.show import path
-from lawful.spec.values import encode
 
-MOST_ELEMENTS = 32  # What a refusal costs does not grow with what it is about.
 Said = tuple[str, dict[str, ir.Json]]
 
 
@@ -72,11 +70,9 @@ class AllRefused(Refusal):
 
 
 def plain(value: Any, kind: t.Type) -> ir.Json:
-    """The JSON form of a value in a refusal; of a large container only how large it is."""
-    if isinstance(kind, t.Set | t.Map | t.Seq | t.Bag) and len(value) > MOST_ELEMENTS:
-        return f"{len(value)} elements"
+    """Its form in a refusal; its text where an opaque value has none."""
     try:
-        return encode(value, kind)
+        return explain.form(value, kind)
     except (TypeError, AttributeError):
         return str(value)
 

@@ -27,6 +27,7 @@ M = TypeVar("M", bound="Machine")
 Universe = Mapping[type[Any], Any]
 REAL_TIME = Time(REAL)  # Of machines without timers: nothing ever stops it.
 NO_ELEMENTS: Mapping[str, tuple[Any, ...]] = {}
+GHOST = "is a ghost: erased when it runs"
 
 
 def plan_of(cls: type[Machine]) -> Plan:
@@ -135,9 +136,6 @@ def _reader(name: str, kind: t.Type) -> property:
     if view is None:
         return property(inside)
     return property(lambda self: view(inside(self)))
-
-
-GHOST = "is a ghost: erased when it runs"
 
 
 class _absent:  # it is used as a descriptor and shows nowhere

@@ -13,13 +13,16 @@ What is shown has a value wherever the condition had one, so evaluating it needs
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from . import ir
 from . import types as t
 from .show import path
+from .values import encode
 
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 LONGEST = 60  # Characters of one value; a refusal is one line.
+MOST_ELEMENTS = 32  # What a refusal costs does not grow with what it is about.
 
 
 def conjuncts(test: ir.Expr) -> tuple[ir.Expr, ...]:
@@ -79,6 +82,13 @@ def absent(place: ir.Expr, key: str) -> str:
 def timer(place: ir.Expr, armed: bool) -> str:
     """Why a timer's transition is refused."""
     return f"timer {path(place)} is not {'due' if armed else 'armed'}"
+
+
+def form(value: Any, kind: t.Type) -> ir.Json:
+    """The JSON form of a value in a refusal; of a large container only how large it is."""
+    if isinstance(kind, t.Set | t.Map | t.Seq | t.Bag) and len(value) > MOST_ELEMENTS:
+        return f"{len(value)} elements"
+    return encode(value, kind)
 
 
 def text(value: ir.Json) -> str:

@@ -68,6 +68,7 @@ class Office(Machine):
     worker: Worker = Worker()
     hours: Nat = 0
     free: dict[Desk, bool] = total(True)
+    dust: Timer = Timer()
 
     @transition()
     def work(self, desk: Desk, hours: Nat) -> Nat:
@@ -80,6 +81,11 @@ class Office(Machine):
     @transition()
     def leave(self) -> None:
         self.worker.go_home()
+        self.dust.start(1.0)
+
+    @transition(timer="dust")
+    def sweep(self) -> None:
+        require(self.hours > 2, "clean enough")
 
     @invariant
     def all_is_counted(self) -> bool:

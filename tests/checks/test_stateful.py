@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -218,6 +220,14 @@ def test_a_choice_is_the_callers() -> None:
         ("start", True, False), ("carry_on", True, False),
     ]  # fmt: skip
     assert all(way.timed for way in ways(m.Office.lawful.ir))
+
+
+def test_without_hypothesis_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    for name in ("lawful.testing", "lawful.checks.stateful"):
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'lawful\[test\]'"):
+        importlib.import_module("lawful.testing")
 
 
 def test_the_given_strategies_are_used() -> None:
