@@ -250,7 +250,9 @@ class Run(Generic[T]):
         lines = _kinds(answer, found)
         if not lines and event is not None and found.kind == "done":
             lines += self._output(answer, found.output, event)
-        differing = self._differences(answer.state)
+        # Before a start there may be nothing to read.
+        begins = self.begun or answer.kind == "done"
+        differing = self._differences(answer.state) if begins else []
         if differing and not lines and answer.kind != "done":
             lines.append(f"{_expects(answer)}; nothing may change")
         lines += [_difference(each) for each in differing]

@@ -53,7 +53,9 @@ def _judged(search: Search, name: str, kind: str) -> tuple[Verdict, str, Trace |
 
 
 def _unbroken(search: Search) -> Verdict:
-    """What the absence of a counterexample establishes."""
+    """What the absence of a counterexample establishes: of no states, nothing."""
+    if not search.states:
+        return Verdict.UNKNOWN
     if not search.complete:
         return Verdict.BOUNDED if search.depth > 1 else Verdict.UNKNOWN
     return Verdict.HOLDS_WITHIN_SCOPE if search.cut_by else Verdict.HOLDS
@@ -62,6 +64,8 @@ def _unbroken(search: Search) -> Verdict:
 def _reached(search: Search, name: str) -> tuple[Verdict, str, Trace | None]:
     """Whether the property is true somewhere for each of its values; the last one's witness."""
     unseen = search.unseen.get(name)
+    if not search.states:
+        return Verdict.UNKNOWN, "there is no state", None
     if unseen == [] and name in search.witnesses:
         return Verdict.HOLDS, "", _trace(search, search.witnesses[name], None)
     j = _named(search, name)
@@ -83,7 +87,7 @@ def _given(search: Search, j: Judged, args: Args) -> str:
 def _recovered(search: Search, name: str) -> tuple[Verdict, str, Trace | None]:
     """From every reachable state such a state can be reached, for each of the property's values."""
     assert search.predecessors is not None
-    if not search.complete:
+    if not search.complete or not search.states:
         return Verdict.UNKNOWN, "not everything was explored", None
     space, j = search.space, _named(search, name)
     unknown = False

@@ -8,6 +8,7 @@ declaration is refused · 5 usage · 70 a fault of ours.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -39,8 +40,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the return value is the exit code."""
     given = _parser().parse_args(argv)
     run: Callable[[argparse.Namespace], int] = given.run
+    given.out = sys.stdout
+    # What a user's module prints must not stand beside the JSON.
+    aside = contextlib.redirect_stdout(sys.stderr) if given.json == "-" else contextlib.nullcontext()
     try:
-        return run(given)
+        with aside:
+            return run(given)
     except (TargetError, OutOfReach) as error:
         return _say(str(error), USAGE)
     except DeclarationError as error:
@@ -86,7 +91,7 @@ def _check(commands_: Commands) -> None:
     parser.add_argument("--engine", choices=("auto", "reference"), default="auto")
     parser.add_argument("--first", action="store_true", help="stop at the first violation")
     parser.add_argument("--max-states", type=_positive, metavar="N")
-    parser.add_argument("--max-seconds", type=float, metavar="S")
+    parser.add_argument("--max-seconds", type=_seconds, metavar="S")
     parser.add_argument("--only", action="append", default=[], metavar="PROPERTY")
 
 
@@ -95,7 +100,7 @@ def _prove(commands_: Commands) -> None:
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument("--method", choices=("auto", "induction"), default="auto")
     parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
-    parser.add_argument("--timeout", type=float, default=10.0, metavar="S", help="each obligation")
+    parser.add_argument("--timeout", type=_seconds, default=10.0, metavar="S", help="each obligation")
 
 
 def _draw(commands_: Commands) -> None:
@@ -132,3 +137,13 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text}: expected 1 or more")
     return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text}: expected seconds above 0")
+    return value

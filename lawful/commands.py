@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -169,8 +168,7 @@ def _answer(given: argparse.Namespace, text: str, command: str, machines: Sequen
 
 def _write(given: argparse.Namespace, text: str, answer: Mapping[str, Json]) -> None:
     if given.json == "-":
-        json.dump(answer, sys.stdout, indent=1)
-        print()
+        print(json.dumps(answer, indent=1), file=given.out)
         return
     if given.json:
         _save(Path(given.json), json.dumps(answer, indent=1) + "\n")

@@ -29,7 +29,9 @@ def machines(target: str) -> list[type[Machine]]:
 
     Raises `TargetError`, and `DeclarationError` where the declaration is refused.
     """
-    where, _, name = target.partition(":")
+    where, colon, name = target.partition(":")
+    if not where or (colon and not name):
+        raise TargetError(f"{target!r} is no target: package.module[:Machine] or file.py[:Machine]")
     module = _module(where)
     defined = {
         n: c for n, c in vars(module).items() if _is_machine(c) and c.__module__ == module.__name__
@@ -107,7 +109,7 @@ def _run(load: Callable[[], T], where: str) -> T:
         raise
     except ModuleNotFoundError as error:
         raise TargetError(f"there is no module {where}: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         name = type(error).__name__
         raise TargetError(f"{where} cannot be imported: {name}: {error}") from error
 
@@ -126,10 +128,10 @@ def _checkable(cls: type[Machine]) -> bool:
 
 
 def expectations(cls: type[Machine], given: list[str]) -> dict[str, Expected]:
-    """The expected verdicts: the machine's, and those of the named scope."""
+    """The expected verdicts: the machine's, and those of its scope and of the named ones."""
     resolved = resolve(cls)
     out: dict[str, Expected] = dict(resolved.expects)
-    for name in given:
+    for name in ("scope", *given):
         scope = resolved.scopes.get(name)
         if scope is not None and scope.expects is not None:
             out.update(scope.expects.verdicts)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from . import exprs, ir, tree
 from . import types as t
-from .context import MISSING, Body
+from .context import MISSING, Body, is_path
 from .errors import a, nearest
 from .facts import facts_if
 
@@ -28,8 +28,8 @@ def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
         test = tests[0] if len(tests) == 1 else ir.Or(case.place, t.BOOL, tuple(tests))
         if case.guard is None:
             left.take(test, subject)
-        otherwise = {**b.facts, **facts_if(test, False)}
-        b.facts.update(facts_if(test, True))
+        otherwise = {**b.facts, **_of_both(facts_if(test, False), subject, value)}
+        b.facts.update(_of_both(facts_if(test, True), subject, value))
         if case.guard is not None:
             guard = exprs.truth(b, case.guard)
             otherwise = dict(before)
@@ -45,6 +45,14 @@ def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
         k: v for k, v in before.items() if isinstance(k, ir.Local) and k.name not in changed
     }
     return [ir.Assign(node.place, subject, value), *_branches(chain, left.nothing)]
+
+
+def _of_both(
+    facts: dict[ir.Expr, t.Type], subject: ir.Expr, value: ir.Expr
+) -> dict[ir.Expr, t.Type]:
+    """What a case tells of the subject, it tells of the place that the subject was read from."""
+    place = value.of if isinstance(value, ir.Narrow) else value
+    return {**facts, place: facts[subject]} if subject in facts and is_path(place) else facts
 
 
 def _branches(

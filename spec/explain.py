@@ -99,9 +99,9 @@ def text(value: ir.Json) -> str:
 
 def _text(value: ir.Json) -> str:
     match value:
-        case {"$": str(name), **fields}:
-            inside = ", ".join(f"{k}={_text(v)}" for k, v in fields.items())
-            return f"{name}({inside})"
+        case dict() if "$" in value:
+            inside = ", ".join(f"{k}={_text(v)}" for k, v in value.items() if k != "$")
+            return f"{value['$']}({inside})"
         case {"$int": str(digits)}:
             return digits
         case {"$tuple": list(items)}:

@@ -277,9 +277,13 @@ def _needed(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return refused(b, node, "needed(...) where it is evaluated once and for certain")
     b.changes = b.evaluated = True
     of = exprs.expr(b, node.args[0])
+    # What a test told does not matter: a value known to be None is refused when it is needed.
+    of = of.of if isinstance(of, ir.Narrow) else of
     left = tuple(o for o in t.options(of.type) if not isinstance(o, t.Nothing))
     why = exprs.expr(b, node.args[1], t.TEXT)
-    return ir.Needed(node.place, t.union(left) if left else t.Unknown(), of, why)
+    if not left:
+        return refused(b, node, "a value that may be another than None", "L203")
+    return ir.Needed(node.place, t.union(left), of, why)
 
 
 def _can(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:

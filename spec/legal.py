@@ -10,7 +10,7 @@ from .declare import Declared, declared
 from .errors import Place, Problems, a, nearest
 from .ghosts import ghosts_are_not_read
 from .members import Members
-from .walk import inlined, statements, written
+from .walk import everything, inlined, statements, written
 from .words import Expected
 
 Rule = Callable[[ir.Machine, Members, Problems], None]
@@ -188,6 +188,16 @@ def _fairness_names(machine: ir.Machine, members: Members, problems: Problems) -
                     )  # fmt: skip
 
 
+def _everything_has_a_type(machine: ir.Machine, members: Members, problems: Problems) -> None:
+    """What was refused has a problem of its own; nothing else without a type may get past."""
+    for node in () if problems.found else everything([machine]):
+        if isinstance(node, ir.Expr) and isinstance(node.type, t.Unknown):
+            problems.add(
+                "L203", node.place, "a value whose type cannot be told", "a value of one type",
+                "annotate the local that it comes from",
+            )
+
+
 RULES: tuple[Rule, ...] = (
     _signatures_agree,
     _events_are_no_other_members,
@@ -197,4 +207,5 @@ RULES: tuple[Rule, ...] = (
     _expectations_fit,
     _fairness_names,
     ghosts_are_not_read,
+    _everything_has_a_type,
 )

@@ -95,16 +95,19 @@ class Office(Machine):
 class Seats(Machine):
     """Several starts, and maps over all of a small type."""
 
+    day: Day
     taken: dict[Annotated[int, Interval(ge=1, le=3)], bool] = total(False)
     desk: Desk | None = None
     here: set[Desk] = set()
 
     @initial
-    def empty(self) -> None: ...
+    def empty(self) -> None:
+        self.day = Day.IDLE
 
     @initial
     def reserved(self, seat: Annotated[int, Interval(ge=1, le=3)], desk: Desk) -> None:
         require(seat < 3, "never reserved")
+        self.day = Day.BUSY
         self.taken[seat] = True
         self.desk = desk
 

@@ -211,3 +211,93 @@ def test_draw_writes_where_it_says(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_quiet_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("check", SENDER_AS_SEED, "--quiet", capsys=capsys) == (0, "", "")
+
+
+NEEDS = """
+from lawful import Machine, Nat, Record, Scope, needed, transition
+
+class A(Record):
+    x: Nat
+
+class B(Record):
+    y: Nat
+
+class Needs(Machine):
+    o: int | None = None
+    i: int = 0
+    r: A | B | None = B(1)
+
+    @transition()
+    def always_refused(self) -> None:
+        self.o = None
+        self.i = 1 - needed(self.o, "none")
+
+    @transition()
+    def matches(self) -> None:
+        match self.r:
+            case A():
+                self.i = 1
+            case None:
+                self.i = 0
+            case _:
+                self.i = self.r.y + 1
+
+    deadlock_ok = True
+    scope = Scope(int=range(0, 3), Nat=range(0, 2))
+"""
+UNMET = """
+from lawful import Expect, Machine, Nat, Scope, invariant
+
+class Unmet(Machine):
+    n: Nat = 0
+
+    @invariant
+    def ok(self) -> bool:
+        return True
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 3), expects=Expect(ok="violated"))
+"""
+NOWHERE = UNMET.replace("n: Nat = 0", "n: Nat = -1").replace("True\n\n    dead", "False\n\n    dead")
+
+
+def test_what_is_needed_and_known_to_be_none_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = answer("check", declared(tmp_path, NEEDS), capsys=capsys)
+    assert code == 0
+    [machine] = found["machines"]
+    assert machine["transitions"] == {
+        "always_refused": {"enabled": 0, "new": 0},
+        "matches": {"enabled": 2, "new": 1},
+    }
+
+
+def test_the_scopes_own_expectations_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("check", declared(tmp_path, UNMET), capsys=capsys)[0] == 1
+
+
+def test_nothing_holds_of_no_states(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = declared(tmp_path, NOWHERE)
+    code, found = answer("check", path, "--only", "ok", capsys=capsys)
+    assert code == 3
+    assert [p["verdict"] for p in found["machines"][0]["properties"]] == ["unknown"]
+    assert run("check", path, capsys=capsys)[0] == 1
+
+
+def test_what_a_module_prints_does_not_stand_beside_the_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = declared(tmp_path, "print('hello')\n" + SURPRISE)
+    code, out, err = run("check", path, "--json", "-", capsys=capsys)
+    assert code == 1
+    assert json.loads(out)["command"] == "check"
+    assert err == "hello\n"
+
+
+def test_a_module_that_exits_is_no_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run("check", declared(tmp_path, "raise SystemExit(0)"), capsys=capsys)
+    assert code == 5
+    assert "cannot be imported: SystemExit: 0" in err
