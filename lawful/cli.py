@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the return value is the exit code."""
     given = _parser().parse_args(argv)
     run: Callable[[argparse.Namespace], int] = given.run
-    given.out = sys.stdout
+    given.answer = sys.stdout
     # What a user's module prints must not stand beside the JSON.
     aside = contextlib.redirect_stdout(sys.stderr) if given.json == "-" else contextlib.nullcontext()
     try:

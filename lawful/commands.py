@@ -168,7 +168,7 @@ def _answer(given: argparse.Namespace, text: str, command: str, machines: Sequen
 
 def _write(given: argparse.Namespace, text: str, answer: Mapping[str, Json]) -> None:
     if given.json == "-":
-        print(json.dumps(answer, indent=1), file=given.out)
+        print(json.dumps(answer, indent=1), file=given.answer)
         return
     if given.json:
         _save(Path(given.json), json.dumps(answer, indent=1) + "\n")
