@@ -367,7 +367,7 @@ def conformance(
     cls, like = (machine, None) if isinstance(machine, type) else (type(machine), machine)
     subject = Subject(
         resolve(cls), make, perform, view, (Refused, *refused), frozenset(unseen), like
-    )  # fmt: skip
+    )
 
     class Test(ConformanceTest):
         beside = _beside(subject, given or {})

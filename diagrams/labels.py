@@ -139,7 +139,7 @@ class _Reader:
             case ir.Function(body=(ir.Return(value=ir.Expr() as value),)):
                 args = [self.said(arg, env) for arg in e.args]
                 inside = {name for node in everything([value]) if isinstance(node, ir.Clause)
-                          for name in node.names}  # fmt: skip
+                          for name in node.names}
                 free = {node.name for node in everything(args) if isinstance(node, ir.Local)}
                 if inside & free:
                     return None
@@ -271,7 +271,7 @@ class _Reader:
     def _needs(self, s: ir.Stmt, known: Env, path: tuple[ir.Expr, ...]) -> None:
         """The guards inside a statement's own expressions."""
         own = [getattr(s, field.name) for field in dataclasses.fields(s)
-               if field.name not in ("then", "other", "body")]  # fmt: skip
+               if field.name not in ("then", "other", "body")]
         for node in everything(own):
             if isinstance(node, ir.Needed):
                 absent = ir.IsA(node.place, t.BOOL, self.said(node.of, known), (t.NOTHING,))

@@ -42,9 +42,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     run: Callable[[argparse.Namespace], int] = given.run
     given.answer = sys.stdout
     # What a user's module prints must not stand beside the JSON.
-    aside = contextlib.redirect_stdout(sys.stderr) if given.json == "-" else contextlib.nullcontext()
+    out = sys.stderr if given.json == "-" else sys.stdout
     try:
-        with aside:
+        with contextlib.redirect_stdout(out):
             return run(given)
     except (TargetError, OutOfReach) as error:
         return _say(str(error), USAGE)
@@ -100,7 +100,9 @@ def _prove(commands_: Commands) -> None:
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument("--method", choices=("auto", "induction"), default="auto")
     parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
-    parser.add_argument("--timeout", type=_seconds, default=10.0, metavar="S", help="each obligation")
+    parser.add_argument(
+        "--timeout", type=_seconds, default=10.0, metavar="S", help="for each obligation"
+    )
 
 
 def _draw(commands_: Commands) -> None:

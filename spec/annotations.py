@@ -111,7 +111,7 @@ class TypeReader:
                 "L201", place, f"{name}, in {annotation}" if name != annotation else name,
                 "the name of a type",
                 nearest(name, _types_in(names), "import it, or define it at the top of the module"),
-            )  # fmt: skip
+            )
         except Exception as error:  # Whatever Python says of the text.
             self.refuse(place, f"{annotation}: {error}", FORMS, "correct the annotation")
         else:
@@ -135,12 +135,12 @@ class TypeReader:
                 self.refuse(
                     place, f"{item} inside {found}", "immutable elements and keys",
                     "use frozenset, tuple or a Record for what is inside",
-                )  # fmt: skip
+                )
             case t.Union() if not t.proper_union(found) or not t.immutable(found):
                 self.refuse(
                     place, str(found), "a union of Records, or one immutable type and None",
                     "wrap each alternative in a Record of its own",
-                )  # fmt: skip
+                )
             case _:
                 pass
         inside = t.element(found) if not isinstance(found, t.Map) else found.value
@@ -152,7 +152,7 @@ class TypeReader:
     def _class(self, cls: type, place: Place) -> t.Type | None:
         plain: dict[type, t.Type] = {
             bool: t.BOOL, int: t.INT, float: t.FLOAT, type(None): t.NOTHING, Timer: t.Timer(),
-        }  # fmt: skip
+        }
         if cls in plain:
             return plain[cls]
         if issubclass(cls, Clock):
@@ -179,7 +179,7 @@ class TypeReader:
             self.refuse(
                 place, f"two classes named {cls.__name__}", "one name for one class",
                 "rename one of them: values are written with the class's name",
-            )  # fmt: skip
+            )
 
     def _record(self, cls: type[Any], place: Place) -> t.Type:
         self._register(self.records, cls, place)
@@ -187,7 +187,7 @@ class TypeReader:
             self.refuse(
                 place, f"{cls.__name__} inside itself", "records that end",
                 "refer to the other record by a number or a Sort",
-            )  # fmt: skip
+            )
             return t.Unknown()
         bases = (base for base in cls.__mro__[1:] if base is not Record)
         older = [base for base in bases if issubclass(base, Record)]
@@ -195,7 +195,7 @@ class TypeReader:
             self.later(
                 place, f"{cls.__name__}, which inherits from {older[0].__name__}",
                 "write out the fields, and use a union where either may stand",
-            )  # fmt: skip
+            )
         names = Names(vars(sys.modules[cls.__module__]), _around(cls))
         fields: list[tuple[str, t.Type]] = []
         self.reading.append(cls)
@@ -264,13 +264,13 @@ class TypeReader:
                     place, f"{word.capitalize()}[...] inside another type",
                     f"{word.capitalize()}[...] round the whole type",
                     f"write {word.capitalize()}[...] outermost, in the annotation of a field",
-                )  # fmt: skip
+                )
             case _, annotated_types.BaseMetadata() | annotated_types.GroupedMetadata():
                 self.refuse(
                     place, f"{mark} on {a(found)}",
                     "Interval, Ge, Gt, Le, Lt on an int; MaxLen on a list or Counter",
                     "say it as an @invariant",
-                )  # fmt: skip
+                )
             case _:
                 pass  # Other libraries' marks mean nothing here.
         return found
@@ -279,10 +279,10 @@ class TypeReader:
 BOUND = (
     annotated_types.Interval, annotated_types.Ge, annotated_types.Gt, annotated_types.Le,
     annotated_types.Lt,
-)  # fmt: skip
+)
 CONTAINERS: dict[Any, int] = {
     set: 1, frozenset: 1, list: 1, collections.Counter: 1, dict: 2, collections.abc.Mapping: 2,
-}  # fmt: skip
+}
 
 
 def _container(origin: Any, inner: list[t.Type]) -> t.Type:

@@ -119,12 +119,12 @@ def _assign_local(
         b.problem(
             "L203", node.value.place, f"a view or iterator kept in {target.name}",
             "a collection", "iterate it where it is made, or keep tuple(...) or frozenset(...)",
-        )  # fmt: skip
+        )
     elif wanted is None and t.has_unknown(value.type) and not isinstance(value.type, t.Unknown):
         b.problem(
             "L215", node.place, f"{target.name}, an empty {type(value.type).__name__.lower()}",
             "the type of what it will hold", f"annotate it: {target.name}: {_example(value.type)}",
-        )  # fmt: skip
+        )
     own_container(b, value, node.value.place)
     kind = wanted or t.widened(value.type)
     b.bind({target.name: kind})
@@ -140,7 +140,7 @@ def _assign_local(
 def _example(kind: t.Type) -> str:
     examples: dict[type[t.Type], str] = {
         t.Set: "set[int] = set()", t.Seq: "list[int] = []", t.Map: "dict[int, int] = {}",
-    }  # fmt: skip
+    }
     return examples.get(type(kind), "Counter[int] = Counter()")
 
 
@@ -152,7 +152,7 @@ def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
             b.problem(
                 "L203", node.value.place, str(value.type), f"a tuple of {len(target.items)}",
                 "assign a tuple with as many items as there are names",
-            )  # fmt: skip
+            )
         b.bind({each.name: t.Unknown() for each in target.items if isinstance(each, tree.Name)})
         return []
     temporaries = [b.temporary(kind, node.place) for kind in items]
@@ -170,7 +170,7 @@ def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
             b.problem(
                 "L211", node.value.place, f"{a(local.type)} unpacked", "immutable values",
                 "assign containers one by one",
-            )  # fmt: skip
+            )
         b.replaced(place)
         out.append(ir.Assign(node.place, place, local))
     return out
@@ -181,7 +181,7 @@ def _unpacked_local(b: Body, each: tree.Name, local: ir.Local) -> ir.Expr | None
         b.problem(
             "L206", each.place, f"{each.name}, which names a place in the state",
             "a local that is assigned once", "use another name for this",
-        )  # fmt: skip
+        )
         return None
     kind = b.locals.get(each.name) or t.widened(local.type)
     b.bind({each.name: kind})
@@ -225,7 +225,7 @@ def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
                 b.problem(
                     "L206", node.place, "a key removed from a total map",
                     "a map that keeps every key", "assign the value that means absent",
-                )  # fmt: skip
+                )
             if isinstance(root(of), ir.Self):
                 may_change(b, node.place)
             elif not changeable(b, of, node.place):
@@ -238,7 +238,7 @@ def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
                     "L206", node.place, "del of what is no item of a map",
                     "del self.m[k] of a dict",
                     "q.pop(i) for a list, s.discard(x) for a set, c[x] = 0 for a Counter",
-                )  # fmt: skip
+                )
             return []
 
 
@@ -248,7 +248,7 @@ def _evaluate(b: Body, node: tree.Evaluate) -> list[ir.Stmt]:
         b.problem(
             "L102", node.place, "an expression whose value is not used", "a statement",
             "remove it, or assign it",
-        )  # fmt: skip
+        )
         return []
     static = b.static(call.function)
     if static is words.require:
@@ -262,7 +262,7 @@ def _evaluate(b: Body, node: tree.Evaluate) -> list[ir.Stmt]:
             b.problem(
                 "L102", node.place, "a call whose value is not used", "a call that does something",
                 "remove it, or assign its value",
-            )  # fmt: skip
+            )
         return []
     return [_after(b, changing[1])]
 
@@ -284,7 +284,7 @@ def _guards_here(b: Body, place: Place, what: str = "a guard") -> bool:
     b.problem(
         "L208", place, f"{what} in {a(b.mode)}", "an expression that only reads",
         "return a bool instead",
-    )  # fmt: skip
+    )
     return False
 
 
@@ -327,7 +327,7 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
         b.problem(
             "L203", node.place, f"{len(node.names)} names for {a(item)}",
             "one name, or as many as the tuple has items", "unpack tuples only",
-        )  # fmt: skip
+        )
         bound = dict.fromkeys(node.names, t.Unknown())
     b.bind(bound)
     b.facts = {}  # What a round changes is not known when the next one begins.
@@ -344,7 +344,7 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
             "L218", changing, "a change of the collection that the loop goes through",
             "a loop that leaves its collection alone",
             "iterate a copy: sorted(...) of a set or map, tuple(...) of a list",
-        )  # fmt: skip
+        )
     return [loop]
 
 

@@ -98,7 +98,7 @@ def _hoisted(
         b.problem(
             "L102", node.place, "a change of the state inside an expression",
             "a statement of its own", "assign the result to a local first",
-        )  # fmt: skip
+        )
         return b.wrong(node.place)
     local = b.temporary(type, node.place)
     b.hoisted.append(make(local))
@@ -147,7 +147,7 @@ def _part(b: Body, node: tree.Apply, kind: t.Part) -> ir.Expr:
             b.problem(
                 "L204", value.place, name, f"one of {', '.join(sorted(shape.fixed))}",
                 "give parameters only: variables start from their defaults",
-            )  # fmt: skip
+            )
         else:
             args.append((name, exprs.expr(b, value, shape.fields[name])))
     return ir.New(node.place, kind, tuple(args))
@@ -180,7 +180,7 @@ def _method(
         b.problem(
             "L205", node.place, f"{name} of {a(of.type)}",
             f"one of {', '.join(known)}" if known else "a value that has methods", rewrite,
-        )  # fmt: skip
+        )
     return b.wrong(node.place)
 
 
@@ -197,7 +197,7 @@ def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Exp
             else "a helper or a property",
             "call a part's transitions in a transition, and only there" if signature
             else nearest(name, shape.methods),
-        )  # fmt: skip
+        )
         return b.wrong(node.place)
     b.evaluated = True
     if shape is b.scene.own and signature.kind == "helper" and b.scene.helper(name) is None:

@@ -117,7 +117,7 @@ def _own_names(b: Body, case: tree.Case) -> None:
                 b.problem(
                     "L206", pattern.place, f"{name}, a local that has a value already",
                     "a name that this case alone binds", "use another name in the pattern",
-                )  # fmt: skip
+                )
 
 
 def _taken(b: Body, case: tree.Case) -> tuple[ir.Stmt, ...]:
@@ -152,7 +152,7 @@ def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
         b.problem(
             "L203", pattern.place, f"{a(value.type)}", f"{a(subject.type)}",
             "this case is never taken: match what the value can be",
-        )  # fmt: skip
+        )
     return ir.Op(pattern.place, t.BOOL, "eq", (subject, value))
 
 

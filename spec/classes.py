@@ -21,7 +21,7 @@ def method(node: ast.FunctionDef, file: str, *, of_class: bool = True) -> tree.M
         parser.problems.add(
             "L104", head, f"def {node.name}({', '.join(params)})", "self as the first parameter",
             "write self first; what needs no machine is a function of the module",
-        )  # fmt: skip
+        )
     decorators = tuple(parser.place(each) for each in node.decorator_list)
     return tree.Method(head, node.name, params, body, doc, tuple(parser.problems.found), decorators)
 
@@ -61,7 +61,7 @@ def class_statement(node: ast.ClassDef, file: str) -> tuple[tree.Class, list[Pro
     cls = tree.Class(
         head, node.name, doc, tuple(fields), tuple(methods), tuple(assigned), tuple(lambdas),
         tuple(parser.place(base) for base in node.bases),
-    )  # fmt: skip
+    )
     _once(parser, cls)
     return cls, parser.problems.found
 
@@ -78,14 +78,14 @@ def _refuse_item(parser: Parser, item: ast.stmt) -> None:
                           item.col_offset + len("async def")),
             f"async def {item.name}", "a plain method",
             "a body only computes: return an output, and let the caller of the event perform it",
-        )  # fmt: skip
+        )
     else:
         found = ast.unparse(item).split("\n")[0][:80]
         parser.problems.add(
             "L106", parser.place(item), found,
             "fields with annotations, methods, constants, ignore, drop, Scope, Expect, Fairness",
             "compute it above the class, and name it here: LIMIT = limit()",
-        )  # fmt: skip
+        )
 
 
 def _once(parser: Parser, cls: tree.Class) -> None:
@@ -99,7 +99,7 @@ def _once(parser: Parser, cls: tree.Class) -> None:
                 "L109", place, f"a second {name}",
                 f"one {name}: the first is in line {seen[name].line}",
                 "rename one of them; two transitions of one event: event=\"...\"",
-            )  # fmt: skip
+            )
         seen.setdefault(name, place)
 
 

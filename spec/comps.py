@@ -72,7 +72,7 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
             b.problem(
                 "L203", clause.place, f"{len(clause.names)} names for {a(item)}",
                 "one name, or as many as the tuple has items", "unpack tuples only",
-            )  # fmt: skip
+            )
             bound = dict.fromkeys(clause.names, t.Unknown())
         b.bind(bound)
         conditions: list[ir.Expr] = []
@@ -118,7 +118,7 @@ def comprehension(
         "all": t.BOOL, "any": t.BOOL, "sum": t.INT, "min": t.INT, "max": t.INT,
         "list": t.Seq(item, mutable=True), "tuple": t.Seq(item, mutable=False),
         "set": t.Set(item, mutable=True),
-    }  # fmt: skip
+    }
     result = results.get(kind)
     if result is None:
         assert key is not None
@@ -173,7 +173,7 @@ def _comprehension(b: Body, node: tree.Comprehension, expected: t.Type | None) -
         b.problem(
             "L103", node.place, "a generator by itself", "a fold or a collection round it",
             "write all(...), any(...), sum(...), frozenset(...), tuple(...)",
-        )  # fmt: skip
+        )
         return b.wrong(node.place)
     kinds: dict[str, ir.CompKind] = {"set": "set", "list": "list", "map": "map"}
     return comprehension(b, node, kinds[node.kind], expected)

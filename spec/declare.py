@@ -126,7 +126,7 @@ def _bases(cls: type[Declaration], declared: Declared) -> Iterator[Problem]:
             "L107", places[1] if len(places) > 1 else declared.tree.place,
             f"{cls.__name__}({found})", "one base class, a machine",
             "keep one; make the other a part (peer: Peer = Peer()), or functions of the module",
-        )  # fmt: skip
+        )
 
 
 SETTINGS: dict[str, tuple[type, str]] = {
@@ -150,7 +150,7 @@ def _name(cls: type, name: str, place: Place, kind: str) -> Iterator[Problem]:
         yield Problem(
             "L108", place, "__init__", "defaults of fields, or @initial",
             "give the fields defaults; what depends on arguments goes into an @initial method",
-        )  # fmt: skip
+        )
     elif name in RESERVED:
         rewrite = "choose another name"
         if name in SETTINGS:
@@ -161,7 +161,7 @@ def _name(cls: type, name: str, place: Place, kind: str) -> Iterator[Problem]:
         yield Problem(
             "L108", place, name, "a name that does not begin with _",
             f"call it {name.strip('_') or 'something'}; what begins with _ belongs to the library",
-        )  # fmt: skip
+        )
 
 
 def _hidden(declared: Declared, name: str, value: object) -> Iterator[Problem]:
@@ -178,7 +178,7 @@ def _decorators(method: tree.Method, kind: str) -> Iterator[Problem]:
         yield Problem(
             "L105", method.decorators[0], f"{len(method.decorators)} decorators on {method.name}",
             f"@{kind} alone", "a method is one thing; move what the other does elsewhere",
-        )  # fmt: skip
+        )
 
 
 def _function(declared: Declared, name: str, function: FunctionType) -> Iterator[Problem]:
@@ -193,7 +193,7 @@ def _function(declared: Declared, name: str, function: FunctionType) -> Iterator
         yield Problem(
             "L106", declared.place(name), f"{name} = {function.__name__}",
             "each transition and property under one name", f"write def {name}(self) with its body",
-        )  # fmt: skip
+        )
         return
     yield from method.problems
     yield from _decorators(method, head.kind)
@@ -201,4 +201,4 @@ def _function(declared: Declared, name: str, function: FunctionType) -> Iterator
         yield Problem(
             "L102", method.body[0].place, f"a body of the event {name}", "an event without a body",
             f'write `...` here; what happens goes into @transition(event="{name}")',
-        )  # fmt: skip
+        )

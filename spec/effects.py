@@ -46,7 +46,7 @@ def _rooted(b: Body, node: tree.Expression) -> bool:
     while isinstance(node, tree.Attribute | tree.Subscript):
         node = node.of
     return isinstance(node, tree.Name) and (node.name == "self" or node.name in b.locals
-                                            or node.name in b.aliases)  # fmt: skip
+                                            or node.name in b.aliases)
 
 
 def may_change(b: Body, place: Place) -> bool:
@@ -57,7 +57,7 @@ def may_change(b: Body, place: Place) -> bool:
     b.problem(
         "L208", place, f"a change or a guard in {a(b.mode)}", "an expression that only reads",
         "change the state in transitions and the helpers that they call",
-    )  # fmt: skip
+    )
     return False
 
 
@@ -67,14 +67,14 @@ def _base(b: Body, node: tree.Apply, name: str) -> Effect | None:
         b.problem(
             "L204", node.place, f"super().{name}(...)", "a transition that the ancestor has",
             nearest(name, b.scene.own.methods),
-        )  # fmt: skip
+        )
         return t.Unknown(), lambda into: ir.Base(node.place, name, (), into)
     key, signature = found
     if signature.kind not in ("transition", "initial"):
         b.problem(
             "L190", node.place, f"super().{name}(...), {a(signature.kind)}",
             "super() of a transition or an @initial", "give both a helper, and call that",
-        )  # fmt: skip
+        )
         return signature.output, lambda into: ir.Base(node.place, key, (), into)
     may_change(b, node.place)
     args = arguments(b, node, signature.params)
@@ -93,14 +93,14 @@ def _of_machine(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect 
         b.problem(
             "L190", node.place, f"{name}, an @initial", "what this version supports",
             "give the part a transition that sets it up, and call that",
-        )  # fmt: skip
+        )
         return t.Unknown(), lambda into: ir.Return(node.place, None)
     if shape is b.scene.own:
         b.problem(
             "L204", node.place, f"self.{name}(...), {a(signature.kind)} of this machine",
             "a helper",
             "put what both do into a helper method, and call that from both",
-        )  # fmt: skip
+        )
         return t.Unknown(), lambda into: ir.Return(node.place, None)
     may_change(b, node.place)
     args = arguments(b, node, signature.params)
@@ -117,7 +117,7 @@ def _helper(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect | No
                 "L204", node.place, f"{name}, a helper that changes {shape.name}",
                 "a transition of the part, or a helper that only reads",
                 f"give {shape.name} a transition that does this, and call it",
-            )  # fmt: skip
+            )
             return t.Unknown(), lambda into: ir.Return(node.place, None)
         return None
     found = b.scene.helper(name)
@@ -146,7 +146,7 @@ def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
         b.problem(
             "L206", place, f"{op} of {a(kind)}", "a mutable container",
             "make a new value: a | {x}, or replace(...)",
-        )  # fmt: skip
+        )
         return t.NOTHING, nothing
     result, params = _signature(b, node, kind, op)
     args = arguments(b, node, params)
@@ -210,4 +210,4 @@ def _total_map(b: Body, node: tree.Apply) -> None:
     b.problem(
         "L206", node.place, "a key removed from a total map", "a map that keeps every key",
         "assign the value that means absent, or declare a partial map",
-    )  # fmt: skip
+    )

@@ -37,12 +37,12 @@ def misfit(b: Body, place: Place, found: t.Type, expected: t.Type) -> None:
         b.problem(
             "L207", place, f"a value that may be None ({found})", str(expected),
             'test it with `is None`, or write needed(value, "why")',
-        )  # fmt: skip
+        )
     elif isinstance(found, t.Map) and isinstance(expected, t.Map) and found.total < expected.total:
         b.problem(
             "L203", place, f"{a(found)} that may lack keys", f"{a(expected)} with every key",
             _mended(found, expected),
-        )  # fmt: skip
+        )
     else:
         b.problem("L203", place, str(found), str(expected), _mended(found, expected))
 
@@ -91,7 +91,7 @@ def iterable(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
         b.problem(
             "L203", node.place, str(found.type), "a collection, a range or a sort",
             "iterate a set, map, list, tuple, range(...) or the elements of a sort",
-        )  # fmt: skip
+        )
         return b.wrong(node.place), t.Unknown()
     return found, item
 
@@ -109,7 +109,7 @@ def _literal(b: Body, node: tree.Literal, expected: t.Type | None) -> ir.Expr:
     value = node.value
     types: dict[type, t.Type] = {
         bool: t.BOOL, int: t.INT, float: t.FLOAT, str: t.TEXT, type(None): t.NOTHING,
-    }  # fmt: skip
+    }
     kind = types[type(value)]
     if isinstance(kind, t.Int) and isinstance(expected, t.Float):
         return ir.Const(node.place, t.FLOAT, float(value or 0))
@@ -125,7 +125,7 @@ def _name(b: Body, node: tree.Name, expected: t.Type | None) -> ir.Expr:
                 "L211", node.place, f"{node.name}, a name of what was replaced since",
                 "a name of a place that is still the same",
                 "write out the place: after the change, Python's name means the old container",
-            )  # fmt: skip
+            )
         return narrowed(b, b.aliases[node.name])
     if node.name in b.locals:
         return narrowed(b, ir.Local(node.place, b.locals[node.name], node.name))
@@ -133,14 +133,14 @@ def _name(b: Body, node: tree.Name, expected: t.Type | None) -> ir.Expr:
         b.problem(
             "L201", node.place, f"{node.name}, before it has a value",
             "a local that was assigned on the way here", "assign it first, in the same block",
-        )  # fmt: skip
+        )
         return b.wrong(node.place)
     if node.name in b.names:
         return _constant(b, b.names[node.name], node.place, node.name)
     b.problem(
         "L201", node.place, node.name, "a parameter, a local, a constant or a type",
         _known_name(b, node.name),
-    )  # fmt: skip
+    )
     return b.wrong(node.place)
 
 
@@ -158,7 +158,7 @@ def _constant(b: Body, value: Any, place: Place, text: str) -> ir.Expr:
             "L201", place, f"{text}, {a(type(value).__name__)}",
             "a constant: bool, int, enum member, record, or a tuple or frozenset of them",
             "pass it as a parameter of the event, or make it a constant of the module",
-        )  # fmt: skip
+        )
         return b.wrong(place)
     return found
 
@@ -208,7 +208,7 @@ def _of_union(b: Body, node: tree.Attribute, of: ir.Expr) -> ir.Expr:
             b.problem(
                 "L207", node.of.place, f"a value that may be None ({of.type})", "a record",
                 'test it with `is None`, or write needed(value, "why")',
-            )  # fmt: skip
+            )
             return b.wrong(node.place)
         fields = dict(option.fields) if isinstance(option, t.Record) else {}
         found.append(fields.get(node.name, t.Unknown()))
@@ -244,7 +244,7 @@ def _subscript(b: Body, node: tree.Subscript, expected: t.Type | None) -> ir.Exp
             b.problem(
                 "L203", node.key.place, "this index", f"a literal below {len(items)}",
                 "unpack the tuple",
-            )  # fmt: skip
+            )
         case t.Unknown():
             pass
         case _:
@@ -292,7 +292,7 @@ def join(b: Body, place: Place, types: tuple[t.Type, ...]) -> t.Type:
             "L203", place, " and ".join(str(option) for option in t.options(joined)),
             "values of one type, or records and None",
             "Python would merge True with 1, and compare what never is equal: use one type",
-        )  # fmt: skip
+        )
         return t.Unknown()
     return joined
 
@@ -302,7 +302,7 @@ def unordered(b: Body, place: Place, found: str) -> None:
     b.problem(
         "L210", place, found, "the same result in every order",
         "iterate sorted(...), a list or a tuple parameter; or make a set, or use sum, min, max",
-    )  # fmt: skip
+    )
 
 
 def _interpolated(b: Body, node: tree.Interpolated, expected: t.Type | None) -> ir.Expr:

@@ -60,7 +60,7 @@ class Fields:
         self.reader.refuse(
             self.place(name), f"{name}: Param[{kind}]", "an immutable parameter",
             "use frozenset, tuple or Mapping",
-        )  # fmt: skip
+        )
         return t.Unknown()
 
     def _variable(self, name: str, kind: t.Type) -> t.Type:
@@ -68,7 +68,7 @@ class Fields:
             self.reader.refuse(
                 self.place(name), f"{name}: {kind}", "a float only as a Param",
                 "count in integers: milliseconds, cents",
-            )  # fmt: skip
+            )
             return t.Unknown()
         if isinstance(kind, t.Map) and not kind.total:
             default = self.default(name)
@@ -96,7 +96,7 @@ class Fields:
             self.reader.refuse(
                 place, f"{cls.__name__} inside itself", "another machine",
                 "a part is a machine of its own",
-            )  # fmt: skip
+            )
             return t.Unknown()
         try:
             self.part(kind.machine, cls)

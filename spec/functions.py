@@ -60,7 +60,7 @@ def _sure(b: Body, default: ir.Expr) -> None:
         b.problem(
             "L190", default.place, "a default that may have no value", "a constant or a variable",
             "assign it to a local first",
-        )  # fmt: skip
+        )
 
 
 def _any_element(found: ir.Expr) -> ir.Expr:
@@ -92,7 +92,7 @@ def _next(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
             "L190", node.place, "a search that may be undefined for a later element",
             "elements and conditions that always have a value",
             "write a for loop with break",
-        )  # fmt: skip
+        )
     other = exprs.expr(b, node.args[1], expected)
     _sure(b, other)
     zero = ir.Const(node.place, t.INT, 0)
@@ -128,7 +128,7 @@ def _collected(kind: str, op: str) -> Caller:
                 "L203", argument.place, f"a collection of {item}, which have no order",
                 "integers, an OrderedSort, or tuples of them",
                 "sort by a number: sorted((m.seqno, ...) for m in ...), or keep a set",
-            )  # fmt: skip
+            )
         return _converted(node.place, kind, op, (of, wanted if wanted is not None else item))
 
     return resolve
@@ -145,7 +145,7 @@ def _converted(
     types: dict[str, t.Type] = {
         "set": t.Set(item, True), "frozenset": t.Set(item, False), "list": t.Seq(item, True),
         "tuple": t.Seq(item, False), "sorted": t.Seq(item, True),
-    }  # fmt: skip
+    }
     if of is None:
         return ir.Op(place, types[kind], "set" if kind in ("set", "frozenset") else kind, ())
     return ir.Op(place, types[kind], op, (of,))
@@ -205,7 +205,7 @@ def _ordered_iter(op: str) -> Caller:
         items = tuple(item for _, item in made)
         results: dict[str, t.Type] = {
             "reversed": items[0], "enumerate": t.Tuple((t.INT, items[0])), "zip": t.Tuple(items),
-        }  # fmt: skip
+        }
         args = tuple(of for of, _ in made)
         return ir.Op(node.place, t.Iter(results[op], True), op, args)
 
@@ -249,7 +249,7 @@ def _isinstance(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         b.problem(
             "L203", second.place, f"{never[0]}, where {a(of.type)} stands", f"one of: {of.type}",
             "this is never true: test for what the value can be",
-        )  # fmt: skip
+        )
         return b.wrong(node.place)
     return ir.IsA(node.place, t.BOOL, of, tuple(options))
 
@@ -271,7 +271,7 @@ def _needed(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         b.problem(
             "L208", node.place, f"a guard in {a(b.mode)}", "an expression that only reads",
             "test the value: `x is not None and ...`",
-        )  # fmt: skip
+        )
         return b.wrong(node.place)
     if b.hoisted is None:
         return refused(b, node, "needed(...) where it is evaluated once and for certain")
@@ -308,7 +308,7 @@ def _total(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         b.problem(
             "L203", place, f"total(...) over {expected.key}", "keys of a finite type",
             "Annotated[int, Interval(ge=0, le=7)], an enum or a sort; or a partial map: = {}",
-        )  # fmt: skip
+        )
     over = ir.Domain(place, t.Iter(expected.key, False))
     if isinstance(argument, tree.Function) and len(argument.params) == 1:
         name = argument.params[0]

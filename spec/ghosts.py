@@ -23,7 +23,7 @@ def ghosts_are_not_read(machine: ir.Machine, members: Members, problems: Problem
                 "L214", expr.place, f"{expr.name}, which is or depends on a ghost",
                 "ordinary variables in guards, outputs and other variables",
                 "make it an ordinary variable, or use it in properties alone",
-            )  # fmt: skip
+            )
 
 
 def _bodies(

@@ -45,7 +45,7 @@ class Headers:
         return ir.Transition(
             place, key, head.event or member.name, control, source, target, timer, function,
             member.tree.doc,
-        )  # fmt: skip
+        )
 
     def _control(self, place: Place) -> ir.Expr | None:
         own = self.scene.own
@@ -58,7 +58,7 @@ class Headers:
                 "L212", place, f"a source or target, but {found}",
                 "a variable `state` of a State type, or of=\"...\"",
                 'declare state: Conn = Conn.OPEN with class Conn(State), or name it: of="pc[p]"',
-            )  # fmt: skip
+            )
         return None
 
     def _family(self, member: Member, signature: Signature, text: str) -> ir.Expr | None:
@@ -115,7 +115,7 @@ class Headers:
                         "L212", place, f"{state}, a state of {type(state).__name__}",
                         f"a state of {control.type}",
                         f"one of {', '.join(control.type.members)}",
-                    )  # fmt: skip
+                    )
         return tuple(state.name for state in given)
 
     # Ignored events.
@@ -135,7 +135,7 @@ class Headers:
             self.scene.problems.add(
                 "L204", place, "a `when` that is no lambda", "a lambda written here",
                 "when=lambda self, m: m.seqno < self.next",
-            )  # fmt: skip
+            )
         return ir.Ignore(place, name, given.event, source, when, given.otherwise, given.because)
 
     def _when(
@@ -149,7 +149,7 @@ class Headers:
                 "L204", written.place, f"lambda {', '.join(written.params)}: ...",
                 f"lambda {takes}: ...",
                 "take self and the event's parameters, or the first of them",
-            )  # fmt: skip
+            )
             return None
         bound = tuple((n, k) for n, (_, k) in zip(names, params, strict=False))
         bound += params[len(names) :]

@@ -18,7 +18,7 @@ BUILT_IN = frozenset({"deadlock", "bounds", "asserts", "undefined", "ambiguous"}
 VERDICTS = (
     "proved", "proved-within", "holds", "holds-within-scope", "bounded", "sampled", "unknown",
     "violated", "undefined",
-)  # fmt: skip
+)
 
 
 def judge(machine: ir.Machine, members: Members, problems: Problems) -> None:
@@ -37,7 +37,7 @@ def _signatures_agree(machine: ir.Machine, members: Members, problems: Problems)
                 "L212", transition.place, f"def {transition.name}{_signature(f.params, f.output)}",
                 f"the parameters and the output of the event {event.name}",
                 f"write {wanted}: all transitions of one event share its signature",
-            )  # fmt: skip
+            )
 
 
 def _signature(params: tuple[tuple[str, t.Type], ...], output: t.Type) -> str:
@@ -64,7 +64,7 @@ def _events_are_no_other_members(
             problems.add(
                 "L219", event.place, f"{event.name}, an event and {a(kind)}",
                 "one meaning for each name", "rename one of them",
-            )  # fmt: skip
+            )
 
 
 def _control_moves_by_target(machine: ir.Machine, members: Members, problems: Problems) -> None:
@@ -112,13 +112,13 @@ def _ignores_fit(machine: ir.Machine, members: Members, problems: Problems) -> N
             problems.add(
                 "L217", row.place, f"ignore({row.event!r})", f"one of {', '.join(sorted(events))}",
                 nearest(row.event, events),
-            )  # fmt: skip
+            )
         elif not t.fits(t.NOTHING, event.output):
             problems.add(
                 "L216", row.place, f"{row.event}, which gives {a(event.output)}",
                 "an event whose output admits None",
                 f"annotate it -> {event.output} | None, or leave it refused here",
-            )  # fmt: skip
+            )
 
 
 def _drops_name_members(machine: ir.Machine, members: Members, problems: Problems) -> None:
@@ -126,7 +126,7 @@ def _drops_name_members(machine: ir.Machine, members: Members, problems: Problem
         problems.add(
             "L217", declared(owner).place(row), f"drop({name!r})", "a member of an ancestor",
             nearest(name, (*members.methods, *members.ignores)),
-        )  # fmt: skip
+        )
 
 
 def _expectations_fit(machine: ir.Machine, members: Members, problems: Problems) -> None:
@@ -137,13 +137,13 @@ def _expectations_fit(machine: ir.Machine, members: Members, problems: Problems)
                 problems.add(
                     "L217", place, f"expects {name}", f"one of {', '.join(sorted(known))}",
                     nearest(name, known),
-                )  # fmt: skip
+                )
             verdict = given if isinstance(given, str) else given[0]
             if verdict not in VERDICTS:
                 problems.add(
                     "L217", place, f"{name}={verdict!r}", f"one of {', '.join(VERDICTS)}",
                     nearest(verdict, VERDICTS),
-                )  # fmt: skip
+                )
 
 
 def _expectations(
@@ -177,7 +177,7 @@ def _fairness_names(machine: ir.Machine, members: Members, problems: Problems) -
                 problems.add(
                     "L217", place, f"fairness of {name}", f"one of {', '.join(known)}",
                     nearest(name, known),
-                )  # fmt: skip
+                )
                 continue
             for each in group.each or ():
                 if each not in known[name]:
@@ -185,7 +185,7 @@ def _fairness_names(machine: ir.Machine, members: Members, problems: Problems) -
                         "L217", place, f"each {each} of {name}",
                         f"one of {', '.join(known[name])}" if known[name] else "no parameter",
                         nearest(each, known[name]),
-                    )  # fmt: skip
+                    )
 
 
 def _everything_has_a_type(machine: ir.Machine, members: Members, problems: Problems) -> None:

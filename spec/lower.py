@@ -56,7 +56,7 @@ class _Lowering:
                     "L302", m.place, f"{key} in the scope of {m.name}",
                     f"one of {', '.join(sorted(k for k in self.known if k.isidentifier()))}",
                     nearest(key, self.known, "remove the key"),
-                )  # fmt: skip
+                )
         self.problems.stop_if_any()
         text = tuple((k, _spelled(v)) for k, v in self.bounds.items())
         return Flat(m, sizes, fields, parameters, initials, rules, properties, text)
@@ -134,7 +134,7 @@ class _Lowering:
                 "L303", place, f"{key}={found!r}",
                 f"a range of consecutive integers that {a(kind)} can have",
                 f"Scope({key}=range(0, 4))",
-            )  # fmt: skip
+            )
 
     def _length(self, kind: t.Type, names: tuple[str, ...], place: Place) -> int:
         found = self._bound(names)
@@ -146,7 +146,7 @@ class _Lowering:
         self.problems.add(
             number, place, f"{key}: {kind}" if found is None else f"{key}={found!r}",
             "its greatest length or total", example,
-        )  # fmt: skip
+        )
         return 0
 
     def _bound(self, names: Iterable[str]) -> Any:
@@ -161,7 +161,7 @@ class _Lowering:
                 self.problems.add(
                     "L301", p.place, f"{p.name}: {p.type}, without a default",
                     "the values to try", f"Scope({p.name}=(1, 2)), or a default in the declaration",
-                )  # fmt: skip
+                )
             return ()
         several = given.__class__ in (tuple, list, range, set, frozenset)
         values: tuple[Any, ...] = tuple(given) if several else ()
@@ -171,7 +171,7 @@ class _Lowering:
             self.problems.add(
                 "L303", p.place, found, f"a tuple of values of type {p.type}",
                 f"Scope({p.name}=(...,)) with the values to try",
-            )  # fmt: skip
+            )
             return ()
         encoded = [encode(value, p.type) for value in values]
         # The order of a set is that of nothing.
@@ -185,7 +185,7 @@ class _Lowering:
                 self.problems.add(
                     "L304", f.place, f"{name}: float", "a type with finitely many values",
                     "make it a Param, or count in integers",
-                )  # fmt: skip
+                )
             bound = {plan.name for plan in plans}
             plans.append(Plan(name, scoped, self._membership(f.body, name, bound)))
         return Rule(f.name, tuple(plans))

@@ -27,7 +27,7 @@ def arguments(
             "L204", node.place, _as_written(node),
             f"{getattr(node.function, 'name', '')}({', '.join(f'{n}: {k}' for n, k in params)})",
             "give each parameter once",
-        )  # fmt: skip
+        )
         return ()
     return tuple(exprs.expr(b, given[name], kind) for name, kind in params)
 
@@ -37,7 +37,7 @@ def refused(b: Body, node: tree.Apply, expected: str, number: str = "L204") -> i
     b.problem(
         number, node.place, _as_written(node), expected,
         "write it so; the calls of the language are listed on its page under Bodies",
-    )  # fmt: skip
+    )
     return b.wrong(node.place)
 
 

@@ -41,7 +41,7 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
                 "L203", place, f"{left.type} {op} {right.type}",
                 "two integers, two sets or two lists that have this operation",
                 _instead(op, (left.type, right.type)),
-            )  # fmt: skip
+            )
     return b.wrong(place)
 
 
@@ -99,7 +99,7 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
             b.problem(
                 "L203", place, f"{left.type} {op} {right.type}", "two values of one type",
                 "these are never equal: compare what can be",
-            )  # fmt: skip
+            )
             return b.wrong(place)
         return ir.Op(place, t.BOOL, "eq" if op == "==" else "ne", sides)
     match left.type, right.type:
@@ -115,7 +115,7 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
             b.problem(
                 "L203", place, f"{left.type} {op} {right.type}", "two integers or two sets",
                 "only integers, ordered sorts and sets have an order",
-            )  # fmt: skip
+            )
     return b.wrong(place)
 
 
@@ -127,12 +127,12 @@ def _membership(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) 
         b.problem(
             "L203", held.place, f"{op} {a(held.type)}", "a collection",
             "look in a set, map, list, tuple or bag",
-        )  # fmt: skip
+        )
     elif item is not None and not all(k is not None and t.alike(value.type, k) for k in kinds):
         b.problem(
             "L203", place, f"{value.type} {op} {held.type}", f"{a(item)} {op} it",
             "it is never there: look for a value of the elements' type",
-        )  # fmt: skip
+        )
     return ir.Op(place, t.BOOL, "in" if op == "in" else "not_in", (value, held))
 
 

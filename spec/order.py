@@ -21,7 +21,7 @@ from .walk import everything, free_locals, inlined, own_expressions
 GROUPS = {
     "add": "sum", "sub": "sum", "union": "union", "difference": "difference",
     "intersection": "intersection", "min": "min", "max": "max",
-}  # fmt: skip
+}
 LEFT_ONLY = frozenset({"sub", "difference"})
 UPDATES = {"add": "union", "update": "union", "discard": "difference"}
 AT_ELEMENT = frozenset({"add", "discard", "remove", "delete", "pop", "start", "stop"})

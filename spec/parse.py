@@ -134,12 +134,12 @@ def parameters(parser: Parser, args: ast.arguments) -> None:
                 "L104", parser.place(arg), f"the parameter {arg.arg}",
                 "parameters that can be given by position and by name",
                 "leave out /, *, *args and **kwargs; for several values take a tuple",
-            )  # fmt: skip
+            )
     for default in args.defaults:
         parser.problems.add(
             "L104", parser.place(default), f"the default {ast.unparse(default)}"[:80],
             "parameters without defaults", "give every argument at every call",
-        )  # fmt: skip
+        )
 
 
 def function(p: Parser, node: ast.Lambda) -> tree.Function:
@@ -155,7 +155,7 @@ def _constant(p: Parser, node: ast.Constant) -> tree.Expression:
     p.problems.add(
         "L103", p.place(node), ast.unparse(node)[:80], "a bool, an int, None or, in reasons, text",
         "keep such a value outside; inside, an Opaque stands for it",
-    )  # fmt: skip
+    )
     return tree.Literal(p.place(node), None)
 
 
@@ -173,7 +173,7 @@ def _subscript(p: Parser, node: ast.Subscript) -> tree.Expression:
             p.problems.add(
                 "L103", p.place(cut.step), f"a step of {ast.unparse(cut.step)}"[:80],
                 "a slice without a step", "write tuple(q[i] for i in range(low, high, step))",
-            )  # fmt: skip
+            )
         low = None if cut.lower is None else p.expr(cut.lower)
         high = None if cut.upper is None else p.expr(cut.upper)
         return tree.Cut(p.place(node), of, low, high)
@@ -207,7 +207,7 @@ def _unary(p: Parser, node: ast.UnaryOp) -> tree.Expression:
         p.problems.add(
             "L103", p.place(node), ast.unparse(node)[:80], "one of not, -, +",
             "integers have no fixed number of bits here; for sets subtract: everyone - s",
-        )  # fmt: skip
+        )
         return p.expr(node.operand)
     of = p.expr(node.operand)
     if op == "-" and isinstance(of, tree.Literal) and type(of.value) is int:
@@ -268,7 +268,7 @@ def _interpolated(p: Parser, node: ast.JoinedStr) -> tree.Expression:
                 p.problems.add(
                     "L103", p.place(node), ast.unparse(node)[:80], "plain {value} in an f-string",
                     "leave out the format and the conversion",
-                )  # fmt: skip
+                )
             parts.append(p.expr(part.value))
         else:
             parts.append(p.expr(part))

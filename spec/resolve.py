@@ -89,7 +89,7 @@ class _Resolver:
         self.scene = Scene(
             own, self.shapes, self.problems, self._constant, self._helper, self._module_function,
             self._base, self.reader.read, EXPRESSIONS, self._made_functions, self._unfit,
-        )  # fmt: skip
+        )
         self.headers = Headers(self.scene, self.reader, self.members)
         machine = self._machine()
         judge(machine, self.members, self.problems)
@@ -97,7 +97,7 @@ class _Resolver:
         world, m = self.reader.world(), self.members
         return Resolved(
             machine, world, dict(self.reader.parts), m.scopes, m.expects, m.fairness
-        )  # fmt: skip
+        )
 
     def _part(self, name: str, cls: type[Declaration]) -> None:
         """Take in a machine that a field is."""
@@ -112,14 +112,14 @@ class _Resolver:
             self.problems.add(
                 "L219", place, f"{name}, a variable and a method", "one meaning for each name",
                 "rename one of them",
-            )  # fmt: skip
+            )
         for older, newer in self.members.undecorated:
             kind = "transition" if older.header is None else older.header.kind
             self.problems.add(
                 "L105", newer.tree.place,
                 f"{newer.name} without a decorator; in {older.owner.__name__} it is under @{kind}",
                 f"@{kind} over it, too", "write the decorator again, or rename a helper",
-            )  # fmt: skip
+            )
 
     def _guess_helpers(self) -> None:
         """Signatures of plain methods; one that does not fit is left alone until it is used."""
@@ -149,7 +149,7 @@ class _Resolver:
         self.problems.add(
             "L105", place, f"a decorator on {method.name}, which a body uses", "a plain method",
             f"remove it, and call self.{method.name}(); what needs no machine is a function",
-        )  # fmt: skip
+        )
 
     def _constant(self, name: str) -> Any:
         return constant_of(self.members, name, MISSING)
@@ -173,7 +173,7 @@ class _Resolver:
             self.problems.add(
                 "L203", method.place, f"{method.name}, which can end without a value",
                 f"{a(signature.output)} in every case", "return a value, or refuse(...)",
-            )  # fmt: skip
+            )
         return ir.Function(method.place, method.name, signature.params, signature.output, made)
 
     def _any_since(self, before: int, number: str) -> bool:
@@ -207,7 +207,7 @@ class _Resolver:
         self.problems.add(
             "L209", place, f"{name}, which comes to call itself", "helpers that end",
             "write a for loop, or a comprehension with all, any, sum",
-        )  # fmt: skip
+        )
 
     def _module_function(self, function: Any, place: Place) -> tuple[str, ir.Function] | None:
         key = f"{function.__module__}.{function.__qualname__}"
@@ -282,7 +282,7 @@ class _Resolver:
             tuple(transitions), events, ignores, tuple(initials), tuple(properties), functions,
             tuple(self.bases.values()), tuple(inner.values()), self._types(inner),
             self.members.deadlock_ok,
-        )  # fmt: skip
+        )
 
     def _types(self, inner: Mapping[str, ir.Machine]) -> tuple[t.Type, ...]:
         """The enums, sorts, opaques and records of the machine and its parts."""
@@ -300,7 +300,7 @@ class _Resolver:
         self.problems.add(
             "L190", member.tree.place, f"@refines on {member.name}", "what this version supports",
             "leave it out; state what the abstract machine guarantees as properties",
-        )  # fmt: skip
+        )
 
     def _made_functions(self) -> tuple[ir.Function, ...]:
         return tuple(made[0] for made in self.functions.values() if made is not None)
@@ -335,7 +335,7 @@ class _Resolver:
             self.problems.add(
                 "L213", self.fields.place(name), f"{name}, without a default",
                 "a default, or an @initial that assigns it", _example(name, kind),
-            )  # fmt: skip
+            )
         return ir.Variable(self.fields.place(name), name, kind, initial, ghost)
 
     def _events(self, transitions: list[ir.Transition]) -> tuple[ir.Event, ...]:
@@ -346,13 +346,13 @@ class _Resolver:
                 rows[name] = ir.Event(
                     member.tree.place, name, s.params, s.output, member.header.choice,
                     member.tree.doc,
-                )  # fmt: skip
+                )
         for row in transitions:
             f = row.function
             if row.event not in rows:
                 rows[row.event] = ir.Event(
                     row.place, row.event, f.params, f.output, False, row.doc
-                )  # fmt: skip
+                )
         return tuple(rows.values())
 
     def _transition(self, member: Member, signature: Signature, key: str) -> ir.Transition:
@@ -363,7 +363,7 @@ class _Resolver:
         serving = [
             s for n, s in self.signatures.items()
             if n == given.event or _event_of(self.members.methods.get(n)) == given.event
-        ]  # fmt: skip
+        ]
         return self.headers.ignore(name, owner, given, serving[0] if serving else None)
 
 
@@ -385,7 +385,7 @@ def shape_of(machine: ir.Machine) -> Shape:
     return Shape(
         machine.name, fields, frozenset(p.name for p in machine.parameters),
         frozenset(v.name for v in machine.variables if v.ghost), methods,
-    )  # fmt: skip
+    )
 
 
 def _event_of(member: Member | None) -> str | None:

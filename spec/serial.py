@@ -327,7 +327,7 @@ def _behaviour(essence: _Essence, machine: ir.Machine) -> Json:
                 machine.ignores, machine.initials, machine.bases,
             )
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _whole(essence: _Essence, machine: ir.Machine) -> Json:

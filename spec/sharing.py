@@ -16,7 +16,7 @@ def changeable(b: Body, held: ir.Expr, place: Place) -> bool:
             "L206", place, f"a change inside {other}, another machine",
             "a variable of this machine",
             f"give {other} a transition that does this, and call it",
-        )  # fmt: skip
+        )
         return False
     base = root(held)
     if not isinstance(base, ir.Local) or base.name in b.owned:
@@ -25,7 +25,7 @@ def changeable(b: Body, held: ir.Expr, place: Place) -> bool:
         "L206", place, f"a change of {base.name}, a container that something else holds",
         "a variable of the machine, or a container made in this body",
         "change it where it is kept (self.m[k].add(x)), or copy it first: s = set(...)",
-    )  # fmt: skip
+    )
     return False
 
 

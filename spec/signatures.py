@@ -19,7 +19,7 @@ BOOLEAN = frozenset(
         "invariant", "step_property", "reachable", "recoverable", "eventually",
         "eventually_always", "infinitely_often", "terminal", "assume", "constraint",
     }
-)  # fmt: skip
+)
 PROPERTIES = BOOLEAN | {"leads_to", "refines"}
 
 Kind = Literal["transition", "event", "initial", "property", "helper"]
@@ -55,7 +55,7 @@ class Signatures:
             self.problems.add(
                 "L104", place, f"def {member.name}(self)", "the state after the step, too",
                 f'write def {member.name}(self, after: "{self.machine}") -> bool',
-            )  # fmt: skip
+            )
         signature = Signature(kind, tuple(params), self._output(head, hints, place, names))
         if kind != "helper":
             self._immutable(member, signature)
@@ -76,7 +76,7 @@ class Signatures:
             self.problems.add(
                 "L190", place, f"{name}: {kind}, a machine", "what this version supports",
                 "name the part: self.peer.step()",
-            )  # fmt: skip
+            )
             return t.Unknown()
         return kind
 
@@ -111,4 +111,4 @@ class Signatures:
                 self.problems.add(
                     "L202", member.tree.place, f"{name}: {kind}", "an immutable type",
                     "use frozenset[...], tuple[..., ...] or Mapping[..., ...]",
-                )  # fmt: skip
+                )

@@ -144,7 +144,7 @@ class Function(Tree):
 Expression = (
     Literal | Name | Attribute | Subscript | Cut | Apply | Binary | Unary | Compare | Both | Either
     | Conditional | Display | Pairs | Comprehension | Interpolated | Function
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,7 @@ class Faults(Machine):
     expects = Expect(
         bounds="violated", undefined="undefined", asserts="violated", ambiguous="violated",
         never_three="violated",
-    )  # fmt: skip
+    )
 
 
 class Liar(Machine):

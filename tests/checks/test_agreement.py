@@ -45,7 +45,7 @@ def is_machine(value: object) -> bool:
 MACHINES = [
     *defined(small), *defined(conforming), *defined(machines),
     Jugs, Peterson, TwoPhase, LinkFixed, LinkAsSeed,
-]  # fmt: skip
+]
 
 
 class Everything(frozenset[str]):

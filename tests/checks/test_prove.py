@@ -95,14 +95,14 @@ def assert_is_a_step(cls: Any, example: dict[str, Any]) -> None:
         return
     assert isinstance(outcome, Done)
     after = {name: decode(example["after"][name], kind, world) for name, kind, where in fields
-             if where == "state"}  # fmt: skip
+             if where == "state"}
     assert dict(zip(after, outcome.state, strict=False)) == after
 
 
 def test_the_same_question_has_the_same_answer() -> None:
     first, second = proof(SenderEntryAsSeed), proof(SenderEntryAsSeed)
     answers = [[(o.verdict, o.note, o.counterexample) for o in r.obligations]
-               for r in (first, second)]  # fmt: skip
+               for r in (first, second)]
     assert answers[0] == answers[1]
 
 
@@ -136,7 +136,7 @@ def test_each_property_gets_what_it_deserves() -> None:
         "even_is_even": "proved", "never_two": "proved",
         "small": "unknown", "small_too": "unknown", "starts_wrong": "violated",
         "grows": "proved", "shrinks": "unknown",
-    }  # fmt: skip
+    }
     rows = {(o.obligation, o.property): o for o in result.obligations}
     assert rows["up", "small"].note == TO_INDUCTION
     example = rows["up", "small"].counterexample
@@ -182,7 +182,7 @@ def test_built_in_properties_are_obligations_of_their_own() -> None:
         ("below", "bounds"), ("output", "bounds"), ("wrong", "asserts"),
         ("missing", "undefined"), ("divided", "undefined"),
         ("start", "has_a_name"), ("below", "has_a_name"), ("missing", "has_a_name"),
-    }  # fmt: skip
+    }
     rows = {(o.obligation, o.property): o for o in result.obligations}
     for name, kind in (("below", "bounds"), ("wrong", "asserts"), ("divided", "undefined")):
         example = rows[name, kind].counterexample

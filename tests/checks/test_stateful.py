@@ -50,18 +50,18 @@ TestTheRuntime = conformance(c.Cloakroom, lambda clock: c.Cloakroom(clock=clock)
 TestByHand = conformance(
     c.Cloakroom, lambda clock: c.ByHand(), view=c.view, refused=(c.Sorry,), settings=QUICK,
     given=COATS,
-)  # fmt: skip
+)
 
 TestOtherParameters = conformance(
     c.Cloakroom(hooks=3), lambda clock: c.ByHand(3), view=c.view, refused=(c.Sorry,),
     settings=QUICK,
-)  # fmt: skip
+)
 
 TestThroughPerform = conformance(
     c.Cloakroom, lambda clock: [c.Cloakroom(clock=clock)], settings=QUICK,
     perform=lambda rooms, event, args: rooms[0].lawful.take(event, *args),
     view=lambda rooms: rooms[0],
-)  # fmt: skip
+)
 
 TestFaults = conformance(m.Faults, lambda clock: m.Faults(), settings=QUICK)
 TestOffice = conformance(
@@ -210,15 +210,15 @@ def test_a_variable_that_is_not_shown() -> None:
 def test_a_choice_is_the_callers() -> None:
     assert [(way.name, way.extra) for way in ways(m.Coins.lawful.ir)] == [
         ("heads", False), ("tails", False),
-    ]  # fmt: skip
+    ]
     assert [(way.name, way.extra, way.timed) for way in ways(c.Cloakroom.lawful.ir)] == [
         ("hang", False, False), ("fetch", False, False), ("ask", False, False),
         ("shut", False, True), ("unlock", False, False),
-    ]  # fmt: skip
+    ]
     assert [(way.name, way.extra, way.timed) for way in ways(m.Worker.lawful.ir)] == [
         ("work", False, False), ("go_home", False, True),
         ("start", True, False), ("carry_on", True, False),
-    ]  # fmt: skip
+    ]
     assert all(way.timed for way in ways(m.Office.lawful.ir))
 
 
@@ -241,7 +241,7 @@ def test_the_given_strategies_are_used() -> None:
     run(
         c.Cloakroom, lambda clock: c.ByHand(), perform=perform, view=c.view, refused=(c.Sorry,),
         given=given,
-    )  # fmt: skip
+    )
     assert {arg for event, arg in seen if event == "hang"} == {b"coat"}
     assert {arg for event, arg in seen if event == "fetch"} == {1}
     asked = {arg for event, arg in seen if event == "ask"}

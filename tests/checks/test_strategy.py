@@ -50,7 +50,7 @@ TYPES: tuple[t.Type, ...] = (
     t.Tuple((t.NAT, SHADE)), t.Seq(THING, False), t.Seq(t.NAT, True, 2), t.Set(t.NAT, False),
     t.Set(t.Tuple((SHOP, t.INT)), True), t.Map(t.NAT, PAYLOAD, True), t.Bag(SHADE), t.Bag(t.NAT, 2),
     t.Map(SHADE, t.INT, True, total=True), t.Map(t.Tuple((SHADE, SMALL)), SHOP, False, total=True),
-)  # fmt: skip
+)
 NEAR = Near()
 NEAR.add(THING, Thing(777, -333), "it")
 NEAR.add(t.NAT, 888, "number")
@@ -155,7 +155,7 @@ def test_nothing_depends_on_the_hash_seed() -> None:
             capture_output=True, text=True, check=True,
         ).stdout
         for seed in ("1", "2")
-    }  # fmt: skip
+    }
     assert len(said) == 1 and said != {""}
 
 

@@ -124,7 +124,7 @@ def test_there_is_one_row_for_each_event(tmp_path: Path) -> None:
             changed={"state": "DOWN", "idle": False},
         ),
         row(5, 2.0, event="hang_up", outcome="ignored", before="DOWN", after="DOWN"),
-    ]  # fmt: skip
+    ]
     assert all(tuple(row) == KEYS for row in written(path))
     assert list(read(path)) == written(path)
 

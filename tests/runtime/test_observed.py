@@ -37,7 +37,7 @@ def test_observers_hear_of_every_event() -> None:
             "leases": {ann: Timer(deadline=6.5)},
         },
         1, (), 5.0,
-    )  # fmt: skip
+    )
     assert (second.outcome, second.transition, second.changed) == ("refused", None, {})
     assert [str(r) for r in second.reasons] == ["the desk is full (1 < 1 is false)"]
     assert (third.outcome, third.before, third.after) == ("done", "LIVE", "DEAD")

@@ -137,7 +137,7 @@ EXACT: list[tuple[ir.Expr, str]] = [
     (ir.Format(NOWHERE, t.TEXT, (op("set", A),)), 'f"{ {a} }"'),
     (ir.Format(NOWHERE, t.TEXT, (const("it's ", t.TEXT), const("a", NODE))),
      "f'it\\'s {Node(\"a\")}'"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("given_", "text"), EXACT, ids=[text for _, text in EXACT])
@@ -382,7 +382,7 @@ def test_a_machine() -> None:
         properties=(
             ir.Property(NOWHERE, "over", "terminal", function("over", closed, output=t.BOOL), ""),
         ),
-    )  # fmt: skip
+    )
     assert show.machine(m) == DOOR
 
 

@@ -24,7 +24,7 @@ from lawful.spec.values import FrozenBag, FrozenMap
 UNDEFINED = (
     KeyError, IndexError, ZeroDivisionError, ValueError, AttributeError, TypeError,
     UnboundLocalError, RuntimeError,
-)  # fmt: skip
+)
 
 
 class Stop(Exception):
@@ -144,7 +144,7 @@ class Twin:
         function = types.FunctionType(
             real.__code__, _globals(real.__globals__), real.__name__, real.__defaults__,
             tuple(cells),
-        )  # fmt: skip
+        )
         if head is None or head.kind != "transition":
             return function
         return _transition(function, head)

@@ -131,11 +131,11 @@ def left(output: Any) -> Any:
 TestSenderOfAPeer = conformance(
     SenderEntryFixed, peer, perform=through_the_wire(lambda peer: peer.sender),
     view=lambda peer: peer.sender, given=PAYLOADS, settings=QUICK,
-)  # fmt: skip
+)
 TestReceiverOfAPeer = conformance(
     ReceiverEntryFixed, peer, perform=through_the_wire(lambda peer: peer.receiver),
     view=lambda peer: peer.receiver, given=PAYLOADS, settings=QUICK,
-)  # fmt: skip
+)
 
 
 # Written by hand, without any machine.
@@ -290,7 +290,7 @@ def test_a_wrong_sender_is_told(sender: type[Sender]) -> None:
     test = conformance(
         SenderEntryFixed, sender, perform=by_hand, view=seen, refused=(LookupError,),
         settings=QUICK,
-    )  # fmt: skip
+    )
     with pytest.raises(Mismatch) as caught:
         test("runTest").debug()
     assert [line for line in str(caught.value).splitlines() if line] == WRONG[sender]
@@ -307,7 +307,7 @@ def test_the_document_as_written_is_told_from_the_repair(
     test = conformance(
         repair, lambda clock: seed(clock=clock), settings=QUICK, refused=(AttributeError,),
         perform=lambda entry, event, args: getattr(entry, event)(*args),
-    )  # fmt: skip
+    )
     with pytest.raises(Mismatch) as caught:
         test("runTest").debug()
     assert len(re.findall(r"^    \w+\(.*\)", str(caught.value), re.MULTILINE)) == count
@@ -317,7 +317,7 @@ def test_a_removal_in_silence_is_told_whole() -> None:
     subject = Subject(
         resolve(SenderEntryFixed), lambda clock: SenderEntryAsSeed(clock=clock),
         lambda entry, event, args: entry.lawful.take(event, *args),
-    )  # fmt: skip
+    )
     way = {way.name: way for way in subject.ways}
     acts = [Call(way["send"], (b"m1",)), Call(way["close"], ()), Call(way["remove"], ())]
     with pytest.raises(Mismatch) as caught:
