@@ -17,8 +17,19 @@ class Encoding(Shapes):
         """Equality of two values of the type."""
         logic = self.logic
         match type:
+            case t.Map(key=key, value=value, total=True):
+                # Outside the bounds of its keys a total map has no values, only stand-ins.
+                keys = self.keys(type)
+                if keys is None:
+                    k = logic.fresh("k", self.shape(key))
+                    same = self.equal(logic.read(a, k), logic.read(b, k), value)
+                    inside = self.bounds(k, key)
+                    free = logic.is_true(inside)
+                    return logic.equal(a, b) if free else logic.forall([k], inside, same)
+                pairs = ((logic.read(a, k), logic.read(b, k)) for k in keys)
+                return logic.all(self.equal(x, y, value) for x, y in pairs)
             case t.Set(item=key) | t.Bag(item=key) | t.Map(key=key):
-                keys = self.keys(type) if isinstance(type, t.Map) else self.universe(key)
+                keys = self.universe(key)
                 if keys is None:
                     return logic.equal(a, b)
                 return logic.all(logic.equal(logic.read(a, k), logic.read(b, k)) for k in keys)
@@ -77,7 +88,7 @@ class Encoding(Shapes):
             if any(t.fits(option, o) for o in t.options(target)):
                 field = data.variants[i][1]
                 none = self.logic.make(self.data(t.NOTHING), 0, []) if not field else None
-                value = none or self.logic.field(data, i, 0, term)
+                value = self.logic.field(data, i, 0, term) if none is None else none
                 other = self.coerce(value, option, target)
                 test = self.logic.is_variant(data, i, term)
                 result = other if result is None else self.logic.choose(test, other, result)
@@ -134,11 +145,19 @@ class Encoding(Shapes):
                 each = self.bounds(term, t.Bag(type.item))
                 return logic.all((each, logic.at_most(self.total(term, type), logic.number(most))))
             case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item):
-                keys = self.keys(type) if isinstance(type, t.Map) else self.universe(item)
-                if keys is not None:
-                    return logic.all(self._entry_bounds(term, type, key) for key in keys)
+                windowed = self.options.window is not None
+                total = isinstance(type, t.Map) and type.total
+                wide = isinstance(type, t.Map) and (total or not windowed)
+                keys = self.keys(type) if isinstance(type, t.Map) and wide else self.universe(item)
                 key = logic.fresh("k", self.shape(item))
-                return logic.forall([key], logic.true, self._entry_bounds(term, type, key))
+                if keys is None:
+                    return logic.forall([key], logic.true, self._entry_bounds(term, type, key))
+                listed = logic.all(self._entry_bounds(term, type, each) for each in keys)
+                if total or windowed:
+                    return listed
+                # What is not listed is out of bounds, and must not be there.
+                there = self.get(type, term, key)[0]
+                return logic.all((listed, logic.forall([key], there, self.bounds(key, item))))
             case _:
                 return logic.true
 
