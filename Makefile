@@ -37,7 +37,7 @@ check-types: setup
 	@$(BIN)/pyright
 
 nightly: setup
-	@$(BIN)/python -m pytest -n 2 -m nightly
+	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n 2 -m nightly
 
 benchmarks: setup
 	@set -e; for script in $(wildcard benchmarks/[!_]*.py); do $(BIN)/python "$$script"; done
