@@ -81,6 +81,7 @@ class Run(Generic[T]):
         shown = self._shown()
         like = shown if isinstance(shown, Machine) else subject.like
         self.model = subject.model(like)
+        self.model.now = self.clock.now()
         self.reading = Reading(self.machine, self.model.world, subject.unseen)
         plainly = subject.perform is None and subject.view is None
         self.lawful = isinstance(shown, Machine)
@@ -146,8 +147,7 @@ class Run(Generic[T]):
                 self._fire_due(far)
 
     def _event(self, act: Call, way: Way, args: Args) -> None:
-        if way.timed:
-            self.clock.advance(FAR)
+        self.model.now = self.clock.advance(FAR if way.timed else 0.0)
         answer, hopeless, before = self.model.step(self.state, way, args), True, self.state
         if args:
             hopeless = self.hopeless(way)
@@ -198,11 +198,12 @@ class Run(Generic[T]):
         assert instance is not None
         deadline = instance.lawful.next_deadline() or 0.0
         now = self.clock.advance(FAR if far else max(0.0, deadline - self.clock.now()))
+        self.model.now = max(now, deadline)
         rows: list[Stepped] = []
         forget = instance.lawful.observe(rows.append)
         error: MachineFault | None = None
         try:
-            instance.lawful.fire_due(max(now, deadline))
+            instance.lawful.fire_due(self.model.now)
         except MachineFault as fault:
             error = fault
         finally:

@@ -68,7 +68,7 @@ def _get(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     item = t.element(kind)
     assert item is not None
     key = run.term(run.fit(values[1], e.args[1].type, item, e), item, e)
-    there, value = run.encoding.get(kind, run.term(values[0], kind, e), key)
+    there, value = run.encoding.held(kind, run.term(values[0], kind, e), key)
     found = run.fit(value, kind.value if isinstance(kind, t.Map) else t.INT, e.type, e)
     default = run.fit(values[2], e.args[2].type, e.type, e)
     return run.merge(there, found, default, e)
@@ -115,7 +115,7 @@ def _counter_of(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
         return run.encoding.empty(e.type)
     key = logic.fresh("e", run.encoding.shape(item))
     if isinstance(kind, t.Set | t.Map | t.Bag):
-        there, value = run.encoding.get(kind, run.term(values[0], kind, e), key)
+        there, value = run.encoding.held(kind, run.term(values[0], kind, e), key)
         count = logic.number(1) if isinstance(kind, t.Set) else value
         return logic.by_cases(key, logic.choose(there, count, logic.number(0)))
     many = run.elements(values[0], kind, e)

@@ -17,7 +17,7 @@ from lawful.spec.words import Expected
 from .boxes import State
 from .meaning import Guard, NoValue
 from .near import Near
-from .reading import spelled
+from .reading import Armed, spelled
 from .reference import Done, Fault, Outcome, Reference, Refusal
 from .why import failure_of
 
@@ -133,13 +133,18 @@ def _timed(machine: ir.Machine, rows: tuple[ir.Transition, ...]) -> bool:
 
 
 class Model:
-    """One machine's steps and properties; `given` are the elements of sorts, where known."""
+    """One machine's steps and properties; `given` are the elements of sorts, where known.
+
+    `now`: the time at which steps happen, for the deadlines of timers.
+    """
 
     def __init__(self, resolved: Resolved, given: Elements) -> None:
         self.machine = resolved.machine
         self.world = resolved.world
         self.elements = {**_default_elements(resolved), **given}
         self.reference = Reference(self.machine, resolved.world)
+        self.now = 0.0
+        self.reference.armed = lambda seconds: Armed(self.now + seconds)
         self.values = Values(self.world, {}, self.elements)
         self.reference.domains = self.values.of
         self.parts = {part.name: part for part in self.machine.parts}

@@ -44,8 +44,7 @@ class Encoding(Shapes):
 
     def coerce(self, term: Term, source: t.Type, target: t.Type) -> Term:
         """A value of `source` as one of `target`, wider or known to fit; raises NotEncodable."""
-        source, target = erase(source), erase(target)
-        if source == target:
+        if erase(source) == erase(target):
             return term
         match source, target:
             case t.Int(), t.Float():
@@ -54,7 +53,7 @@ class Encoding(Shapes):
                 return self._by_option(term, source, options, target)
             case _, t.Union(options=options):
                 for i, option in enumerate(options):
-                    if t.fits(source, option):
+                    if t.fits(erase(source), erase(option)):
                         return self.inject(self.coerce(term, source, option), target, i)
             case t.Tuple(items=mine), t.Tuple(items=theirs) if len(mine) == len(theirs):
                 data = self.data(source)
@@ -71,6 +70,13 @@ class Encoding(Shapes):
                 pass
         raise NotEncodable(f"a {source} where a {target} is expected")
 
+    def held(self, type: t.Type, container: Term, key: Term) -> tuple[Term, Term]:
+        """As `get`, of a key that may be out of its bounds: a total map has none there."""
+        there, value = self.get(type, container, key)
+        if isinstance(type, t.Map) and type.total:
+            there = self.bounds(key, type.key)
+        return there, value
+
     def is_option(self, term: Term, union: t.Union, wanted: Sequence[t.Type]) -> Term:
         """Whether the union's value is of one of the wanted types."""
         erased = [erase(w) for w in wanted]
@@ -85,7 +91,7 @@ class Encoding(Shapes):
         data = self.data(source)
         result: Term | None = None
         for i, option in enumerate(options):
-            if any(t.fits(option, o) for o in t.options(target)):
+            if any(t.fits(erase(option), erase(o)) for o in t.options(target)):
                 field = data.variants[i][1]
                 none = self.logic.make(self.data(t.NOTHING), 0, []) if not field else None
                 value = self.logic.field(data, i, 0, term) if none is None else none
@@ -101,13 +107,13 @@ class Encoding(Shapes):
         mine, theirs = t.element(source), t.element(target)
         assert mine is not None and theirs is not None
         key = logic.fresh("k", self.shape(theirs))
-        same_keys = mine == theirs
+        same_keys = erase(mine) == erase(theirs)
         if not same_keys and not isinstance(theirs, t.Union):
             raise NotEncodable(f"a {source} where a {target} is expected")
         old = key if same_keys else self.coerce(key, theirs, mine)
         # A key that no old key becomes is absent, whatever the old container says of its stand-in.
         known = logic.true if same_keys else logic.equal(self.coerce(old, mine, theirs), key)
-        there, value = self.get(source, term, old)
+        there, value = self.held(source, term, old)
         if isinstance(source, t.Map) and isinstance(target, t.Map):
             new = self.coerce(value, source.value, target.value)
             if target.total:
@@ -145,19 +151,7 @@ class Encoding(Shapes):
                 each = self.bounds(term, t.Bag(type.item))
                 return logic.all((each, logic.at_most(self.total(term, type), logic.number(most))))
             case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item):
-                windowed = self.options.window is not None
-                total = isinstance(type, t.Map) and type.total
-                wide = isinstance(type, t.Map) and (total or not windowed)
-                keys = self.keys(type) if isinstance(type, t.Map) and wide else self.universe(item)
-                key = logic.fresh("k", self.shape(item))
-                if keys is None:
-                    return logic.forall([key], logic.true, self._entry_bounds(term, type, key))
-                listed = logic.all(self._entry_bounds(term, type, each) for each in keys)
-                if total or windowed:
-                    return listed
-                # What is not listed is out of bounds, and must not be there.
-                there = self.get(type, term, key)[0]
-                return logic.all((listed, logic.forall([key], there, self.bounds(key, item))))
+                return self._all_entries(term, type, item)
             case _:
                 return logic.true
 
@@ -168,6 +162,21 @@ class Encoding(Shapes):
             raise NotEncodable(f"the total of a {type}, which has no bound")
         logic = self.logic
         return logic.add(logic.number(0), *(logic.read(bag, key) for key in keys))
+
+    def _all_entries(self, container: Term, type: t.Set | t.Bag | t.Map, item: t.Type) -> Term:
+        """Whether all entries keep their bounds; what is at no listed key must not be there."""
+        logic, windowed = self.logic, self.options.window is not None
+        total = isinstance(type, t.Map) and type.total
+        by_bounds = isinstance(type, t.Map) and (total or not windowed)
+        keys = self.keys(type) if isinstance(type, t.Map) and by_bounds else self.universe(item)
+        key = logic.fresh("k", self.shape(item))
+        if keys is None:
+            return logic.forall([key], logic.true, self._entry_bounds(container, type, key))
+        listed = logic.all(self._entry_bounds(container, type, each) for each in keys)
+        if total or windowed:  # Beyond its keys a total map is not read; there is no other integer.
+            return listed
+        there = self.get(type, container, key)[0]
+        return logic.all((listed, logic.forall([key], there, self.bounds(key, item))))
 
     def _entry_bounds(self, container: Term, type: t.Type, key: Term) -> Term:
         logic = self.logic

@@ -103,6 +103,7 @@ class Meaning:
         # A function of a module has the same name in every machine that uses it.
         self.module_functions = {f.name: f for m in self.machines.values() for f in m.functions}
         self.domains: Callable[[t.Type], tuple[Any, ...]] = lambda _: ()
+        self.armed: Callable[[float], Any] = lambda _: True  # What a timer is that was started.
         self._codes: dict[int, tuple[ir.Expr, Code]] = {}
 
     def eval(self, e: ir.Expr, env: Env) -> Any:

@@ -28,8 +28,19 @@ from .witness import Witness
 
 TO_INDUCTION = "counterexample to induction"
 AT_START = "violation at the start"
+NOT_CONFIRMED = "refuted, but perhaps only by parameters that are not allowed"
+NO_START = "no start is possible: nothing is proved of it"
+START_UNKNOWN = "not shown that a start is possible: nothing is proved of it"
+VACUOUS = "vacuous: it can never happen where the invariants hold"
+NO_STEP = "there is no transition: nothing is proved of it"
+EXPLORATION_ONLY = "exploration only"
 WINDOW = range(-1, 5)
 QUICK_SECONDS = 2.0
+LONGEST = 4_000_000.0  # Seconds; Z3 counts milliseconds in 32 bits.
+EXPLORED: tuple[ir.PropertyKind, ...] = (
+    *("reachable", "recoverable"),
+    *("eventually", "eventually_always", "infinitely_often", "leads_to"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +87,13 @@ def prove(
     """Prove the invariants and step properties by induction, one obligation after the other.
 
     `sizes` gives the number of elements of sorts; a sort without a size may have any number.
-    `progress` is told each obligation before it is tried.
+    `progress` is told each obligation before it is tried. Raises ValueError for a timeout that is
+    no number of seconds.
     """
+    if not 0 <= timeout_seconds <= LONGEST:  # False for NaN.
+        raise ValueError(
+            f"the timeout is {timeout_seconds} seconds; it must be from 0 to {LONGEST:.0f}"
+        )
     began = time.perf_counter()
     induction = Induction(machine, sizes, timeout_seconds)
     obligations: list[Obligation] = []
@@ -100,25 +116,26 @@ class Induction:
         self.seconds = seconds
         self.covers, self.within = covers(machine, self.sizes)
         self.exact = Subject(machine, Options(self.sizes))
-        self.starts = self.exact.starts()
-        self.steps = self.exact.steps()
-        self.cases = {**self.starts, **self.steps}
+        self.steps = [row.name for row in machine.transitions]
 
     @cached_property
-    def _small(self) -> tuple[Subject, dict[str, Case | NotEncodable]]:
+    def _small(self) -> Subject:
         """The machine within a window of integers: where models are looked for."""
-        subject = Subject(self.machine, Options(self.sizes, WINDOW))
-        return subject, {**subject.starts(), **subject.steps()}
+        return Subject(self.machine, Options(self.sizes, WINDOW))
 
     def questions(self) -> Iterator[tuple[str, str]]:
         """Every (case, property), in the order of the declaration."""
         built_in = [n for n in BUILT_IN if n != "ambiguous" or self.machine.parts]
-        invariants = [p.name for p in self.machine.of_kind("invariant")]
-        over_steps = [p.name for p in self.machine.of_kind("step_property")]
-        for case in self.starts:
+        contested = self.exact.contested
+        invariants = [j.name for j in self.exact.of_kind("invariant")]
+        over_steps = [j.name for j in self.exact.of_kind("step_property")]
+        for case in self.exact.starts:
             yield from ((case, name) for name in (*built_in, *invariants))
         for case in self.steps:
-            yield from ((case, name) for name in (*built_in, *invariants, *over_steps))
+            for name in (*built_in, *invariants, *over_steps):
+                if name != "ambiguous" or case not in contested:
+                    yield case, name
+        yield from ((event, "ambiguous") for event in contested)
 
     def answer(self, name: str, property: str) -> Obligation:
         """One obligation, tried."""
@@ -127,11 +144,12 @@ class Induction:
         seconds = time.perf_counter() - began
         if verdict is Verdict.PROVED:
             verdict = Verdict.PROVED_WITHIN if self.within else verdict
-            note = self.vacuous.get(name, "")
+            contested = property == "ambiguous" and name in self.exact.contested
+            note = "" if contested else self.vacuous.get(name, "")
         return Obligation(property, name, verdict, self.covers, seconds, example, note)
 
     def _answer(self, name: str, property: str) -> tuple[Verdict, Mapping[str, Json] | None, str]:
-        case = self.cases[name]
+        case = self.exact.case(name, property)
         if isinstance(case, NotEncodable):
             return Verdict.UNKNOWN, None, f"not encodable: {case}"
         question = tried(self.exact.question, case, property)
@@ -151,7 +169,12 @@ class Induction:
             why = quick.why or "a model that is not finite"
             return Verdict.UNKNOWN, None, f"Z3 does not decide it: {why}"
         if case.before is not None:
-            return Verdict.UNKNOWN, found, TO_INDUCTION
+            left = [n for n, h in self.exact.hypotheses.items() if isinstance(h, NotEncodable)]
+            more = f"; not assumed, being not encodable: {', '.join(left)}" if left else ""
+            return Verdict.UNKNOWN, found, f"{TO_INDUCTION}{more}"
+        if self.exact.lost:
+            why = f"{NOT_CONFIRMED}: {', '.join(self.exact.lost)} not encodable"
+            return Verdict.UNKNOWN, None, why
         undefined = found.get("undefined") is True
         return (Verdict.UNDEFINED if undefined else Verdict.VIOLATED), found, AT_START
 
@@ -183,7 +206,7 @@ class Induction:
             obligations = [self._again(o, failed) if o.verdict.good else o for o in obligations]
 
     def _again(self, obligation: Obligation, failed: list[str]) -> Obligation:
-        case = self.cases[obligation.obligation]
+        case = self.exact.case(obligation.obligation, obligation.property)
         assert not isinstance(case, NotEncodable)
         question = self.exact.question(case, obligation.property)
         began = time.perf_counter()
@@ -205,18 +228,18 @@ class Induction:
             asked = subject.question(case, property)
             return (*asked.facts, subject.logic.negate(subject.logic.all(asked.goals)))
 
-        confirmed = self._search(name, question)
+        confirmed = self._search(name, property, question)
         if confirmed is None:
             return None
         subject, case, answer = confirmed
         return self._told(subject, case, property, answer)
 
     def _search(
-        self, name: str, facts: Callable[[Subject, Case], tuple[Term, ...]]
+        self, name: str, property: str, facts: Callable[[Subject, Case], tuple[Term, ...]]
     ) -> tuple[Subject, Case, Answer] | None:
         """Values for a case that make these facts true, found small and confirmed exactly."""
-        subject, cases = self._small
-        case = cases[name]
+        subject = self._small
+        case = subject.case(name, property)
         if isinstance(case, NotEncodable):
             return None
         asked = tried(facts, subject, case)
@@ -227,7 +250,7 @@ class Induction:
             return None
         fixed, _, _ = subject.told(case, Witness(subject.encoding, answer.model))
         exact = Subject(self.machine, Options(self.sizes), fixed)
-        again = exact.case(name)
+        again = exact.case(name, property)
         if isinstance(again, NotEncodable):
             return None
         confirmed = ask(exact.logic, facts(exact, again), self.seconds)
@@ -263,34 +286,49 @@ class Induction:
     def vacuous(self) -> Mapping[str, str]:
         """For each case that cannot happen, or is not known to, what to say of its proofs."""
         notes: dict[str, str] = {}
-        for name, case in self.cases.items():
+        for name in (*self.exact.starts, *self.steps):
+            case = self.exact.case(name)
             if isinstance(case, NotEncodable):
                 continue
-            if self._search(name, _can_happen) is not None:
+            if self._search(name, "", _can_happen) is not None:
                 continue
             answer = ask(self.exact.logic, _can_happen(self.exact, case), self.seconds)
             if answer.status == "unsat":
-                notes[name] = "vacuous: it can never happen where the invariants hold"
+                notes[name] = VACUOUS
             elif answer.status == "unknown":
                 notes[name] = "not shown that it can happen"
         return notes
 
     def conclude(self, obligations: list[Obligation]) -> list[PropertyProof]:
         """Each property's verdict; nothing is proved of a machine that cannot start."""
-        begins = any(name not in self.vacuous for name in self.starts)
+        starts = [n for n in self.exact.starts if not isinstance(self.exact.case(n), NotEncodable)]
+        begins = any(name not in self.vacuous for name in starts)
+        never = starts == self.exact.starts and all(self.vacuous.get(n) == VACUOUS for n in starts)
         out: list[PropertyProof] = []
         for name in dict.fromkeys(o.property for o in obligations):
             mine = [o for o in obligations if o.property == name]
             verdict = worst(o.verdict for o in mine)
             note = ""
             if verdict.good and not begins:
-                verdict, note = Verdict.UNKNOWN, "no start is possible: nothing is proved of it"
+                verdict, note = Verdict.UNKNOWN, NO_START if never else START_UNKNOWN
             out.append(PropertyProof(name, verdict, "induction", self.covers, note))
-        return out
+        for j in () if self.steps else self.exact.of_kind("step_property"):
+            out.append(PropertyProof(j.name, Verdict.UNKNOWN, "induction", self.covers, NO_STEP))
+        return [*out, *self._not_asked()]
+
+    def _not_asked(self) -> Iterator[PropertyProof]:
+        """What induction cannot judge."""
+        names = [] if self.machine.deadlock_ok else ["deadlock"]
+        names += [p.name for p in self.machine.properties if p.kind in EXPLORED]
+        for name in names:
+            yield PropertyProof(name, Verdict.UNKNOWN, "none", "", EXPLORATION_ONLY)
 
 
 def _can_happen(subject: Subject, case: Case) -> tuple[Term, ...]:
-    return (*subject.possible(case), case.step.done)
+    # A start out of its bounds is none; a step out of its bounds happens, and is a fault.
+    return (
+        subject.happens(case) if case.before is None else (*subject.possible(case), case.step.done)
+    )
 
 
 def covers(machine: ir.Machine, sizes: Mapping[str, int]) -> tuple[str, bool]:

@@ -13,6 +13,7 @@ from .report import INDENT, table
 from .verdict import Verdict
 
 PROVED = frozenset({Verdict.PROVED, Verdict.PROVED_WITHIN})
+NONE = "none"  # The method of what induction does not judge.
 
 
 def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
@@ -20,11 +21,12 @@ def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
     proved = sum(o.verdict in PROVED for o in result.obligations)
     counts = f"{proved} of {len(result.obligations)} obligations proved"
     lines = [result.machine, f"{INDENT}induction  {counts}, {result.seconds:.1f} s (Z3)"]
-    covers = {p.covers for p in result.properties}
+    asked = [p for p in result.properties if p.method != NONE]
+    covers = {p.covers for p in asked}
     if len(covers) == 1:
         lines.append(f"{INDENT}covers     {covers.pop()}")
     rows = [("property", "verdict", "obligations", "seconds", "covers" if covers else "")]
-    for p in result.properties:
+    for p in asked:
         own = [o for o in result.obligations if o.property == p.name]
         done = f"{sum(o.verdict in PROVED for o in own)}/{len(own)}"
         spent = f"{sum(o.seconds for o in own):.2f}"
@@ -34,8 +36,9 @@ def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
     for o in result.obligations:
         if o.verdict not in PROVED:
             lines += ["", *_refuted(o)]
-    notes = [f"{p.name}: {p.note}" for p in result.properties if p.note]
-    return "\n".join([*lines, *notes])
+    notes = [f"{p.name}: {p.note}" for p in asked if p.note]
+    rest = ", ".join(p.name for p in result.properties if p.method == NONE)
+    return "\n".join([*lines, *notes, *([f"not asked here (exploration): {rest}"] if rest else [])])
 
 
 def _odd(p: PropertyProof, expects: Mapping[str, Expected]) -> str:
@@ -53,9 +56,10 @@ def _refuted(o: Obligation) -> list[str]:
     shown = o.counterexample
     if shown is None:
         return [f"{o.obligation}: {o.property} is {o.verdict.value}  {o.note}".rstrip()]
-    lines = [f"{o.obligation}: {o.property}: {shown.get('label', '')}"]
+    lines = [f"{o.obligation}: {o.property}: {o.note or shown.get('label', '')}"]
     if o.verdict is not Verdict.VIOLATED:
-        lines.append(f"{INDENT}its state keeps all invariants, and need not be reachable")
+        kept = "all invariants" if o.note == shown.get("label") else "the other invariants"
+        lines.append(f"{INDENT}its state keeps {kept}, and need not be reachable")
     for key in ("parameters", "state", "args", "after"):
         rows = shown.get(key)
         if isinstance(rows, Mapping) and rows:
@@ -78,7 +82,13 @@ def to_json(result: ProofResult) -> Json:
         "seconds": round(result.seconds, 3),
         "obligations": [_obligation(o) for o in result.obligations],
         "properties": [
-            {"name": p.name, "verdict": p.verdict.value, "method": p.method, "covers": p.covers}
+            {
+                "name": p.name,
+                "verdict": p.verdict.value,
+                "method": p.method,
+                "covers": p.covers,
+                "note": p.note,
+            }
             for p in result.properties
         ],
     }
@@ -101,10 +111,13 @@ def exit_code(result: ProofResult, expects: Mapping[str, Expected]) -> int:
     """0 all proved that is expected to hold, 1 a surprise, 3 something is open.
 
     What is expected to be violated is no surprise unless it is proved; finding the violation is
-    for exploration, because a counterexample to induction is none.
+    for exploration, because a counterexample to induction is none. What is not asked here does not
+    count.
     """
     code = 0
     for p in result.properties:
+        if p.method == NONE:
+            continue
         failed = p.verdict in (Verdict.VIOLATED, Verdict.UNDEFINED)
         if _wanted(p.name, expects) != "holds":
             if p.verdict in PROVED:

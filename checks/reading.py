@@ -23,6 +23,7 @@ from .meaning import iterate
 
 Read = Callable[[str], Any]
 ABSENT = "nothing"
+SAME_TIME = 1e-3  # Seconds that two deadlines of one timer may lie apart.
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,17 @@ class Difference:
     path: str
     expected: str
     found: str
+
+
+class Armed(int):
+    """A timer that was started: to the reference engine it is True, and equal to any other."""
+
+    deadline: float
+
+    def __new__(cls, deadline: float) -> Armed:
+        made = super().__new__(cls, True)
+        made.deadline = deadline
+        return made
 
 
 class Misread(Exception):
@@ -102,15 +114,14 @@ class Reading:
             case t.Part(machine=name):
                 inner = self._variables(self.parts[name], mine, reader(theirs), frozenset())
                 yield from (Difference(f"{path}.{d.path}", d.expected, d.found) for d in inner)
-            case t.Map(value=t.Part() as of) if _is_mapping(theirs):
+            case t.Map(value=t.Part() | t.Timer() as of) if _is_mapping(theirs):
                 yield from _keys(mine, theirs, path)
                 for key in mine:
                     if key in theirs:
                         at = f"{path}[{spelled(key)}]"
                         yield from self._compared(of, mine[key], theirs[key], at)
             case t.Timer():
-                words = ("armed", "stopped") if mine else ("stopped", "armed")
-                yield from () if mine == _armed(theirs) else (Difference(path, *words),)
+                yield from _timers(mine, theirs, path)
             case _:
                 try:
                     value = plain(theirs, kind, self.world)
@@ -195,6 +206,17 @@ def _container(value: Any, kind: t.Type, world: World) -> Any:
             return FrozenMap(rows)
         case _:
             raise Misread
+
+
+def _timers(mine: Any, theirs: Any, path: str) -> Iterator[Difference]:
+    """Whether both are armed; and due at the same time, where the implementation says when."""
+    due = getattr(theirs, "deadline", None if isinstance(theirs, bool) else theirs)
+    rows = ["armed" if armed else "stopped" for armed in (mine, _armed(theirs))]
+    if rows[0] != rows[1]:
+        yield Difference(path, *rows)
+    elif isinstance(mine, Armed) and isinstance(due, int | float):
+        if abs(due - mine.deadline) > SAME_TIME:
+            yield Difference(path, f"due at {mine.deadline:g}", f"due at {due:g}")
 
 
 def _armed(value: Any) -> bool:

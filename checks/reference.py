@@ -413,6 +413,9 @@ def _stop(exception: type[Exception]) -> Callable[[Reference, Any, Env], None]:
 def _update(m: Reference, s: ir.Update, env: Env) -> None:
     held = m.eval(s.target, env)
     args = [m.eval(arg, env) for arg in s.args]
+    if isinstance(s.target.type, t.Timer) and s.op == "start":
+        m.store(s.target, m.armed(args[0]), env)
+        return
     try:
         value, given = UPDATE[s.target.type.__class__.__name__, s.op](held, *args)
     except PARTIAL as error:

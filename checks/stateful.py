@@ -19,8 +19,9 @@ view, else those of `machine` where that is an instance, else the defaults.
 
 Timers: to the machine an armed timer may fire at any moment. So before an event that a timer
 serves, the clock that `make` was given jumps so far that whatever is armed is due; then the event
-is performed as any other. How long a timer was set for is therefore not compared. Of lawful
-instances `fire_due` is called too, and each transition that fires is followed.
+is performed as any other. A timer in the view is a bool, armed or not, or the time at which it is
+due, None while stopped; then that has to be right too. Of lawful instances `fire_due` is called
+as well, and each transition that fires is followed.
 
 Arguments are drawn near what occurs in the state and in the last events, so that guards pass
 often; integers may be anything within their type's bounds. `given` maps the names of types

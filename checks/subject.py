@@ -7,7 +7,7 @@ counterexample. The same machine can be asked about exactly, within a small wind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
@@ -18,7 +18,7 @@ from lawful.spec.ir import Json
 from .encode import Encoding
 from .foreign import Term, conjuncts, number
 from .shapes import NotEncodable, Options, fields_of
-from .symbols import Made, Many, Missing, Value, Whole
+from .symbols import At, Made, Many, Missing, Place, Value, Whole
 from .terms import Execution, Symbolic
 from .witness import Witness, literal
 
@@ -52,6 +52,16 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """A property to judge: the machine's own, or one of the part at `path`: `part.property`."""
+
+    name: str
+    row: ir.Property
+    machine: ir.Machine
+    path: Place
+
+
+@dataclass(frozen=True)
 class Question:
     """Whether the goals are true wherever the facts are."""
 
@@ -76,16 +86,22 @@ class Subject:
         self.logic = self.encoding.logic
         self.fixed = fixed
         self.dropped: set[str] = set()  # Invariants that are not assumed.
+        self.lost: list[str] = []  # What is true of parameters, but could not be encoded.
+        self.judged = {j.name: j for j in _judged(machine, "", ())}
+        # Several transitions serve these events, and no caller chooses among them.
+        self.contested = {
+            e.name: e for e in machine.events if not e.choice and len(machine.serving(e.name)) > 1
+        }
+        self._cases: dict[tuple[str, bool], Case | NotEncodable] = {}
         self._given: list[Term] = []
         self.parameters = {
             p.name: self._value(p.name, p.type, None if fixed is None else fixed.parameters)
             for p in machine.parameters
         }
         self._bound(self.parameters, {p.name: p.type for p in machine.parameters})
-        self.assumed = [
-            tried(self._judged, p, self.parameters, {}) for p in machine.of_kind("assume")
-        ]
-        self.about_parameters = (*self._given, *known(self.assumed))
+        assumed = {p.name: tried(self._assumed, p) for p in machine.of_kind("assume")}
+        self.lost += [f"@assume {n}" for n, a in assumed.items() if isinstance(a, NotEncodable)]
+        self.about_parameters = (*self._given, *known(assumed.values()))
         self._given = []
         self.state = {
             v.name: self._value(v.name, v.type, None if fixed is None else fixed.state)
@@ -93,8 +109,12 @@ class Subject:
         } | self.parameters
         self._bound(self.state, {v.name: v.type for v in machine.variables})
         self.hypotheses = {
-            p.name: tried(self._always, p, self.state) for p in machine.of_kind("invariant")
+            j.name: tried(self._always, j, self.state) for j in self.of_kind("invariant")
         }
+
+    def of_kind(self, kind: ir.PropertyKind) -> list[Judged]:
+        """The properties of one kind, in the order of the declaration, parts' last."""
+        return [j for j in self.judged.values() if j.row.kind == kind]
 
     # Facts.
 
@@ -115,44 +135,45 @@ class Subject:
         for name, kind in types.items():
             value = values[name]
             if not isinstance(value, Many | Made | Missing | Whole):
-                self._given += known([tried(self.encoding.bounds, value, kind)])
+                found = tried(self.encoding.bounds, value, kind)
+                self._given += known([found])
+                if isinstance(found, NotEncodable):
+                    self.lost.append(f"the bounds of {name}")
 
     # Properties.
 
     def _run(self, state: Mapping[str, Value]) -> Execution:
         return Execution(self.encoding, state, self.machine)
 
-    def _judged(
-        self, p: ir.Property, state: Mapping[str, Value], args: Mapping[str, Value]
-    ) -> Term:
-        """The property's value, false where it has none."""
-        value, defined = self._run(state).judge(p.function, args)
+    def _assumed(self, p: ir.Property) -> Term:
+        """An assumption's value, false where it has none."""
+        value, defined = self._run(self.parameters).judge(p.function, {})
         return self.logic.all((defined, value))
 
     def _always(
-        self, p: ir.Property, state: Mapping[str, Value], after: Mapping[str, Value] | None = None
+        self, j: Judged, state: Mapping[str, Value], after: Mapping[str, Value] | None = None
     ) -> Term:
-        """The property for all values of its parameters."""
+        """The property for all values of its parameters; where it is undefined, false."""
         args: dict[str, Value] = {}
         names: list[Term] = []
         where: list[Term] = []
-        for i, (name, kind) in enumerate(p.function.params):
+        for i, (name, kind) in enumerate(j.row.function.params):
             if after is not None and i == 0:
-                args[name] = Whole(after)
+                args[name] = self._run(after).read(j.path)
                 continue
             term = self.logic.fresh(name, self.encoding.shape(kind))
             names.append(term)
             where.append(self.encoding.bounds(term, kind))
             args[name] = term
-        return self.logic.forall(names, self.logic.all(where), self._judged(p, state, args))
+        value, defined = self._run(state).judge(j.row.function, args, j.path, j.machine)
+        return self.logic.forall(names, self.logic.all(where), self.logic.all((defined, value)))
 
     # Cases.
 
-    def starts(self) -> dict[str, Case | NotEncodable]:
+    @property
+    def starts(self) -> list[str]:
         """The ways to start: from the defaults, or by each `@initial`."""
-        if not self.machine.initials:
-            return {START: tried(self._start, None)}
-        return {f.name: tried(self._start, f) for f in self.machine.initials}
+        return [f.name for f in self.machine.initials] or [START]
 
     def _start(self, function: ir.Function | None) -> Case:
         run = self._run(self.parameters)
@@ -166,16 +187,45 @@ class Subject:
             step,
         )
 
-    def steps(self) -> dict[str, Case | NotEncodable]:
-        """Every transition, from the arbitrary state, for arbitrary arguments."""
-        return {row.name: tried(self.step, row) for row in self.machine.transitions}
+    def case(self, name: str, property: str = "") -> Case | NotEncodable:
+        """The start or transition of that name; about ambiguity, the contested event."""
+        key = name, property == "ambiguous" and name in self.contested
+        if key not in self._cases:
+            self._cases[key] = tried(self._new_case, *key)
+        return self._cases[key]
 
-    def case(self, name: str) -> Case | NotEncodable:
-        """The start or transition of that name."""
-        for row in self.machine.transitions:
-            if row.name == name:
-                return tried(self.step, row)
-        return self.starts()[name]
+    def _new_case(self, name: str, contested: bool) -> Case:
+        if contested:
+            return self.choice(self.contested[name])
+        if name in self.starts:
+            return self._start(next((f for f in self.machine.initials if f.name == name), None))
+        return self.step(self.machine.transition(name))
+
+    def choice(self, event: ir.Event) -> Case:
+        """An event that several transitions serve, for the same arguments; it has no outcome."""
+        logic = self.logic
+        args, given = self._arguments(event.params)
+        typed = {name: (args[name], kind) for name, kind in event.params}
+        steps: list[Symbolic] = []
+        for row in self.machine.serving(event.name):
+            run = self._run(self.state)
+            named = run.named(row.function.params, list(typed.values()), row)
+            steps.append(run.step(row, named))
+        taken = [logic.negate(step.refused) for step in steps]
+        several = [logic.all((a, b)) for i, a in enumerate(taken) for b in taken[:i]]
+        step = Symbolic(
+            done=logic.false,
+            refused=logic.negate(logic.any(taken)),
+            undefined=logic.false,
+            asserts=logic.false,
+            bounds=logic.false,
+            ambiguous=logic.any((*several, *(step.ambiguous for step in steps))),
+            after=self.state,
+            outputs=(),
+        )
+        return Case(
+            event.name, event.name, self.state, typed, given, step, logic.true, event.output
+        )
 
     def step(self, row: ir.Transition) -> Case:
         """One transition; raises NotEncodable."""
@@ -246,9 +296,9 @@ class Subject:
                 "ambiguous": step.ambiguous,
             }
             return Question(self.possible(case), (logic.negate(stops[name]),))
-        p = next(p for p in self.machine.properties if p.name == name)
-        if p.kind == "invariant":
-            parts = conjuncts(self._always(p, step.after))
+        j = self.judged[name]
+        if j.row.kind == "invariant":
+            parts = conjuncts(self._always(j, step.after))
             if case.before is not None:
                 # What the step does not touch is assumed already, word for word.
                 assumed = logic.all(known([self.hypotheses[name]]))
@@ -256,23 +306,23 @@ class Subject:
                 parts = [part for part in parts if number(part) not in had]
             return Question(self.happens(case), tuple(parts))
         assert case.before is not None
-        goal = self._always(p, case.before, step.after)
+        goal = self._always(j, case.before, step.after)
         return Question(self.happens(case), tuple(conjuncts(goal)))
 
     def _all_judged(self, case: Case) -> None:
         """Raise NotEncodable where the bounds of a changed variable were not judged."""
-        before = case.before or {}
+        before = case.before or self.parameters
         for name, value in case.step.after.items():
             if isinstance(value, Missing) and before.get(name) is not value:
                 raise NotEncodable(value.why)
 
     def undefined(self, case: Case, name: str) -> Term:
         """Where the property itself has no value after the case."""
-        rows = [p for p in self.machine.properties if p.name == name and p.kind == "invariant"]
-        if not rows or rows[0].function.params:
+        j = self.judged.get(name)
+        if j is None or j.row.kind != "invariant" or j.row.function.params:
             return self.logic.false
-        defined = self._run(case.step.after).judge(rows[0].function, {})[1]
-        return self.logic.negate(defined)
+        run = self._run(case.step.after)
+        return self.logic.negate(run.judge(j.row.function, {}, j.path, j.machine)[1])
 
     # Witnesses.
 
@@ -319,6 +369,17 @@ def _length(encoding: Encoding, many: Many) -> Term:
         raise NotEncodable("the length of a sequence without a bound")
     one, none = logic.number(1), logic.number(0)
     return logic.add(none, *(logic.choose(row.when, one, none) for row in many.rows))
+
+
+def _judged(machine: ir.Machine, prefix: str, path: Place) -> Iterator[Judged]:
+    """The safety properties of a machine, and of its parts."""
+    for p in machine.properties:
+        if p.kind in ("invariant", "step_property"):
+            yield Judged(prefix + p.name, p, machine, path)
+    for v in machine.variables:
+        if isinstance(v.type, t.Part):
+            at = (*path, At(t.Part(machine.name), v.name))
+            yield from _judged(machine.part(v.type.machine), f"{prefix}{v.name}.", at)
 
 
 def known(found: Iterable[Term | NotEncodable]) -> list[Term]:

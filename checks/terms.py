@@ -57,9 +57,15 @@ class Execution(Statements):
         """The start of a machine without `@initial`: the defaults, as they are."""
         return self._outcome(list)
 
-    def judge(self, function: ir.Function, args: Mapping[str, Value]) -> tuple[Term, Term]:
-        """A property's value, and whether it has one."""
-        value = self._merged(function, self._body(function, args, ()))
+    def judge(
+        self,
+        function: ir.Function,
+        args: Mapping[str, Value],
+        own: Place = (),
+        machine: ir.Machine | None = None,
+    ) -> tuple[Term, Term]:
+        """A property's value, and whether it has one; of a part, the machine at a place."""
+        value = self._merged(function, self._body(function, args, own, machine))
         return self.sure(value), self.logic.negate(self.stopped("undefined", "refused", "asserts"))
 
     def defaults(self, given: Mapping[str, Value]) -> dict[str, Value]:

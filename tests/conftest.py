@@ -1,4 +1,4 @@
-"""Hypothesis finds the same in every run of `make test`, on every machine; `nightly` searches on."""
+"""Hypothesis finds the same in every run of `make test`; under `nightly` it searches on."""
 
 from __future__ import annotations
 

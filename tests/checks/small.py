@@ -29,6 +29,7 @@ from lawful import (
 
 Payload = Annotated[bytes, Opaque("Payload")]
 Small = Annotated[int, Interval(ge=0, le=3)]
+Sm = Annotated[int, Interval(ge=-1, le=3)]
 
 
 class Node(Sort):
@@ -340,3 +341,79 @@ class Table(Machine):
         self.seats[at] = not self.seats[at]
 
     scope = Scope(Nat=range(0, 3))
+
+
+class Beyond(Machine):
+    """Each transition but the last puts something outside a small type, the keys of maps first."""
+
+    m: dict[Sm, int] = {}
+    s: dict[Sm, set[Sm]] = {}
+    pairs: dict[tuple[bool, Sm], bool] = {}
+    seen: set[Sm] = set()
+    beans: Counter[Sm] = Counter()
+    all_of: dict[Sm, Sm] = total(0)
+
+    @transition()
+    def key(self) -> None:
+        self.m[4] = 1
+
+    @transition()
+    def key_and_value(self) -> None:
+        self.s[9] = {9}
+
+    @transition()
+    def value(self) -> None:
+        self.s[1] = {9}
+
+    @transition()
+    def pair(self) -> None:
+        self.pairs[(True, 4)] = True
+
+    @transition()
+    def item(self) -> None:
+        self.seen.add(40)
+
+    @transition()
+    def bean(self) -> None:
+        self.beans[4] += 1
+
+    @transition()
+    def total_key(self) -> None:
+        self.all_of[4] = 0
+
+    @transition()
+    def total_value(self) -> None:
+        self.all_of[3] = 4
+
+    @transition()
+    def comprehension(self) -> None:
+        self.m = {k: 0 for k in range(7)}
+
+    @transition()
+    def fine(self, k: Sm) -> None:
+        self.m[k] = 9
+        self.s[k] = {k}
+        self.pairs[(True, k)] = True
+        self.seen.add(k)
+        self.beans[k] += 1
+        self.all_of[k] = k
+
+
+class Copied(Machine):
+    """None goes from one optional to another."""
+
+    o: Nat | None = None
+    p: int | None = 3
+
+    @transition()
+    def copy(self) -> None:
+        if self.o is None:
+            self.p = self.o
+
+    @transition()
+    def either(self) -> None:
+        self.p = self.o
+
+    @invariant
+    def natural(self) -> bool:
+        return self.p is None or self.p >= 0

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lawful.checks import prove_report
 from lawful.checks.prove import AT_START, TO_INDUCTION, ProofResult, prove
 from lawful.checks.reference import Done, Fault, Reference
 from lawful.checks.verdict import Verdict
@@ -15,7 +16,23 @@ from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryF
 from lawful.spec import types as t
 from lawful.spec.resolve import resolve
 from lawful.spec.values import decode
-from tests.checks.provable import Absurd, Assumed, Counter, Faults, Hard, Listed, Owned
+from tests.checks.provable import (
+    Absurd,
+    Assumed,
+    Contested,
+    Counter,
+    Faults,
+    Hard,
+    Listed,
+    Outside,
+    Owned,
+    Pair,
+    Still,
+    Unassumed,
+    Unborn,
+    Whole,
+)
+from tests.checks.small import Beyond, Copied
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
 
@@ -27,7 +44,8 @@ def proof(cls: Any, sizes: Mapping[str, int] | None = None, seconds: float = 10.
 
 
 def verdicts(result: ProofResult) -> dict[str, str]:
-    return {p.name: p.verdict.value for p in result.properties}
+    """Of what induction judges."""
+    return {p.name: p.verdict.value for p in result.properties if p.method != "none"}
 
 
 def not_proved(result: ProofResult) -> set[tuple[str, str]]:
@@ -49,6 +67,7 @@ def test_an_entry_is_proved(cls: Any) -> None:
     named = [(o.obligation, o.property) for o in result.obligations]
     wanted = {(c, p) for c in cases for p in properties}
     wanted |= {(c, p) for c in cases - {"start"} for p in over_steps}
+    wanted |= {("data", "ambiguous")} if cls is ReceiverEntryFixed else set()
     assert sorted(named) == sorted(wanted)
     assert result.obligations[0].covers == (
         "all integers; timers armed or not; all parameter values; all values of Payload"
@@ -94,15 +113,19 @@ def assert_is_a_step(cls: Any, example: dict[str, Any]) -> None:
         assert isinstance(outcome, Fault)
         return
     assert isinstance(outcome, Done)
-    after = {name: decode(example["after"][name], kind, world) for name, kind, where in fields
-             if where == "state"}
+    after = {
+        name: decode(example["after"][name], kind, world)
+        for name, kind, where in fields
+        if where == "state"
+    }
     assert dict(zip(after, outcome.state, strict=False)) == after
 
 
 def test_the_same_question_has_the_same_answer() -> None:
     first, second = proof(SenderEntryAsSeed), proof(SenderEntryAsSeed)
-    answers = [[(o.verdict, o.note, o.counterexample) for o in r.obligations]
-               for r in (first, second)]
+    answers = [
+        [(o.verdict, o.note, o.counterexample) for o in r.obligations] for r in (first, second)
+    ]
     assert answers[0] == answers[1]
 
 
@@ -132,10 +155,16 @@ def test_sizes_of_sorts_are_bounds_of_the_scope(sizes: dict[str, int], proved: s
 def test_each_property_gets_what_it_deserves() -> None:
     result = proof(Counter)
     assert verdicts(result) == {
-        "bounds": "proved", "asserts": "proved", "undefined": "proved",
-        "even_is_even": "proved", "never_two": "proved",
-        "small": "unknown", "small_too": "unknown", "starts_wrong": "violated",
-        "grows": "proved", "shrinks": "unknown",
+        "bounds": "proved",
+        "asserts": "proved",
+        "undefined": "proved",
+        "even_is_even": "proved",
+        "never_two": "proved",
+        "small": "unknown",
+        "small_too": "unknown",
+        "starts_wrong": "violated",
+        "grows": "proved",
+        "shrinks": "unknown",
     }
     rows = {(o.obligation, o.property): o for o in result.obligations}
     assert rows["up", "small"].note == TO_INDUCTION
@@ -173,15 +202,21 @@ def test_parameters_are_arbitrary_within_what_is_assumed() -> None:
 def test_an_unsatisfiable_assumption_proves_nothing() -> None:
     result = proof(Absurd)
     assert set(verdicts(result).values()) == {"unknown"}
-    assert {p.note for p in result.properties} == {"no start is possible: nothing is proved of it"}
+    notes = {p.note for p in result.properties if p.method != "none"}
+    assert notes == {"no start is possible: nothing is proved of it"}
 
 
 def test_built_in_properties_are_obligations_of_their_own() -> None:
     result = proof(Faults)
     assert not_proved(result) == {
-        ("below", "bounds"), ("output", "bounds"), ("wrong", "asserts"),
-        ("missing", "undefined"), ("divided", "undefined"),
-        ("start", "has_a_name"), ("below", "has_a_name"), ("missing", "has_a_name"),
+        ("below", "bounds"),
+        ("output", "bounds"),
+        ("wrong", "asserts"),
+        ("missing", "undefined"),
+        ("divided", "undefined"),
+        ("start", "has_a_name"),
+        ("below", "has_a_name"),
+        ("missing", "has_a_name"),
     }
     rows = {(o.obligation, o.property): o for o in result.obligations}
     for name, kind in (("below", "bounds"), ("wrong", "asserts"), ("divided", "undefined")):
@@ -222,3 +257,92 @@ def test_what_z3_does_not_decide_is_unknown() -> None:
     row = next(o for o in result.obligations if (o.obligation, o.property) == ("choose", "fermat"))
     assert row.verdict is Verdict.UNKNOWN
     assert row.counterexample is None and row.note.startswith("Z3 does not decide it")
+
+
+def test_what_is_outside_a_small_type_is_out_of_bounds() -> None:
+    result = proof(Beyond)
+    rows = {o.obligation: o for o in result.obligations if o.property == "bounds"}
+    proved = {name for name, o in rows.items() if o.verdict.good}
+    assert proved == {"start", "fine"}
+    for name in rows.keys() - proved:
+        example = rows[name].counterexample
+        assert example is not None, name
+        assert_is_a_step(Beyond, {**example, "after": None})
+
+
+def test_a_total_map_has_nothing_outside_its_keys() -> None:
+    result = proof(Outside)
+    assert verdicts(result) == {
+        "bounds": "proved", "asserts": "proved", "undefined": "proved",
+        "default": "proved", "stand_in": "violated", "no_others": "proved",
+    }  # fmt: skip
+
+
+def test_none_moves_between_optionals() -> None:
+    assert set(verdicts(proof(Copied)).values()) == {"proved"}
+
+
+def test_a_start_refuted_without_an_assumption_is_unknown() -> None:
+    result = proof(Unassumed)
+    assert verdicts(result)["high"] == "unknown" and verdicts(result)["natural"] == "proved"
+    row = next(o for o in result.obligations if (o.obligation, o.property) == ("begin", "high"))
+    assert row.verdict is Verdict.UNKNOWN and row.counterexample is None
+    assert row.note.startswith("refuted, but perhaps only") and "@assume some" in row.note
+    assert prove_report.exit_code(result, {}) == 3
+
+
+def test_properties_of_parts_hold_for_every_part() -> None:
+    result = proof(Pair)
+    assert {k: v for k, v in verdicts(result).items() if "." in k} == {
+        "cell.is_even": "proved", "cell.low": "unknown", "cell.grows": "unknown",
+        "other.is_even": "proved", "other.low": "proved", "other.grows": "proved",
+    }  # fmt: skip
+    assert {(o.obligation, o.property) for o in result.obligations if o.note == TO_INDUCTION} == {
+        ("up", "cell.low"), ("down", "cell.grows"),
+    }  # fmt: skip
+    assert verdicts(proof(Whole))["pair.cell.is_even"] == "proved"
+    assert not_proved(proof(Whole)) == {("up", "pair.cell.low")}
+
+
+def test_an_event_of_several_transitions_is_asked_for_ambiguity() -> None:
+    result = proof(Contested)
+    rows = {o.obligation: o for o in result.obligations if o.property == "ambiguous"}
+    assert {name: o.verdict.value for name, o in rows.items()} == {
+        "go": "unknown", "turn": "proved",
+    }  # fmt: skip
+    example = rows["go"].counterexample
+    assert example is not None and rows["go"].note == TO_INDUCTION
+    assert example["args"] == {"by": 3}
+
+
+def test_what_is_for_exploration_is_listed_and_does_not_count() -> None:
+    result = proof(SenderEntryFixed)
+    rest = {p.name: p for p in result.properties if p.method == "none"}
+    assert list(rest) == ["deadlock", "flushing", "resends_the_last_of_many"]
+    assert {(p.verdict, p.covers, p.note) for p in rest.values()} == {
+        (Verdict.UNKNOWN, "", "exploration only")
+    }
+    assert prove_report.exit_code(result, {}) == 0
+    last = prove_report.text(result, {}).splitlines()[-1]
+    assert last == f"not asked here (exploration): {', '.join(rest)}"
+
+
+def test_without_transitions_nothing_is_proved_of_steps() -> None:
+    result = proof(Still)
+    moves = next(p for p in result.properties if p.name == "moves")
+    assert moves.verdict is Verdict.UNKNOWN and "no transition" in moves.note
+    assert verdicts(result)["zero"] == "proved"
+    assert prove_report.exit_code(result, {}) == 3
+
+
+def test_nothing_is_proved_of_a_start_out_of_bounds() -> None:
+    result = proof(Unborn)
+    assert verdicts(result) == {
+        "bounds": "violated", "asserts": "unknown", "undefined": "unknown", "absurd": "unknown",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), float("inf"), -1.0])
+def test_a_timeout_is_a_number_of_seconds(seconds: float) -> None:
+    with pytest.raises(ValueError, match=f"the timeout is {seconds} seconds; it must be from 0"):
+        proof(Still, seconds=seconds)

@@ -176,8 +176,9 @@ def test_prove_says_what_is_proved_and_for_what(capsys: pytest.CaptureFixture[st
     code, found = answer("prove", SENDER, capsys=capsys)
     assert code == 0
     [machine] = found["machines"]
-    assert {p["verdict"] for p in machine["properties"]} == {"proved"}
-    assert all("all integers" in p["covers"] for p in machine["properties"])
+    asked = [p for p in machine["properties"] if p["method"] != "none"]
+    assert {p["verdict"] for p in asked} == {"proved"}
+    assert all("all integers" in p["covers"] for p in asked)
     names = {p["name"] for p in machine["properties"]}
     assert {"bounds", "window_is_what_is_unacked", "no_silent_loss"} <= names
 

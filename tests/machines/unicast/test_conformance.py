@@ -264,6 +264,14 @@ class Shared(Sender):
         super().ack(m.replace(conn=self.connection))
 
 
+class Impatient(Sender):
+    """Closes as soon as it would expire."""
+
+    def close(self) -> None:
+        super().close()
+        self.alarm = self.alarm and self.clock.now() + 10
+
+
 WRONG: dict[type[Sender], list[str]] = {
     Literal: [
         "SenderEntryFixed, in the last of these events:",
@@ -283,6 +291,14 @@ WRONG: dict[type[Sender], list[str]] = {
         "window[1]: expected Payload(0), found nothing",
     ],
 }
+
+
+WRONG[Impatient] = [
+    "SenderEntryFixed, in the last of these events:",
+    "    send(Payload(0))  # Data(seqno=1, conn=1, first=True, payload=Payload(0))",
+    "    close()",
+    "idle: expected due at 60, found due at 10",
+]
 
 
 @pytest.mark.parametrize("sender", WRONG)
