@@ -135,6 +135,7 @@ class Fold:
         self.stepper: Stepper | None = None
         self.state: Any = None
         self.universe: Universe = {}
+        self.time: float | None = None
         self.next = 0
         self.rows = 0
         self.events = 0
@@ -219,6 +220,10 @@ class Fold:
         if row.flaw:
             self.quarantine(row.seq, row.flaw)
             return
+        if row.time is not None and self.time is not None and row.time < self.time:
+            self.quarantine(row.seq, "time goes back")
+            return
+        self.time = row.time
         if self.machine == "":
             self.machine = row.machine
             self.stepper = self.program.steppers.get(row.machine)

@@ -214,9 +214,12 @@ def _timers(mine: Any, theirs: Any, path: str) -> Iterator[Difference]:
     rows = ["armed" if armed else "stopped" for armed in (mine, _armed(theirs))]
     if rows[0] != rows[1]:
         yield Difference(path, *rows)
-    elif isinstance(mine, Armed) and isinstance(due, int | float):
-        if abs(due - mine.deadline) > SAME_TIME:
-            yield Difference(path, f"due at {mine.deadline:g}", f"due at {due:g}")
+    elif (
+        isinstance(mine, Armed)
+        and isinstance(due, int | float)
+        and abs(due - mine.deadline) > SAME_TIME
+    ):
+        yield Difference(path, f"due at {mine.deadline:g}", f"due at {due:g}")
 
 
 def _armed(value: Any) -> bool:

@@ -4,16 +4,21 @@
      "args": {name: JSON}, "outcome": "made" | "done" | "refused" | "ignored",
      "before", "after", "changed": {name: JSON}, "output", "why"}
 
-`seq` counts from 0 without a gap within an instance; the first row, `made`, has no event, the
-parameters as `args` and the whole initial state as `changed`; it may also tell a `universe`, the
-elements of the sorts that the machine iterates. A row that cannot be told to belong
-to an instance is rejected, with the reason; a row that belongs to one but says nothing that can
-be replayed has a flaw, which puts its instance into quarantine. Nothing is dropped.
+`seq` counts from 0 without a gap within an instance, whose `time`, a finite number, never goes
+back; the first row, `made`, has no event, no transition and nothing before, the parameters as
+`args` and the whole initial state as `changed`; it may also tell a `universe`, the elements of the
+sorts that the machine iterates. A row that is done names its transition. A row that cannot be told
+to belong to an instance is rejected, with the reason, and so is one in which a key stands twice,
+for readers would differ over it; a row that belongs to one but says nothing that can be replayed
+has a flaw, which puts its instance into quarantine. Nothing is dropped.
+
+Every engine learns from here alone which row belongs to which instance: no other parser is asked.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,6 +58,7 @@ class Row:
     changed: Mapping[str, Json] | Absent = ABSENT
     output: Json | Absent = ABSENT
     universe: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    time: float | None = None
     flaw: str = ""
 
 
@@ -67,10 +73,28 @@ class Rejected:
 RowOf = Callable[[dict[str, Any], str], Row | Rejected]
 
 
+class Twice(ValueError):
+    """A key stands twice in one object."""
+
+
+def loads(text: str) -> Any:
+    """The JSON of a text; ValueError or RecursionError where it is none, Twice for a double key."""
+    return json.loads(text, object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise Twice
+    return made
+
+
 def parse(line: str, row_of: RowOf) -> Row | Rejected:
     """The row of one line; `row_of` says which object is which row."""
     try:
-        data = json.loads(line)
+        data = loads(line)
+    except Twice:
+        return Rejected("a key twice", plain(line))
     except (ValueError, RecursionError):
         return Rejected("not JSON", plain(line))
     if not is_object(data):
@@ -104,29 +128,50 @@ def journal_row(data: dict[str, Any], text: str) -> Row | Rejected:
         data["changed"],
         data["output"],
         data.get("universe") or {},
+        data["time"],
     )
 
 
 def _flaw(data: Mapping[str, Any]) -> str:
     """Why the object is no row, or nothing."""
-    if data.get("v") != VERSION:
+    if type(data.get("v")) is not int or data["v"] != VERSION:
         return "a row of another format version"
     for name, kinds in SHAPE.items():
         if name not in data:
             return f"a row without {name}"
         if not isinstance(data[name], kinds):
             return f"{name} is of another form"
+    if not _finite(data["time"]):
+        return "time is no finite number"
     if not isinstance(data.get("universe"), dict | None):
         return "universe is of another form"
     if data["outcome"] not in OUTCOMES:
         return "an unknown outcome"
     if (data["event"] is None) != (data["outcome"] == "made"):
-        return "an event and `made` at once" if data["event"] else "no event"
-    return ""
+        return "no event" if data["event"] is None else "an event and `made` at once"
+    return _flaw_of_transition(data)
+
+
+def _flaw_of_transition(data: Mapping[str, Any]) -> str:
+    named = data["transition"] is not None
+    match data["outcome"]:
+        case "made" if named or data["before"] is not None:
+            return "a transition or something before `made`"
+        case "done" if not named:
+            return "done by no transition"
+        case "ignored" if named:
+            return "ignored by a transition"
+        case _:
+            return ""
+
+
+def _finite(value: object) -> bool:
+    return type(value) is int or (isinstance(value, float) and math.isfinite(value))
 
 
 NONE = type(None)
 SHAPE: dict[str, tuple[type, ...]] = {
+    "time": (object,),
     "machine": (str,),
     "fingerprint": (str,),
     "event": (str, NONE),
@@ -137,6 +182,7 @@ SHAPE: dict[str, tuple[type, ...]] = {
     "after": (object,),
     "changed": (dict,),
     "output": (object,),
+    "why": (str, NONE),
 }
 
 
@@ -174,7 +220,7 @@ def columns_of(line: bytes) -> dict[str, Any]:
     found = decoded(line)
     if isinstance(found, Rejected):
         return out | {"corrupt": line}
-    data = json.loads(line)
+    data = loads(line.decode())
     out["instance"] = found.instance
     out["seq"] = found.seq if found.seq >= 0 else None
     if found.flaw or not all(encodable(data.get(name) or "") for name in TEXTS):
@@ -194,7 +240,7 @@ def row_of_columns(columns: Mapping[str, Any]) -> Row | Rejected:
     for name in RAW:
         try:
             if columns.get(name) is not None:
-                data[name] = json.loads(columns[name])
+                data[name] = loads(columns[name])
         except (ValueError, RecursionError):
             data["v"] = None
     return journal_row(data, shown)

@@ -14,7 +14,7 @@ from .rows import RAW, TEXTS, Rejected, Row, columns_of, plain, row_of_columns
 from .traces import BLANK, ReplayError, opened, sources
 
 BATCH = 20_000
-SPARE = ("time", "why", "universe", "corrupt")  # Columns that a table may lack.
+SPARE = ("universe", "corrupt")  # Columns that a table may lack.
 NEEDED = ("v", "seq", *(name for name in (*TEXTS, *RAW) if name not in SPARE))
 READ = (*NEEDED, "universe", "corrupt")
 
@@ -65,6 +65,16 @@ def rows_of_table(path: str) -> Iterator[Row | Rejected]:
             check_columns(path, {field.name: str(field.type) for field in file.schema_arrow})
             for batch in file.iter_batches(BATCH, columns=_wanted(file.schema_arrow.names)):
                 yield from map(row_of_columns, batch.to_pylist())
+    except (OSError, pa.ArrowException) as error:
+        raise ReplayError(f"{path}: {plain(str(error))}") from error
+
+
+def length(path: str) -> int:
+    """How many rows a Parquet file says it has."""
+    pa = arrow()
+    try:
+        with pa.parquet.ParquetFile(path) as file:
+            return int(file.metadata.num_rows)
     except (OSError, pa.ArrowException) as error:
         raise ReplayError(f"{path}: {plain(str(error))}") from error
 

@@ -19,20 +19,15 @@ from lawful.spec.values import decode
 from tests.checks.provable import (
     Absurd,
     Assumed,
-    Contested,
     Counter,
     Faults,
     Hard,
     Listed,
-    Outside,
     Owned,
-    Pair,
-    Still,
     Unassumed,
-    Unborn,
-    Whole,
 )
 from tests.checks.small import Beyond, Copied
+from tests.checks.wholes import Contested, Outside, Pair, Still, Unborn, Whole
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
 
