@@ -3,30 +3,52 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from lawful.spec.ir import Json
 from lawful.spec.serial import is_list, is_object
 
+from .rows import ABSENT, Absent
+
 LONGEST = 60  # Of a value in a sentence; the details have all of it.
 
 
-def same(a: Any, b: Any) -> bool:
-    """Whether two JSON forms are one value: `1` and `1.0` are, `1` and `true` are not."""
+def same(a: Any, b: Any, floats: bool = False) -> bool:
+    """Whether two JSON forms are one value: `1` and `true` are not, `1` and `1.0` with `floats`."""
     # Python takes True for 1, and is fast; the text does not, and mostly is the same text.
     if a != b:
         return False
-    return a is None or a.__class__ is str or json.dumps(a) == json.dumps(b) or _alike(a, b)
+    return a is None or a.__class__ is str or json.dumps(a) == json.dumps(b) or _alike(a, b, floats)
 
 
-def _alike(a: Any, b: Any) -> bool:
-    """Of equal forms: whether no truth value stands where a number stands."""
+def _alike(a: Any, b: Any, floats: bool) -> bool:
+    """Of equal forms: whether where one has a truth value, or an integer, so has the other."""
     if is_object(a) and is_object(b):
-        return all(_alike(a[k], b[k]) for k in a)
+        return all(_alike(a[k], b[k], floats) for k in a)
     if is_list(a) and is_list(b):
-        return all(map(_alike, a, b))
-    return isinstance(a, bool) == isinstance(b, bool)
+        return all(_alike(x, y, floats) for x, y in zip(a, b, strict=True))
+    if floats and isinstance(a, int | float) and isinstance(b, int | float):
+        return isinstance(a, bool) == isinstance(b, bool)
+    return bool(a.__class__ is b.__class__)
+
+
+def exact(data: Any) -> bool:
+    """Whether large integers and the names of tokens are told in the one form they have."""
+    if is_list(data):
+        return all(map(exact, data))
+    if not is_object(data):
+        return True
+    if "$int" in data and not _is_integer(data["$int"]):
+        return False
+    if "$opaque" in data and data.get("id").__class__ not in (int, str):
+        return False
+    return all(map(exact, data.values()))
+
+
+def _is_integer(text: object) -> bool:
+    return isinstance(text, str) and re.fullmatch(r"-?[1-9][0-9]*|0", text) is not None
 
 
 def changes(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:
@@ -34,7 +56,7 @@ def changes(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, 
     out: dict[str, Json] = {}
     for name, value in after.items():
         old: Any = before.get(name)
-        if name in before and same(old, value):
+        if name in before and same(old, value, floats=True):
             continue
         if _is_part(old) and _is_part(value) and old.keys() == value.keys():
             out.update({f"{name}.{k}": v for k, v in changes(old, value).items()})
@@ -48,11 +70,13 @@ def _is_part(value: Any) -> TypeGuard[dict[str, Any]]:
     return is_object(value) and bool(value) and not any(k.startswith("$") for k in value)
 
 
-def at(state: Mapping[str, Json], path: str) -> Json:
-    """What stands at a path of a state; None where nothing does."""
+def at(state: Mapping[str, Json], path: str) -> Json | Absent:
+    """What stands at a path of a state; ABSENT where nothing does."""
     found: Any = state
     for name in path.split("."):
-        found = found.get(name) if is_object(found) else None
+        if not is_object(found) or name not in found:
+            return ABSENT
+        found = found[name]
     return found  # type: ignore[no-any-return]  # a part of JSON is JSON
 
 

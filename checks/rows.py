@@ -149,20 +149,10 @@ def _flaw(data: Mapping[str, Any]) -> str:
         return "an unknown outcome"
     if (data["event"] is None) != (data["outcome"] == "made"):
         return "no event" if data["event"] is None else "an event and `made` at once"
-    return _flaw_of_transition(data)
-
-
-def _flaw_of_transition(data: Mapping[str, Any]) -> str:
-    named = data["transition"] is not None
-    match data["outcome"]:
-        case "made" if named or data["before"] is not None:
-            return "a transition or something before `made`"
-        case "done" if not named:
-            return "done by no transition"
-        case "ignored" if named:
-            return "ignored by a transition"
-        case _:
-            return ""
+    beside = data["transition"] is not None or data["before"] is not None
+    if beside and data["outcome"] == "made":
+        return "a transition or something before `made`"
+    return ""
 
 
 def _finite(value: object) -> bool:

@@ -1,10 +1,12 @@
 """The replay on Spark: one shuffle by instance, one sort, one fold; few rows come back.
 
-    lines -> (instance, seq, line) -> repartition(n, instance) -> sort(instance, seq) -> mapInArrow
+    lines -> mapInArrow: (instance, seq, line) -> repartition(n, instance) -> sort(instance, seq)
+          -> mapInArrow: tallies
 
-The JVM reads no more of a row than its instance and number: `rows` alone says what a row is, here
-as in the local engine. The program travels as the machines' IR; workers need lawful installed, and
-nothing of the declaration. A partition gives one row, its tallies.
+The JVM reads lines and sorts them, and nothing else: `rows` alone says what a row is and to which
+instance it belongs, here as in the local engine. The program travels as the machines' IR; workers
+need lawful installed, and nothing of the declaration. A partition gives one row, its tallies, and
+how much it read: less than there is in the files is an error.
 """
 
 from __future__ import annotations
@@ -19,15 +21,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from .fold import Fold, ReplayProgram
 from .rows import Rejected, Row, decoded, plain, row_of_columns
-from .tables import NEEDED, arrow, check_columns
+from .tables import NEEDED, arrow, check_columns, length
 from .tally import Tallies
-from .traces import ReplayError, Sources, remote
+from .traces import BLANK, ReplayError, Sources, remote
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -39,7 +42,11 @@ JAVA_MISSING = (
 )
 PARTITION = 64 << 20  # Bytes of input for each partition of the shuffle, about.
 MERGED_HERE = 32  # Tallies that the driver merges by itself.
+SOURCE = ("form", "line")  # The columns of what is read.
+KEYED = "instance string, seq long, form string, line binary"
 TALLIES = "tallies binary"
+# How a line was read; of the first two it is known in this process how much there is to read.
+PLAIN, TABLE, PACKED, FAR_TABLE = "plain", "table", "packed", "far table"
 PYTHON_ERROR = re.compile(r"[\w.]*(Error|Exception): ")
 
 
@@ -47,52 +54,111 @@ def tally(files: Sources, program: ReplayProgram, master: str | None = None) -> 
     """Replay the files on Spark: the session that is there, or one that is made."""
     spark = session(master)
     try:
-        return collect(frame(spark, files, program), program, files.size)
+        rows = frame(spark, files)
+        expected = expected_of(files)
+        tallies, read = collect(rows, program, files.size)
     except Exception as error:
         line = _spark_error(error)
         if line is None:
             raise
         raise ReplayError(line) from error
+    for form, much in expected.items():
+        if read[form] < much:
+            unit = "rows of the tables" if form == TABLE else "bytes of the lines"
+            raise ReplayError(f"Spark read {read[form]} of {much} {unit}: no verdict without them")
+    return tallies
 
 
-def frame(spark: SparkSession, files: Sources, program: ReplayProgram) -> DataFrame:
-    """The rows as (instance, seq, table, line); what has no instance has null there."""
-    mapping = program.mapping
-    paths = ("$.instance", "$.seq") if mapping is None else (mapping.instance, mapping.seq)
-    parts = [_lines(spark, path, paths) for path in files.lines]
+def frame(spark: SparkSession, files: Sources) -> DataFrame:
+    """The lines as (form, line), of a table each row as JSON."""
+    parts = [_lines(spark, path) for path in files.lines]
     parts += [_table(spark, path) for path in files.tables]
     return functools.reduce(lambda a, b: a.unionByName(b), parts)
 
 
-def collect(rows: DataFrame, program: ReplayProgram, size: int) -> Tallies:
-    """The tallies of all partitions, merged."""
+def expected_of(files: Sources) -> Counter[str]:
+    """How much there is to read at least, in each form of which that is known: bytes, or rows."""
+    out: Counter[str] = Counter()
+    for path in files.lines:
+        if _form(path) == PLAIN:
+            out[PLAIN] += _bytes(Path(path))
+    for path in files.tables:
+        if not remote(path):
+            out[TABLE] += length(path)
+    return out
+
+
+def _form(path: str) -> str:
+    return PACKED if remote(path) or path.endswith(".gz") else PLAIN
+
+
+def _bytes(path: Path) -> int:
+    """The size of a file all of whose lines end; an end that is missing is counted."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        if size:
+            file.seek(-1, os.SEEK_END)
+        return size + (file.read(1) not in (b"", b"\n"))
+
+
+def collect(rows: DataFrame, program: ReplayProgram, size: int) -> tuple[Tallies, Counter[str]]:
+    """The tallies of all partitions, merged, and how much was read in each form."""
     from pyspark.sql import functions as F
 
     cores = rows.sparkSession.sparkContext.defaultParallelism
     n = max(cores, -(-size // PARTITION))
     # Rows without an instance are spread by their text, or one task would get them all.
     spread = F.coalesce(F.col("instance").cast("binary"), F.col("line"))
-    sorted_rows: Any = rows.repartition(n, spread).sortWithinPartitions("instance", "seq")
+    keyed = rows.mapInArrow(KeyPartition(program), KEYED)
+    sorted_rows: Any = keyed.repartition(n, spread).sortWithinPartitions("instance", "seq")
     folded = sorted_rows.mapInArrow(FoldPartition(program), TALLIES)
     if n > MERGED_HERE:
         folded = folded.repartition(MERGED_HERE).mapInArrow(merged, TALLIES)
-    tallies = Tallies()
-    for row in folded.collect():
-        tallies.merge(pickle.loads(row["tallies"]))
-    return tallies
+    return _together(row["tallies"] for row in folded.collect())
 
 
 def merged(batches: Iterable[Any]) -> Iterator[Any]:
     """The tallies of several partitions as those of one: the driver holds only a few."""
-    tallies = Tallies()
-    for batch in batches:
-        for each in batch.column(0).to_pylist():
-            tallies.merge(pickle.loads(each))
-    yield _tallied(tallies)
+    yield _tallied(*_together(each for batch in batches for each in batch.column(0).to_pylist()))
 
 
-def _tallied(tallies: Tallies) -> Any:
-    return arrow().RecordBatch.from_pydict({"tallies": [pickle.dumps(tallies)]})
+def _together(pickled: Iterable[bytes]) -> tuple[Tallies, Counter[str]]:
+    tallies, read = Tallies(), Counter[str]()
+    for each in pickled:
+        more, also = pickle.loads(each)
+        tallies.merge(more)
+        read.update(also)
+    return tallies, read
+
+
+def _tallied(tallies: Tallies, read: Counter[str]) -> Any:
+    return arrow().RecordBatch.from_pydict({"tallies": [pickle.dumps((tallies, read))]})
+
+
+def row_in(form: str, line: bytes, program: ReplayProgram) -> Row | Rejected | None:
+    """The row of a line, as the local engine reads it; None where the line is blank."""
+    if form in (TABLE, FAR_TABLE):
+        return row_of_columns(_columns(line))
+    return decoded(line, program.row_of) if line.strip(BLANK) else None
+
+
+class KeyPartition:
+    """Says of each line to which instance it belongs, and where in it; null where to none."""
+
+    def __init__(self, program: ReplayProgram) -> None:
+        self.program = program
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The batches with the two columns more."""
+        pa = arrow()
+        for batch in batches:
+            forms, lines = (batch.column(i).to_pylist() for i in range(2))
+            rows = [row_in(f, line, self.program) for f, line in zip(forms, lines, strict=True)]
+            names = [row.instance if isinstance(row, Row) else None for row in rows]
+            seqs = [row.seq if isinstance(row, Row) else None for row in rows]
+            keys = [pa.array(names, pa.string()), pa.array(seqs, pa.int64())]
+            columns = [*keys, batch.column(0), batch.column(1)]
+            yield pa.RecordBatch.from_arrays(columns, names=["instance", "seq", *SOURCE])
 
 
 class FoldPartition:
@@ -103,12 +169,15 @@ class FoldPartition:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The tallies of a partition, pickled, as one row."""
-        tallies = Tallies()
+        tallies, read = Tallies(), Counter[str]()
         open_fold: Fold | None = None
         for batch in batches:
-            columns = [batch.column(i).to_pylist() for i in range(4)]
-            for instance, _seq, table, line in zip(*columns, strict=True):
-                row = self.read(instance, table, line)
+            columns = [batch.column(i).to_pylist() for i in (2, 3)]
+            for form, line in zip(*columns, strict=True):
+                read[form] += 1 if form == TABLE else len(line) + 1
+                row = row_in(form, line, self.program)
+                if row is None:
+                    continue
                 if isinstance(row, Rejected):
                     tallies.reject(row)
                     continue
@@ -119,14 +188,7 @@ class FoldPartition:
                 open_fold.take(row)
         if open_fold is not None:
             tallies.add(open_fold.end())
-        yield _tallied(tallies)
-
-    def read(self, instance: str | None, table: bool, line: bytes) -> Row | Rejected:
-        """The row of a line, which Spark has sorted under this instance."""
-        row = row_of_columns(_columns(line)) if table else decoded(line, self.program.row_of)
-        if isinstance(row, Row) and row.instance != instance:
-            return Rejected("read otherwise by Spark", plain(line.decode("latin-1")))
-        return row
+        yield _tallied(tallies, read)
 
 
 def _columns(line: bytes) -> dict[str, Any]:
@@ -139,16 +201,13 @@ def _columns(line: bytes) -> dict[str, Any]:
 # Frames.
 
 
-def _lines(spark: SparkSession, path: str, paths: tuple[str, str]) -> DataFrame:
+def _lines(spark: SparkSession, path: str) -> DataFrame:
     from pyspark.sql import functions as F
 
     # Only "\n" ends a line, as in Python; Spark's own rule also takes a lone "\r".
-    text = spark.read.text(_url(path), lineSep="\n").where(F.trim("value", F.lit(" \t\r")) != "")
+    text = spark.read.text(_url(path), lineSep="\n")
     return text.select(
-        F.get_json_object("value", paths[0]).alias("instance"),
-        F.get_json_object("value", paths[1]).try_cast("long").alias("seq"),
-        F.lit(False).alias("table"),
-        F.col("value").cast("binary").alias("line"),
+        F.lit(_form(path)).alias("form"), F.col("value").cast("binary").alias("line")
     )
 
 
@@ -164,19 +223,17 @@ def _table(spark: SparkSession, path: str) -> DataFrame:
     if "corrupt" in types:
         columns.append(F.hex("corrupt").alias("corrupt"))
     whole = F.to_json(F.struct(*columns), {"ignoreNullFields": "false"})
-    return read.select(
-        F.col("instance"),
-        F.col("seq").cast("long").alias("seq"),
-        F.lit(True).alias("table"),
-        whole.cast("binary").alias("line"),
-    )
+    form = FAR_TABLE if remote(path) else TABLE
+    return read.select(F.lit(form).alias("form"), whole.cast("binary").alias("line"))
 
 
 def _url(path: str) -> str:
     """The path as Spark takes it: of this computer, with what would be a pattern made plain."""
     if remote(path):
         return path
-    plain_path = "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in str(Path(path).resolve()))
+    # A link keeps its own name, by which `traces` has judged it.
+    whole = str(Path(path).parent.resolve() / Path(path).name)
+    plain_path = "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in whole)
     return f"file://{plain_path}"
 
 

@@ -12,7 +12,7 @@ from lawful.spec.serial import is_list
 from lawful.spec.values import World, decode, encode, rank
 
 from .boxes import State
-from .compare import at, changes, pair, same, sentence
+from .compare import at, changes, exact, pair, same, sentence
 from .mapping import HAPPENED, SKIPPED
 from .meaning import SELF, Guard, NoValue
 from .reference import Done, Fault, Outcome, Reference, Refusal
@@ -63,6 +63,9 @@ class Stepper:
         found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
         self.at = found[0] if found else None
         self.told = Told(self.reference, self._value)
+        inside = [v for part in self.parts.values() for v in part.variables]
+        self.floating = any(t.contains(v.type, t.Float) for v in inside)
+        self.lenient = {v.name for _, v in self.kept if self._has_float(v.type)}
 
     def _domain(self, kind: t.Type) -> tuple[Any, ...]:
         match kind:
@@ -184,6 +187,8 @@ class Stepper:
         return values
 
     def _value(self, name: str, data: Json, kind: t.Type) -> Any:
+        if not exact(data) or (isinstance(kind, t.Float) and isinstance(data, bool)):
+            raise Malformed(f"the value of {name} is no {kind}")
         try:
             return decode(data, kind, self.world)
         except (ValueError, AttributeError, TypeError, RecursionError) as error:
@@ -282,6 +287,8 @@ class Stepper:
             _refused(row, outcomes)
         if isinstance(row.transition, str):
             _another(row, outcomes, done[0])
+        if row.outcome == "done":
+            raise Malformed("done by no transition")
         if len(done) > 1:
             raise Unreplayable(f"{row.event}: the row does not say which of its transitions it was")
         return self._checked(row, state, done[0])
@@ -312,6 +319,8 @@ class Stepper:
         if row.outcome == "ignored" and ignored is None:
             _refused(row, outcomes)
         self._compare(row, state, Done(state, None, ""))
+        if isinstance(row.transition, str) and not named:
+            raise Malformed(f"{row.outcome} by a transition that does not serve the event")
 
     def _one_was_called(self, row: Row, outcomes: Sequence[Outcome]) -> bool:
         """Whether the caller chose a transition, which the row of a refusal does not tell."""
@@ -325,8 +334,8 @@ class Stepper:
         found: dict[str, Json] = {}
         if before is not None:
             self._compare_control(found, "before", row.before, before)
-        if not isinstance(row.output, Absent) and not same(row.output, self._output(done)):
-            found["output"] = pair(row.output, self._output(done))
+        if not isinstance(row.output, Absent):
+            self._compare_output(found, row.output, done)
         if not isinstance(row.changed, Absent):
             self._compare_changed(found, row.changed, before, done.state)
         self._compare_control(found, "after", row.after, done.state)
@@ -334,10 +343,18 @@ class Stepper:
             kind = next(k for k in KINDS if any(name.split(".")[0] == k for name in found))
             raise Differs(kind, sentence(found), differs=found)
 
-    def _output(self, done: Done) -> Json:
-        if done.output is None:
-            return None
-        return encode(done.output, self.rows[done.transition].function.output)
+    def _compare_output(self, found: dict[str, Json], told: Json, done: Done) -> None:
+        mine: Json = None
+        floats = False
+        if done.output is not None:
+            kind = self.rows[done.transition].function.output
+            mine, floats = encode(done.output, kind), self._has_float(kind)
+        if not same(told, mine, floats):
+            found["output"] = pair(told, mine)
+
+    def _has_float(self, kind: t.Type) -> bool:
+        """Whether `1` may be told as `1.0` in a value of this type; a part tells what it holds."""
+        return t.contains(kind, t.Float) or (self.floating and t.contains(kind, t.Part))
 
     def _compare_control(
         self, found: dict[str, Json], name: str, said: Json | Absent, state: State
@@ -345,7 +362,7 @@ class Stepper:
         if isinstance(said, Absent):
             return
         mine: Json = self.shown(state) if isinstance(said, dict) else self.control(state) or None
-        if not same(said, mine):
+        if not same(said, mine, self.floating):
             found[name] = pair(said, mine)
 
     def _compare_changed(
@@ -356,19 +373,20 @@ class Stepper:
             if before is None or (after[i] is not before[i] and after[i] != before[i]):
                 mine.update(self._changes(v, None if before is None else before[i], after[i]))
         for name in sorted(mine.keys() | told.keys()):
-            if name in mine and name in told:
-                differs = not same(told[name], mine[name])
-            elif name in mine:
-                differs = not any(name.startswith(f"{whole}.") for whole in told)
+            # What was assigned the value it had may be told, or left out.
+            value = mine[name] if name in mine else self._at(after, name)
+            if isinstance(value, Absent):
+                found[f"changed.{name}"] = pair(told[name], "(no such variable)")
+                continue
+            if name in told:
+                differs = not same(told[name], value, name.partition(".")[0] in self.lenient)
             else:
-                # What was assigned the value it had may be told, or left out.
-                differs = not same(told[name], self._at(after, name))
+                differs = not any(name.startswith(f"{whole}.") for whole in told)
             if differs:
-                value = mine.get(name, self._at(after, name))
                 found[f"changed.{name}"] = pair(told.get(name, "(not told)"), value)
 
-    def _at(self, state: State, path: str) -> Json:
-        """The JSON form at a path of a state; None where nothing is."""
+    def _at(self, state: State, path: str) -> Json | Absent:
+        """The JSON form at a path of a state; ABSENT where nothing is."""
         rows = [(v, state[i]) for i, v in self.kept if v.name == path.partition(".")[0]]
         return at({v.name: self._json(value, v.type) for v, value in rows}, path)
 

@@ -2,6 +2,11 @@
 
 Which file is read how is decided here for every engine, and what there is no row in is an error
 before any engine starts: no verdict rests on nothing.
+
+Every file is read by every engine in the same way, or refused here. Spark's readers pass over
+files whose names begin with `_` or `.`, unpack what a name says is packed, and drop a byte order
+mark, all without a word; so such files are errors. In a folder, what begins so is left out only
+where no ending says that it holds rows: `_SUCCESS`, `.part-0.parquet.crc`.
 """
 
 from __future__ import annotations
@@ -14,6 +19,10 @@ from typing import IO, cast
 
 from .rows import Rejected, Row, RowOf, decoded
 
+# Hadoop, with which Spark reads, unpacks these by the file's name; this process would not.
+PACKED = (".bz2", ".deflate", ".lz4", ".snappy", ".zst", ".zstd")
+HIDDEN = (".", "_")
+MARK = b"\xef\xbb\xbf"  # At a file's beginning Hadoop drops it; in JSON it is not allowed.
 LINES = (".jsonl", ".ndjson", ".json", ".log", ".txt")
 PARQUET = b"PAR1"
 BLANK = b" \t\r\n"
@@ -51,6 +60,7 @@ def sources(paths: Iterable[str | Path]) -> Sources:
     tables: list[str] = []
     for each in given:
         if remote(each):
+            _check_name(each.rstrip("/").rpartition("/")[2], each)
             (tables if each.rstrip("/").endswith(".parquet") else lines).append(each)
             continue
         found = _files(Path(each))
@@ -58,6 +68,9 @@ def sources(paths: Iterable[str | Path]) -> Sources:
             raise ReplayError(f"{each}: no row in it")
         for path in found:
             (tables if _is_parquet(path) else lines).append(str(path))
+    for each in lines:
+        if not remote(each):
+            _check_beginning(Path(each))
     return Sources(tuple(lines), tuple(tables))
 
 
@@ -65,19 +78,38 @@ def _files(path: Path) -> list[Path]:
     if not path.exists():
         raise ReplayError(f"{path}: there is no such file")
     if not path.is_dir():
+        _check_name(path.name, path)
+        _check_packing(path)
         return [_readable(path)]
     inside = sorted(each for each in path.rglob("*") if each.is_file())
-    found = [each for each in inside if not _hidden(each.relative_to(path))]
-    for each in found:
-        name = each.name.removesuffix(".gz")
-        if not name.endswith((*LINES, ".parquet")):
+    found: list[Path] = []
+    for each in inside:
+        inner = each.relative_to(path)
+        if each.name.removesuffix(".gz").endswith((*LINES, ".parquet")):
+            for part in inner.parts:
+                _check_name(part, each)
+            found.append(_readable(each))
+        elif not any(part.startswith(HIDDEN) for part in inner.parts):
             raise ReplayError(f"{each}: neither JSON lines nor Parquet; name the files to replay")
-    return [_readable(each) for each in found]
+    return found
 
 
-def _hidden(path: Path) -> bool:
-    """As for Spark: what begins with a dot or an underscore is no data."""
-    return any(part.startswith((".", "_")) for part in path.parts)
+def _check_name(name: str, path: str | Path) -> None:
+    if name.startswith(HIDDEN) or name.endswith("._COPYING_"):
+        rule = "Spark passes over what begins with _ or ., and over ._COPYING_"
+        raise ReplayError(f"{path}: rename it, or move it out of the folder: {rule}")
+
+
+def _check_packing(path: Path) -> None:
+    if path.name.endswith(PACKED):
+        raise ReplayError(f"{path}: unpack it, or pack it with gzip, as .gz")
+
+
+def _check_beginning(path: Path) -> None:
+    """No byte order mark: it is a fault of the file, for no row can be told from its first one."""
+    with opened(path) as file:
+        if file.read(len(MARK)) == MARK:
+            raise ReplayError(f"{path}: begins with a byte order mark (BOM); write it without")
 
 
 def _readable(path: Path) -> Path:

@@ -336,7 +336,52 @@ def tampered() -> Iterator[Tampered]:
     yield Tampered("repeated", _repeat(3), q, q, 3, "a sequence number twice")
     yield Tampered("repeated_other", _repeat(3, output=9), q, q, 3, "a sequence number twice")
     yield Tampered("repeated_flaw", _repeat(3, v=9), q, q, 3, "a sequence number twice")
-    made_again = _set(3, event=None, outcome="made")
+    made_again = _set(3, event=None, outcome="made", transition=None, before=None)
     yield Tampered("made_again", made_again, q, q, 3, "made twice")
     yield Tampered("seqs_swapped", _swap, d, "refused", 2, "state is IDLE, not BUSY")
     yield Tampered("other_instance", _set(3, instance="b"), q, q, 3, "is missing")
+    yield from _tampered_asides()
+
+
+def _tampered_asides() -> Iterator[Tampered]:
+    """What no later row depends on, and the forms of numbers."""
+    q, d = "quarantined", "deviates"
+    value: Any
+    unknown = {"zz": None}
+    yield Tampered("zz_refused", _set(1, changed=unknown), d, "changed", 1, "no such variable")
+    done: Row = {"state": "BUSY", "patience": True, "job": job(1, 0, 7)}
+    for name, value in [("zz", None), ("told", True), ("job.zz", None), ("limit", 5)]:
+        more = _set(2, changed=done | {name: value})
+        yield Tampered(f"changed_{name}", more, d, "changed", 2, f"{name} is ")
+    whole = STEPPER.shown(STEPPER.reference.initial({"limit": 5}))
+    more = _set(0, changed=whole | unknown)
+    yield Tampered("changed_zz_made", more, d, "changed", 0, "no such variable")
+    made = "a transition or something before `made`"
+    for value in ("IDLE", "zz", 0, {}, []):
+        yield Tampered(f"made_before_{value}", _set(0, before=value), q, q, 0, made)
+    yield Tampered("made_transition", _set(0, transition="take"), q, q, 0, made)
+    yield Tampered("done_by_none", _set(2, transition=None), q, q, 2, "done by no transition")
+    yield Tampered("ignored_by", _set(16, transition="take"), q, q, 16, "ignored by a")
+    other = _set(1, transition="finish_all")
+    yield Tampered("refused_by", other, q, q, 1, "does not serve the event")
+    for value in (True, 1.0, "1", None):
+        version = _set(3, v=value)
+        yield Tampered(f"v_{value}", version, q, q, 3, "another format version")
+    for value in (True, "1", None, [], float("nan"), float("inf")):
+        yield Tampered(f"time_{value}", _set(3, time=value), q, q, 3, "no finite number")
+    yield Tampered("time_back", _set(3, time=0.5), q, q, 3, "time goes back")
+    yield Tampered("time_ahead", _set(3, time=10**400), q, q, 4, "time goes back")
+    yield Tampered("time_same", _set(3, time=1), "fits", "", 0, "")
+    yield Tampered("no_time", _without(3, "time"), q, q, 3, "a row without time")
+    for value in (1, True, {}, []):
+        yield Tampered(f"why_{value}", _set(1, why=value), q, q, 1, "why is of another form")
+    yield Tampered("no_why", _without(3, "why"), q, q, 3, "a row without why")
+    yield Tampered("output_float", _set(2, output=1.0), d, "output", 2, "output is 1.0 in")
+    floating = job(1, 0, 7) | {"size": 1.0}
+    more = _set(2, changed=done | {"job": floating})
+    yield Tampered("changed_float", more, d, "changed", 2, "job is ")
+    for name, value in [("float", 1.0), ("true", True), ("int", {"$int": 1.0})]:
+        args = {"job": job(1, 0, 7) | {"size": value}}
+        yield Tampered(f"arg_{name}", _set(2, args=args), q, q, 2, "the value of job is no Job")
+    limit = _set(0, args={"limit": 5.0})
+    yield Tampered("parameter_float", limit, q, q, 0, "the value of limit is no int")

@@ -132,6 +132,8 @@ LINES: list[tuple[str, str]] = [
     ('{"instance": 7, "seq": 0}', "no instance"),
     ('{"instance": "\\ud800", "seq": 0}', "an instance that is no text"),
     ("[" * 100_000, "not JSON"),
+    ('{"instance": "a", "instance": "a", "seq": 0}', "a key twice"),
+    ('{"instance": "a", "seq": 3, "args": {"x": [{"y": 1, "y": 1}]}}', "a key twice"),
 ]
 
 
@@ -197,6 +199,49 @@ def test_no_journal_is_no_pass(tmp_path: Path) -> None:
         replay([other, empty], PROGRAM)
     with pytest.raises(ValueError, match="one or more machines"):
         ReplayProgram(())
+
+
+MARK = b"\xef\xbb\xbf"
+
+
+def unread(tmp_path: Path) -> list[tuple[Path, str]]:
+    """Files that no engine reads, for Spark would read them otherwise; and what is said of each."""
+    told = "".join(f"{json.dumps(row)}\n" for row in worker("a")).encode()
+    out: list[tuple[Path, str]] = []
+    for name in ("_t.jsonl", ".t.jsonl", "_t.jsonl.gz", "t.jsonl._COPYING_"):
+        out.append((tmp_path / name, "rename it"))
+    for name in ("in/_t.jsonl", "in2/.t.json", "in3/_temporary/0/t.parquet"):
+        out.append((tmp_path / name, "rename it"))
+    out += [(tmp_path / name, "unpack it") for name in ("t.bz2", "t.jsonl.deflate", "t.zst")]
+    for path, _ in out:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(told) if path.suffix == ".gz" else told)
+    (tmp_path / "bom.jsonl").write_bytes(MARK + told)
+    (tmp_path / "bom.jsonl.gz").write_bytes(gzip.compress(MARK + told))
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "bom.jsonl")
+    out += [(tmp_path / f"{n}", "byte order mark") for n in ("bom.jsonl", "bom.jsonl.gz")]
+    out.append((tmp_path / "link.jsonl", "byte order mark"))
+    folders = [(tmp_path / name, "rename it") for name in ("in", "in2", "in3")]
+    return [(path, why) for path, why in out if path.parent == tmp_path] + folders
+
+
+def test_what_another_engine_would_read_otherwise_is_refused(tmp_path: Path) -> None:
+    for path, why in unread(tmp_path):
+        with pytest.raises(ReplayError, match=why) as caught:
+            replay([path], PROGRAM)
+        assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+    for far in ("s3a://x/_t.jsonl", "s3a://x/.t.parquet/"):
+        with pytest.raises(ReplayError, match="rename it"):
+            replay([far], PROGRAM)
+
+
+def test_a_mark_of_spark_in_a_folder_is_left_out(tmp_path: Path) -> None:
+    folder = tmp_path / "_under" / "parts"
+    folder.mkdir(parents=True)
+    written(folder / "0.jsonl", worker("a"))
+    for name in ("_SUCCESS", ".0.jsonl.crc", "_committed_1"):
+        (folder / name).write_bytes(b"x")
+    assert replay([folder], PROGRAM).exit_code == 0
 
 
 def test_folders_and_gzip(tmp_path: Path) -> None:

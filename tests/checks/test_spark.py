@@ -16,11 +16,12 @@ pytest.importorskip("pyspark", reason="needs pyspark: pip install 'lawful[spark]
 from lawful.checks import spark
 from lawful.checks.replay import Engine, ReplayError, ReplayProgram, replay
 from lawful.checks.tables import arrow, to_parquet
+from lawful.checks.traces import sources
 from lawful.machines.unicast import declaration
 
 from . import test_mapping
 from .journals import PROGRAM, Row, Worker, interleaved, rows, tampered, worker, written
-from .test_replay import BOTH, LINES
+from .test_replay import BOTH, LINES, MARK, unread
 from .test_replay_runtime import Shelf
 
 
@@ -126,10 +127,10 @@ def test_a_foreign_trace(session: Any, tmp_path: Path) -> None:
 def test_a_universe_travels(session: Any, tmp_path: Path) -> None:
     program = ReplayProgram((Shelf.lawful.ir,))
     head = {"v": 1, "machine": "Shelf", "fingerprint": program.steppers["Shelf"].fingerprint}
-    none = dict.fromkeys(("transition", "before", "after", "output"))
+    none: Row = dict.fromkeys(("transition", "before", "after", "output", "why")) | {"time": 0}
     marks = {"marks": {"a": True, "b": True}}
     made: Row = {"event": None, "args": {}, "outcome": "made", "changed": marks, "seq": 0}
-    flip: Row = {"event": "flip", "args": {}, "outcome": "done", "seq": 1}
+    flip: Row = {"event": "flip", "args": {}, "outcome": "done", "seq": 1, "transition": "flip"}
     flip["changed"] = {"marks": {"a": False, "b": False}}
     journal: list[Row] = [
         head | none | {"instance": name} | row
@@ -186,6 +187,107 @@ def _without_column(path: Path, target: Path) -> Path:
     pq = arrow().parquet
     pq.write_table(pq.read_table(path).drop_columns(["seq"]), target)
     return target
+
+
+def test_no_file_is_passed_over(session: Any, tmp_path: Path) -> None:
+    for path, why in unread(tmp_path):
+        with pytest.raises(ReplayError, match=why):
+            replay([path], PROGRAM, "spark")
+    hidden = written(tmp_path / "_hidden.jsonl", worker("a"))
+    link = tmp_path / "shown.jsonl"
+    link.symlink_to(hidden)
+    assert same([link])["by_instance"] == {"a": "fits"}
+
+
+def test_less_than_there_is_gives_no_verdict(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, part = (written(tmp_path / f"{n}.jsonl", worker(n)) for n in ("a", "b"))
+    to_parquet([part], tmp_path / "table")
+    (table,) = (tmp_path / "table").iterdir()
+    unended = tmp_path / "c.jsonl"
+    unended.write_bytes(b"\n".join([b"", b" ", whole.read_bytes().rstrip(b"\n")]))
+    assert replay([unended, table], PROGRAM, "spark").exit_code == 0
+    read, only = spark.frame, sources([whole])
+
+    def less(made: Any, _: Any) -> Any:
+        return read(made, only)
+
+    monkeypatch.setattr(spark, "frame", less)
+    for left in (part, table):
+        with pytest.raises(ReplayError, match=r"Spark read \d+ of \d+ (bytes|rows) of the"):
+            replay([whole, left], PROGRAM, "spark")
+
+
+JUNK: tuple[bytes, ...] = (
+    b'{"instance":"i%d","seq":NaN}',
+    b'{"instance":"i%d","seq":Infinity}',
+    b'{"instance":"i%d","seq":1e0}',
+    b'{"instance":"i%d","seq":1.0}',
+    b'{"instance":"i%d","seq":-0}',
+    b'{"instance":"i%d","seq":"0"}',
+    b'{"instance":"i%d","seq":true}',
+    b'{"instance":"i%d","seq":null}',
+    b'{"instance":"i%d","seq":[0]}',
+    b'{"instance":"i%d","seq":9223372036854775807}',
+    b'{"instance":"i%d","seq":9223372036854775808}',
+    b'{"instance":"i%d","seq":01}',
+    b'{"instance":"i%d","instance":"a","seq":0}',
+    b'{"instance":"a","instance":"i%d","seq":0}',
+    b'{"instance":"i%d","seq":0,"seq":1}',
+    b'{"instance":"i%d","seq":1,"x":{"y":0,"y":0}}',
+    b'{"instance":"\\u0069%d","seq":0}',
+    b'{"\\u0069nstance":"i%d","seq":0}',
+    b'{"instance":"i%d\\u0000","seq":0}',
+    b'{"instance":"i%d\\ud83d\\ude00","seq":0}',
+    b'{"instance":"i%d\\ud83d","seq":0}',
+    b'{"instance":"i%d\xff","seq":0}',
+    b'{"instance":"i%d\x01","seq":0}',
+    b"{'instance':'i%d','seq':0}",
+    b'{instance:"i%d","seq":0}',
+    b'{"instance":"i%d","seq":0,}',
+    b'{"instance":"i%d","seq":0} trailing',
+    b'{"instance":"i%d","seq":0}{"instance":"a","seq":0}',
+    b'/* i%d */ {"instance":"a","seq":0}',
+    b'[{"instance":"i%d","seq":0}]',
+    b'{"a":{"instance":"i%d","seq":0}}',
+    b'{"instance.":"i%d","seq":0}',
+    b'{"instance":["i%d"],"seq":0}',
+    b'{"instance":{"a":"i%d"},"seq":0}',
+    b'{"instance":%d,"seq":0}',
+    b'{"instance":"","seq":%d}',
+    b'  {"instance":"i%d","seq":0}\t\r',
+    b'\x0c{"instance":"i%d","seq":0}',
+    b'\xc2\xa0{"instance":"i%d","seq":0}',
+    MARK + b'{"instance":"i%d","seq":0}',
+    b'{"instance":"i%d","seq":0}\x00',
+    b"\xe2\x80\xa8i%d",
+)
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["alone", "as the second row"])
+def test_junk_is_attributed_alike(whole: bool, session: Any, tmp_path: Path) -> None:
+    lines = [json.dumps(row).encode() for row in worker("a")]
+    for number, junk in enumerate(JUNK):
+        if whole:
+            made = worker("a")[0] | {"instance": f"i{number}"}
+            lines.append(json.dumps(made).encode())
+        lines.append(junk % number)
+    path = tmp_path / "j.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    found = same([path])
+    assert found["by_instance"]["a"] == "fits"
+    assert found["by_instance"]["i0"] == found["by_instance"]["i1"] == "quarantined"
+    assert replay([path], PROGRAM, "spark").exit_code == 3
+    to_parquet([path], tmp_path / "table")
+    assert same([tmp_path / "table"]) == found
+
+
+def test_each_junk_line_alone_keeps_a_result_from_being_conclusive(tmp_path: Path) -> None:
+    for number, junk in enumerate(JUNK):
+        path = written(tmp_path / "j.jsonl", worker("a"))
+        path.write_bytes(path.read_bytes() + junk % number)
+        assert replay([path], PROGRAM).exit_code == 3, junk
 
 
 def test_a_task_carries_no_source() -> None:
