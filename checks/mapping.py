@@ -124,8 +124,16 @@ def _at(path: str, data: Mapping[str, Any]) -> Any:
 
 
 KINDS: dict[str, type] = {
-    "instance": str, "seq": str, "event": str, "output": str, "dense": bool, "skip": list,
-    "machine": str, "events": dict, "args": dict, "parameters": dict,
+    "instance": str,
+    "seq": str,
+    "event": str,
+    "output": str,
+    "dense": bool,
+    "skip": list,
+    "machine": str,
+    "events": dict,
+    "args": dict,
+    "parameters": dict,
 }
 
 

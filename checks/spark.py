@@ -89,7 +89,7 @@ def expected_of(files: Sources) -> Counter[str]:
 
 
 def _form(path: str) -> str:
-    return PACKED if remote(path) or path.endswith(".gz") else PLAIN
+    return PACKED if remote(path) or path.lower().endswith(".gz") else PLAIN
 
 
 def _bytes(path: Path) -> int:
@@ -109,7 +109,8 @@ def collect(rows: DataFrame, program: ReplayProgram, size: int) -> tuple[Tallies
     n = max(cores, -(-size // PARTITION))
     # Rows without an instance are spread by their text, or one task would get them all.
     spread = F.coalesce(F.col("instance").cast("binary"), F.col("line"))
-    keyed = rows.mapInArrow(KeyPartition(program), KEYED)
+    lines: Any = rows  # Its `mapInArrow` has no types.
+    keyed: DataFrame = lines.mapInArrow(KeyPartition(program), KEYED)
     sorted_rows: Any = keyed.repartition(n, spread).sortWithinPartitions("instance", "seq")
     folded = sorted_rows.mapInArrow(FoldPartition(program), TALLIES)
     if n > MERGED_HERE:

@@ -19,7 +19,7 @@ from typing import IO, cast
 
 from .rows import Rejected, Row, RowOf, decoded
 
-# Hadoop, with which Spark reads, unpacks these by the file's name; this process would not.
+# Hadoop, with which Spark reads, unpacks these by the name, in any case; Python would not.
 PACKED = (".bz2", ".deflate", ".lz4", ".snappy", ".zst", ".zstd")
 HIDDEN = (".", "_")
 MARK = b"\xef\xbb\xbf"  # At a file's beginning Hadoop drops it; in JSON it is not allowed.
@@ -101,7 +101,7 @@ def _check_name(name: str, path: str | Path) -> None:
 
 
 def _check_packing(path: Path) -> None:
-    if path.name.endswith(PACKED):
+    if path.name.lower().endswith(PACKED):
         raise ReplayError(f"{path}: unpack it, or pack it with gzip, as .gz")
 
 
@@ -136,7 +136,7 @@ def _has_rows(path: Path) -> bool:
 
 def opened(path: Path) -> IO[bytes]:
     """The file's bytes, unpacked where they are gzipped."""
-    if path.suffix == ".gz":
+    if path.suffix.lower() == ".gz":
         return cast(IO[bytes], gzip.open(path, "rb"))
     return path.open("rb")
 

@@ -343,10 +343,14 @@ def tampered() -> Iterator[Tampered]:
     yield from _tampered_asides()
 
 
+def some(*values: Any) -> tuple[Any, ...]:
+    """The values, of any form."""
+    return values
+
+
 def _tampered_asides() -> Iterator[Tampered]:
     """What no later row depends on, and the forms of numbers."""
     q, d = "quarantined", "deviates"
-    value: Any
     unknown = {"zz": None}
     yield Tampered("zz_refused", _set(1, changed=unknown), d, "changed", 1, "no such variable")
     done: Row = {"state": "BUSY", "patience": True, "job": job(1, 0, 7)}
@@ -357,23 +361,23 @@ def _tampered_asides() -> Iterator[Tampered]:
     more = _set(0, changed=whole | unknown)
     yield Tampered("changed_zz_made", more, d, "changed", 0, "no such variable")
     made = "a transition or something before `made`"
-    for value in ("IDLE", "zz", 0, {}, []):
+    for value in some("IDLE", "zz", 0, {}, []):
         yield Tampered(f"made_before_{value}", _set(0, before=value), q, q, 0, made)
     yield Tampered("made_transition", _set(0, transition="take"), q, q, 0, made)
     yield Tampered("done_by_none", _set(2, transition=None), q, q, 2, "done by no transition")
     yield Tampered("ignored_by", _set(16, transition="take"), q, q, 16, "ignored by a")
     other = _set(1, transition="finish_all")
     yield Tampered("refused_by", other, q, q, 1, "does not serve the event")
-    for value in (True, 1.0, "1", None):
+    for value in some(True, 1.0, "1", None):
         version = _set(3, v=value)
         yield Tampered(f"v_{value}", version, q, q, 3, "another format version")
-    for value in (True, "1", None, [], float("nan"), float("inf")):
+    for value in some(True, "1", None, [], float("nan"), float("inf")):
         yield Tampered(f"time_{value}", _set(3, time=value), q, q, 3, "no finite number")
     yield Tampered("time_back", _set(3, time=0.5), q, q, 3, "time goes back")
     yield Tampered("time_ahead", _set(3, time=10**400), q, q, 4, "time goes back")
     yield Tampered("time_same", _set(3, time=1), "fits", "", 0, "")
     yield Tampered("no_time", _without(3, "time"), q, q, 3, "a row without time")
-    for value in (1, True, {}, []):
+    for value in some(1, True, {}, []):
         yield Tampered(f"why_{value}", _set(1, why=value), q, q, 1, "why is of another form")
     yield Tampered("no_why", _without(3, "why"), q, q, 3, "a row without why")
     yield Tampered("output_float", _set(2, output=1.0), d, "output", 2, "output is 1.0 in")

@@ -212,7 +212,9 @@ def unread(tmp_path: Path) -> list[tuple[Path, str]]:
         out.append((tmp_path / name, "rename it"))
     for name in ("in/_t.jsonl", "in2/.t.json", "in3/_temporary/0/t.parquet"):
         out.append((tmp_path / name, "rename it"))
-    out += [(tmp_path / name, "unpack it") for name in ("t.bz2", "t.jsonl.deflate", "t.zst")]
+    out += [
+        (tmp_path / name, "unpack it") for name in ("t.bz2", "t.BZ2", "t.jsonl.deflate", "t.zst")
+    ]
     for path, _ in out:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(gzip.compress(told) if path.suffix == ".gz" else told)

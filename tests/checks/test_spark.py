@@ -197,6 +197,9 @@ def test_no_file_is_passed_over(session: Any, tmp_path: Path) -> None:
     link = tmp_path / "shown.jsonl"
     link.symlink_to(hidden)
     assert same([link])["by_instance"] == {"a": "fits"}
+    loud = tmp_path / "loud.jsonl.GZ"
+    loud.write_bytes(gzip.compress(hidden.read_bytes()))
+    assert same([loud])["by_instance"] == {"a": "fits"}
 
 
 def test_less_than_there_is_gives_no_verdict(
