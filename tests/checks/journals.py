@@ -354,7 +354,8 @@ def _tampered_asides() -> Iterator[Tampered]:
     unknown = {"zz": None}
     yield Tampered("zz_refused", _set(1, changed=unknown), d, "changed", 1, "no such variable")
     done: Row = {"state": "BUSY", "patience": True, "job": job(1, 0, 7)}
-    for name, value in [("zz", None), ("told", True), ("job.zz", None), ("limit", 5)]:
+    rows: list[tuple[str, Any]] = [("zz", None), ("told", True), ("job.zz", None), ("limit", 5)]
+    for name, value in rows:
         more = _set(2, changed=done | {name: value})
         yield Tampered(f"changed_{name}", more, d, "changed", 2, f"{name} is ")
     whole = STEPPER.shown(STEPPER.reference.initial({"limit": 5}))
@@ -384,8 +385,9 @@ def _tampered_asides() -> Iterator[Tampered]:
     floating = job(1, 0, 7) | {"size": 1.0}
     more = _set(2, changed=done | {"job": floating})
     yield Tampered("changed_float", more, d, "changed", 2, "job is ")
-    for name, value in [("float", 1.0), ("true", True), ("int", {"$int": 1.0})]:
-        args = {"job": job(1, 0, 7) | {"size": value}}
+    sizes: list[tuple[str, Any]] = [("float", 1.0), ("true", True), ("int", {"$int": 1.0})]
+    for name, size in sizes:
+        args = {"job": job(1, 0, 7) | {"size": size}}
         yield Tampered(f"arg_{name}", _set(2, args=args), q, q, 2, "the value of job is no Job")
     limit = _set(0, args={"limit": 5.0})
     yield Tampered("parameter_float", limit, q, q, 0, "the value of limit is no int")
