@@ -15,22 +15,23 @@ from .rows import ABSENT, Absent
 LONGEST = 60  # Of a value in a sentence; the details have all of it.
 
 
-def same(a: Any, b: Any, floats: bool = False) -> bool:
-    """Whether two JSON forms are one value: `1` and `true` are not, `1` and `1.0` with `floats`."""
+def same(a: Any, b: Any) -> bool:
+    """Whether two JSON forms are one value: `1` and `true` are not, nor are `1` and `1.0`.
+
+    No variable and no output is a float, so the two never mean the same.
+    """
     # Python takes True for 1, and is fast; the text does not, and mostly is the same text.
     if a != b:
         return False
-    return a is None or a.__class__ is str or json.dumps(a) == json.dumps(b) or _alike(a, b, floats)
+    return a is None or a.__class__ is str or json.dumps(a) == json.dumps(b) or _alike(a, b)
 
 
-def _alike(a: Any, b: Any, floats: bool) -> bool:
+def _alike(a: Any, b: Any) -> bool:
     """Of equal forms: whether where one has a truth value, or an integer, so has the other."""
     if is_object(a) and is_object(b):
-        return all(_alike(a[k], b[k], floats) for k in a)
+        return all(_alike(a[k], b[k]) for k in a)
     if is_list(a) and is_list(b):
-        return all(_alike(x, y, floats) for x, y in zip(a, b, strict=True))
-    if floats and isinstance(a, int | float) and isinstance(b, int | float):
-        return isinstance(a, bool) == isinstance(b, bool)
+        return all(map(_alike, a, b))
     return bool(a.__class__ is b.__class__)
 
 
@@ -56,7 +57,7 @@ def changes(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, 
     out: dict[str, Json] = {}
     for name, value in after.items():
         old: Any = before.get(name)
-        if name in before and same(old, value, floats=True):
+        if name in before and same(old, value):
             continue
         if _is_part(old) and _is_part(value) and old.keys() == value.keys():
             out.update({f"{name}.{k}": v for k, v in changes(old, value).items()})

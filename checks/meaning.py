@@ -170,18 +170,6 @@ def fields_of(machine: ir.Machine) -> tuple[str, ...]:
     return (*(v.name for v in machine.variables), *(p.name for p in machine.parameters))
 
 
-def iterate(value: Iterable[Any]) -> Iterable[Any]:
-    """What a loop over a value goes through, in an order that no hash seed decides."""
-    return sorted(value, key=order_key) if isinstance(value, frozenset) else value
-
-
-def order_key(value: Any) -> tuple[str, Any]:
-    """A total order over values of mixed types: by type name, then by value or text."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return "int", value
-    return value.__class__.__name__, repr(value)
-
-
 def _unpacked(env: Env, names: tuple[str, ...], item: Any) -> Env:
     return {**env, **dict(zip(names, item, strict=True))}
 

@@ -8,10 +8,10 @@ from typing import Any
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.bounds import breach
+from lawful.spec.sorting import in_order
 from lawful.spec.values import chosen
 
 from .boxes import State
-from .meaning import iterate
 
 INT = "int"
 
@@ -76,7 +76,7 @@ class Near:
                     self.add(key, k, name)
                     self.add(of, v)
             case t.Seq(item=item) | t.Set(item=item) | t.Bag(item=item):
-                for each in iterate(value):
+                for each in in_order(value):
                     self.add(item, each, name)
             case _:
                 pass

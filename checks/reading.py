@@ -15,11 +15,11 @@ from typing import Any, TypeGuard
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.sorting import in_order
 from lawful.spec.values import FrozenBag, FrozenMap, World, chosen
 from lawful.spec.words import Record
 
 from .boxes import State
-from .meaning import iterate
 
 Read = Callable[[str], Any]
 ABSENT = "nothing"
@@ -142,7 +142,7 @@ def _parted(mine: Any, theirs: Any, path: str) -> Iterator[Difference]:
                 at = f"{path}[{spelled(key)}]"
                 yield Difference(at, spelled(mine[key]), spelled(theirs[key]))
     elif _is_set(mine) and _is_set(theirs):
-        for each in iterate(mine ^ theirs):
+        for each in in_order(mine ^ theirs):
             rows = (spelled(each), ABSENT) if each in mine else (ABSENT, spelled(each))
             yield Difference(f"{path}, in it", *rows)
     else:
@@ -237,7 +237,7 @@ def spelled(value: Any) -> str:
         inside = ", ".join(f"{name}={spelled(getattr(value, name))}" for name in names)
         return f"{type(value).__name__}({inside})"
     if _is_set(value):
-        inside = ", ".join(spelled(each) for each in iterate(frozenset(value)))
+        inside = ", ".join(spelled(each) for each in in_order(frozenset(value)))
         return f"{{{inside}}}" if value else "set()"
     if _is_mapping(value):
         return f"{{{', '.join(f'{spelled(k)}: {spelled(v)}' for k, v in value.items())}}}"

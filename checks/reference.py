@@ -17,11 +17,12 @@ from lawful.spec.explain import named, shown, text
 from lawful.spec.outcomes import Reason
 from lawful.spec.show import expr as expr_text
 from lawful.spec.show import path
+from lawful.spec.sorting import in_order
 from lawful.spec.values import encode
 
 from .boxes import Box, State, freeze, private, thaw
 from .clauses import clause, explain
-from .meaning import PARTIAL, SELF, Env, Guard, Meaning, NoValue, Said, iterate
+from .meaning import PARTIAL, SELF, Env, Guard, Meaning, NoValue, Said
 from .updates import UPDATE, put
 
 
@@ -346,7 +347,7 @@ def _branch(m: Reference, s: ir.Branch, env: Env) -> None:
 
 
 def _loop(m: Reference, s: ir.Loop, env: Env) -> None:
-    for item in iterate(m.eval(s.over, env)):
+    for item in in_order(m.eval(s.over, env)):
         if len(s.names) == 1:
             env[s.names[0]] = item
         else:

@@ -12,11 +12,11 @@ from typing import Any
 
 from lawful.spec import types as t
 from lawful.spec.bounds import breach
+from lawful.spec.sorting import in_order
 from lawful.spec.values import FrozenBag, FrozenMap, Token, chosen
 
 from .beside import Subject, replay
 from .conformance import Act, Call, Fire, Start
-from .meaning import iterate
 from .near import Near
 
 MOST_RUNS = 2_000
@@ -254,7 +254,7 @@ class Simpler:
                 yield from (value[:i] + value[i + 1 :] for i in range(len(value)))
                 yield from self._at_each(value, (item,) * len(value))
             case t.Set(item=item):
-                for each in iterate(value):
+                for each in in_order(value):
                     rest = value - {each}
                     yield rest
                     yield from (rest | {other} for other in self.of(each, item))

@@ -11,10 +11,11 @@ from lawful.spec import bounds, ir
 from lawful.spec import types as t
 from lawful.spec.flat import Flat, Plan, Rule
 from lawful.spec.ir import Json
+from lawful.spec.sorting import in_order
 from lawful.spec.values import World, chosen, decode, encode
 
 from .boxes import State
-from .meaning import SELF, NoValue, fields_of, iterate
+from .meaning import SELF, NoValue, fields_of
 from .reference import Done, Fault, Outcome, Reference, Refusal
 
 Args = tuple[Any, ...]
@@ -138,7 +139,7 @@ class Space:
             yield from self.values.of(plan.type)
             return
         seen: set[Any] = set()
-        for value in iterate(self.reference.eval(plan.over, env)):
+        for value in in_order(self.reference.eval(plan.over, env)):
             if value not in seen and _belongs(value, plan.type):
                 seen.add(value)
                 yield value

@@ -63,9 +63,6 @@ class Stepper:
         found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
         self.at = found[0] if found else None
         self.told = Told(self.reference, self._value)
-        inside = [v for part in self.parts.values() for v in part.variables]
-        self.floating = any(t.contains(v.type, t.Float) for v in inside)
-        self.lenient = {v.name for _, v in self.kept if self._has_float(v.type)}
 
     def _domain(self, kind: t.Type) -> tuple[Any, ...]:
         match kind:
@@ -334,8 +331,8 @@ class Stepper:
         found: dict[str, Json] = {}
         if before is not None:
             self._compare_control(found, "before", row.before, before)
-        if not isinstance(row.output, Absent):
-            self._compare_output(found, row.output, done)
+        if not isinstance(row.output, Absent) and not same(row.output, self._output(done)):
+            found["output"] = pair(row.output, self._output(done))
         if not isinstance(row.changed, Absent):
             self._compare_changed(found, row.changed, before, done.state)
         self._compare_control(found, "after", row.after, done.state)
@@ -343,18 +340,10 @@ class Stepper:
             kind = next(k for k in KINDS if any(name.split(".")[0] == k for name in found))
             raise Differs(kind, sentence(found), differs=found)
 
-    def _compare_output(self, found: dict[str, Json], told: Json, done: Done) -> None:
-        mine: Json = None
-        floats = False
-        if done.output is not None:
-            kind = self.rows[done.transition].function.output
-            mine, floats = encode(done.output, kind), self._has_float(kind)
-        if not same(told, mine, floats):
-            found["output"] = pair(told, mine)
-
-    def _has_float(self, kind: t.Type) -> bool:
-        """Whether `1` may be told as `1.0` in a value of this type; a part tells what it holds."""
-        return t.contains(kind, t.Float) or (self.floating and t.contains(kind, t.Part))
+    def _output(self, done: Done) -> Json:
+        if done.output is None:
+            return None
+        return encode(done.output, self.rows[done.transition].function.output)
 
     def _compare_control(
         self, found: dict[str, Json], name: str, said: Json | Absent, state: State
@@ -362,7 +351,7 @@ class Stepper:
         if isinstance(said, Absent):
             return
         mine: Json = self.shown(state) if isinstance(said, dict) else self.control(state) or None
-        if not same(said, mine, self.floating):
+        if not same(said, mine):
             found[name] = pair(said, mine)
 
     def _compare_changed(
@@ -379,7 +368,7 @@ class Stepper:
                 found[f"changed.{name}"] = pair(told[name], "(no such variable)")
                 continue
             if name in told:
-                differs = not same(told[name], value, name.partition(".")[0] in self.lenient)
+                differs = not same(told[name], value)
             else:
                 differs = not any(name.startswith(f"{whole}.") for whole in told)
             if differs:

@@ -81,7 +81,9 @@ class Access(Generic[M]):
                 f"a snapshot of another {plan.name}: shape {data.get('shape')!r}, not {shape!r}"
             )
         machine = bare(self._cls, universe, clock)
-        persist.fill(machine, persist.read(data, plan), machine.__state__.__time__.now())
+        state = machine.__state__
+        kept = persist.read(data, plan, state.__universe__)
+        persist.fill(machine, kept, state.__time__.now())
         return machine
 
     def state(self, **values: Any) -> M:
@@ -121,7 +123,9 @@ class InstanceAccess(Access[M]):
         if len(args) != len(way.params):
             wanted = ", ".join(f"{n}: {kind}" for n, kind in way.params)
             raise TypeError(f"{event} takes ({wanted}), not {len(args)} arguments")
-        return way, tuple(check(arg) for check, arg in zip(way.checks, args, strict=True))
+        known = self._machine.__state__.__universe__
+        both = zip(way.checks, args, strict=True)
+        return way, tuple(check(arg, known) for check, arg in both)
 
     def enabled(self) -> tuple[str, ...]:
         """The events that are possible now, in the order of the declaration.

@@ -1,113 +1,193 @@
 """Arguments: whether a value is of its declared type, before anything happens.
 
 Of every value from outside: TypeError where it is of another type, ValueError where it is out of
-bounds; both name the argument and the place in it. Mappings are copied, for the caller may change
-them later.
+bounds, or lacks a key that its type has; both name the argument and the place in it. What is kept
+is the machine's own, and immutable where its type is: a container that the caller could change
+later is copied, and what holds one is made anew around the copy.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from lawful.spec import types as t
-from lawful.spec.bounds import bounded, breach
+from lawful.spec.bounds import Values, bounded, breach
 from lawful.spec.values import FrozenBag, FrozenMap, World
 
 from .build import any_of, attribute, call, compare, name, outside
 from .emit import Names
 
-Check = Callable[[Any], Any]
+Elements = Mapping[str, tuple[Any, ...]]
+Check = Callable[..., Any]  # Of a value, and of the elements of the sorts where they are known.
+NO_ELEMENTS: Elements = {}
 MOST_TESTS = 12  # More than these are left to the function that also explains.
+MOST_NAMED = 5  # Missing keys that are named.
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What values are judged by: the machine's classes, and the elements of its sorts."""
+
+    world: World
+    elements: Elements
 
 
 def checker(what: str, kind: t.Type, world: World) -> Check:
     """The function that gives the value, as the machine keeps it, or raises what is wrong."""
 
-    def check(value: Any) -> Any:
-        kept = taken(value, kind, world, what)
-        found = breach(kept, kind) if bounded(kind) else None
-        if found is not None:
-            raise ValueError(f"{what}{_joined(found)}")
-        return kept
+    def check(value: Any, elements: Elements = NO_ELEMENTS) -> Any:
+        return admitted(value, kind, Known(world, elements), what)
 
     return check
+
+
+def admitted(value: Any, kind: t.Type, known: Known, what: str) -> Any:
+    """The value as the machine keeps it; TypeError or ValueError where it is none."""
+    mine = taken(value, kind, known, what)
+    found = breach(mine, kind) if bounded(kind) else None
+    if found is not None:
+        raise ValueError(f"{what}{_joined(found)}")
+    return mine
 
 
 def _joined(found: str) -> str:
     return found if found.startswith((".", "[")) else f": {found}"
 
 
-def taken(value: Any, kind: t.Type, world: World, what: str) -> Any:
-    """The value, immutable, if it is of this type; bounds aside. TypeError if it is not."""
+def taken(value: Any, kind: t.Type, known: Known, what: str) -> Any:
+    """The value as the machine keeps it, if it is of this type; bounds aside. TypeError if it is
+    not, ValueError where a total map in it lacks a key."""
+    cls: Any = value.__class__
     match kind:
-        case t.Int() if isinstance(value, int) and not isinstance(value, bool):
+        case t.Int() if cls is int:
             return value
-        case t.Bool() if isinstance(value, bool):
+        case t.Bool() if cls is bool:
             return value
-        case t.Float() if isinstance(value, int | float) and not isinstance(value, bool):
+        case t.Float() if cls is float or cls is int:
             return value
-        case t.Text() if isinstance(value, str):
+        case t.Text() if cls is str:
             return value
         case t.Nothing() if value is None:
             return value
-        case t.Enum(name=key) if isinstance(value, world.enums[key]):
+        case t.Enum(name=key) if isinstance(value, known.world.enums[key]):
             return value
-        case t.Sort(name=key) if isinstance(value, world.sorts[key]):
+        case t.Sort(name=key) if cls is known.world.sorts[key]:
             return value
-        case t.Opaque() if type(value).__hash__ is not None:
+        case t.Opaque() if cls.__hash__ is not None:
             return value
-        case t.Record(name=key) if isinstance(value, world.records[key]):
-            for field, of in kind.fields:
-                taken(getattr(value, field), of, world, f"{what}.{field}")
-            return value
+        case t.Record(name=key, fields=fields) if cls is known.world.records[key]:
+            held = [getattr(value, field) for field, _ in fields]
+            mine = [
+                taken(each, of, known, f"{what}.{field}")
+                for each, (field, of) in zip(held, fields, strict=True)
+            ]
+            return value if _same(held, mine) else cls(*mine)
         case t.Union(options=options):
-            return _one_of(value, options, world, what)
+            return _one_of(value, options, known, what)
         case _:
-            return _container(value, kind, world, what)
+            return _container(value, kind, known, what)
 
 
-def _one_of(value: Any, options: tuple[t.Type, ...], world: World, what: str) -> Any:
+def _same(held: Iterable[Any], mine: Iterable[Any]) -> bool:
+    """Whether these are the very same things."""
+    return all(map(_is, held, mine))
+
+
+def _frozen(held: Any) -> bool:
+    """Whether it is one of our immutable containers, and no subclass, which could hold more."""
+    return type(held) in (tuple, frozenset, FrozenMap)
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _one_of(value: Any, options: tuple[t.Type, ...], known: Known, what: str) -> Any:
     for option in options:
         named = isinstance(option, t.Record)
-        if named and not isinstance(value, world.records[str(option)]):
+        if named and type(value) is not known.world.records[str(option)]:
             continue
         try:
-            return taken(value, option, world, what)
+            return taken(value, option, known, what)
         except TypeError:
             if named:
                 raise
     _wrong(value, t.Union(options), what)
 
 
-def _container(value: Any, kind: t.Type, world: World, what: str) -> Any:
+def _container(value: Any, kind: t.Type, known: Known, what: str) -> Any:
     held = value  # Of a type that no test below narrows.
+    plain = _frozen(value)
     match kind:
         case t.Tuple(items=items) if isinstance(value, tuple) and len(held) == len(items):
-            for i, (each, of) in enumerate(zip(held, items, strict=True)):
-                taken(each, of, world, f"{what}[{i}]")
-            return held
+            rows = enumerate(zip(held, items, strict=True))
+            mine = tuple(taken(each, of, known, f"{what}[{i}]") for i, (each, of) in rows)
+            return held if plain and _same(held, mine) else mine
         case t.Seq(item=item, mutable=mutable) if isinstance(value, list if mutable else tuple):
-            for i, each in enumerate(held):
-                taken(each, item, world, f"{what}[{i}]")
-            return held
+            all_ = [taken(each, item, known, f"{what}[{i}]") for i, each in enumerate(held)]
+            if mutable:
+                return all_
+            return held if plain and _same(held, all_) else tuple(all_)
         case t.Set(item=item, mutable=mutable) if isinstance(value, set if mutable else frozenset):
-            for each in held:
-                taken(each, item, world, f"an element of {what}")
-            return held
-        case t.Map(key=key, value=of) if isinstance(value, Mapping):
-            for k, v in held.items():
-                taken(k, key, world, f"a key of {what}")
-                taken(v, of, world, f"{what}[{k!r}]")
-            return dict(held) if kind.mutable else FrozenMap(held)
+            given = list(held)
+            all_ = [taken(each, item, known, f"an element of {what}") for each in given]
+            if mutable:
+                return set(all_)
+            return held if plain and _same(given, all_) else frozenset(all_)
+        case t.Map() if isinstance(value, Mapping):
+            return _map(held, kind, known, what)
         case t.Bag(item=item) if isinstance(value, Mapping):
-            for k, n in held.items():
-                taken(k, item, world, f"an element of {what}")
-                taken(n, t.INT, world, f"{what}[{k!r}]")
-            return FrozenBag(held)
+            counts = {
+                taken(k, item, known, f"an element of {what}"): taken(
+                    n, t.INT, known, f"{what}[{k!r}]"
+                )
+                for k, n in held.items()
+            }
+            return Counter(counts) if isinstance(value, Counter) else FrozenBag(counts)
         case _:
             _wrong(value, kind, what)
+
+
+def _map(held: Mapping[Any, Any], kind: t.Map, known: Known, what: str) -> Any:
+    given = dict(held)
+    mine = {
+        taken(k, kind.key, known, f"a key of {what}"): taken(
+            v, kind.value, known, f"{what}[{k!r}]"
+        )
+        for k, v in given.items()
+    }
+    complete(mine, kind, known, what)
+    if kind.mutable:
+        return mine
+    alike = _same(given, mine) and _same(given.values(), mine.values())
+    return held if alike and _frozen(held) else FrozenMap(mine)
+
+
+def complete(held: Mapping[Any, Any], kind: t.Map, known: Known, what: str) -> None:
+    """ValueError, naming what is missing, where a map lacks a key that its type has."""
+    if kind.total:
+        absent = (k for k in _keys(kind.key, known) if k not in held)
+        missing = [f"{k!r}" for k in itertools.islice(absent, MOST_NAMED + 1)]
+        if missing:
+            more = ", ..." if len(missing) > MOST_NAMED else ""
+            raise ValueError(f"{what} has no value for {', '.join(missing[:MOST_NAMED])}{more}")
+
+
+def _keys(kind: t.Type, known: Known) -> Iterable[Any]:
+    """Every value of a type; none where a sort in it has elements that nobody told."""
+    match kind:
+        case t.Int(low=int() as low, high=int() as high):
+            return range(low, high + 1)  # However many: not more are looked at than there are keys.
+        case _:
+            try:
+                return Values(known.world, {}, known.elements).of(kind)
+            except (KeyError, TypeError):
+                return ()
 
 
 def _wrong(value: Any, kind: t.Type, what: str) -> NoReturn:

@@ -74,7 +74,9 @@ class Compiler:
             for each in (m, *m.parts)
         }
         self.reach = Reach(m, self.ghosts[m.name])
-        self.names = Names(resolved.world, frozenset(all_names(m)))
+        helpers = [*m.functions, *(p.function for p in m.properties)]
+        params = {f.name: tuple(kind for _, kind in f.params) for f in helpers}
+        self.names = Names(resolved.world, frozenset(all_names(m)), params)
         self.called = _Called(self.names)
         self.made: list[Made] = []
         self.defined = 0
@@ -265,7 +267,7 @@ class Compiler:
         made = Way(
             key, event.name, event.params, event.output, (), (), tuple(writes.variables),
             writes.parts,
-        )  # fmt: skip
+        )
         made.checks = self.checks(key, event.params)
         return made
 

@@ -15,15 +15,17 @@ from typing import Any
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
+from lawful.spec.sorting import in_order
 from lawful.spec.values import FrozenMap, World
 from lawful.spec.walk import everything
 
 from . import choice, helpers
 from .build import attribute, call, located, name, target, without_places
+from .stops import may_fail, mixed
 
 PYTHON: dict[type[t.Type], type[Any]] = {
     t.Int: int, t.Bool: bool, t.Tuple: tuple, t.Seq: tuple, t.Set: frozenset, t.Map: FrozenMap,
-}  # fmt: skip
+}
 SET_ALGEBRA = frozenset({"union", "intersection", "difference", "symmetric_difference"})
 
 
@@ -33,6 +35,7 @@ class Names:
 
     world: World
     taken: frozenset[str]
+    params: dict[str, tuple[t.Type, ...]]  # Of helpers, by their names.
     globals: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def put(self, name: str, value: Any) -> str:
@@ -85,7 +88,7 @@ BUILTINS: dict[str, Any] = {
         abs, min, max, int, bool, len, all, any, sum, sorted, set, frozenset, list, tuple, dict,
         Counter, range, reversed, enumerate, zip,
     )
-}  # fmt: skip
+}
 
 
 class Expressions:
@@ -117,6 +120,12 @@ class Expressions:
         if isinstance(e.type, t.Iter):
             return located(call(self.use(tuple), made), e.place)
         return made
+
+    def given(self, e: ir.Expr) -> ast.expr:
+        """The expression as an argument of what takes immutable values alone."""
+        made = self.expr(e)
+        mutable = isinstance(e.type, t.Map) and e.type.mutable
+        return located(call(self.use(FrozenMap), made), e.place) if mutable else made
 
     # One method for each kind of expression.
 
@@ -204,11 +213,12 @@ class Expressions:
         kind = e.type
         assert isinstance(kind, t.Part)
         made = call(self.use(helpers.new), name(self.me), ast.Constant(kind.machine))
-        made.keywords = [ast.keyword(key, self.expr(value)) for key, value in e.args]
+        made.keywords = [ast.keyword(key, self.given(value)) for key, value in e.args]
         return made
 
     def comprehension(self, e: ir.Comp) -> ast.expr:
-        generators = [self.clause(c) for c in e.clauses]
+        shown = mixed((e,))
+        generators = [self.clause(c, shown) for c in e.clauses]
         element = self.value(e.element, t.element(e.type) or e.element.type)
         match e.kind, e.type:
             case "map", t.Map(value=value):
@@ -228,18 +238,20 @@ class Expressions:
             case fold, _:
                 return call(self.use(BUILTINS[fold]), ast.GeneratorExp(element, generators))
 
-    def clause(self, c: ir.Clause) -> ast.comprehension:
+    def clause(self, c: ir.Clause, shown: bool) -> ast.comprehension:
+        over = self.iterated(c.over, shown)
         return ast.comprehension(
-            located(target(c.names), c.place), self.iterated(c.over), self.exprs(c.conditions), 0
+            located(target(c.names), c.place), over, self.exprs(c.conditions), 0
         )
 
-    def iterated(self, e: ir.Expr) -> ast.expr:
-        """What a loop goes over; the keys of a map are the map."""
+    def iterated(self, e: ir.Expr, shown: bool) -> ast.expr:
+        """What a loop goes over, in order where that would show; the keys of a map are the map."""
         match e:
             case ir.Op(op="keys", args=(of,)):
-                return self.expr(of)
+                made = self.expr(of)
             case _:
-                return self.expr(e)
+                made = self.expr(e)
+        return call(self.use(in_order), made) if shown and not t.ordered(e.type) else made
 
     def is_a(self, e: ir.IsA) -> ast.expr:
         of = self.expr(e.of)
@@ -253,7 +265,7 @@ class Expressions:
         return call(
             self.use(isinstance), of,
             classes[0] if len(classes) == 1 else ast.Tuple(classes, ast.Load()),
-        )  # fmt: skip
+        )
 
     def class_of(self, kind: t.Type) -> type[Any]:
         """The class whose instances the values of this type are."""
@@ -280,14 +292,20 @@ class Expressions:
         return call(self.use(helpers.needed), self.expr(e.of), why)
 
     def can(self, e: ir.Can) -> ast.expr:
-        args = [self.state_of(e.part), ast.Constant(e.name), *self.exprs(e.args)]
+        args = [self.state_of(e.part), ast.Constant(e.name), *map(self.given, e.args)]
         return call(self.use(choice.possible), *args)
 
     def helper(self, e: ir.Call) -> ast.expr:
         if e.of is None or isinstance(e.of, ir.Self):
-            return call(self.functions[e.function], name(self.me), *self.exprs(e.args))
+            kinds = self.names.params[e.function]
+            given = (self._passed(arg, k) for arg, k in zip(e.args, kinds, strict=True))
+            return call(self.functions[e.function], name(self.me), *given)
         args = [self.state_of(e.of), ast.Constant(e.function), *self.exprs(e.args)]
         return call(self.use(helpers.ask), *args)
+
+    def _passed(self, e: ir.Expr, kind: t.Type) -> ast.expr:
+        frozen = isinstance(kind, t.Map) and not kind.mutable
+        return self.given(e) if frozen else self.expr(e)
 
     def domain(self, e: ir.Domain) -> ast.expr:
         item = t.element(e.type)
@@ -344,23 +362,6 @@ def _all_count(e: ir.Comp) -> bool:
         return False
     inside = [e.element, *(test for c in e.clauses for test in c.conditions)]
     return any(may_fail(node) for node in everything(inside))
-
-
-def may_fail(node: ir.Node) -> bool:
-    """Whether the node itself may have no value, or refuse."""
-    match node:
-        case ir.Item(of=of):
-            return not (isinstance(of.type, t.Bag | t.Tuple) or _total(of.type))
-        case ir.Op(op=op):
-            return ops.TABLE[op].partial if op in ops.TABLE else False
-        case ir.Comp(kind="min" | "max") | ir.Needed() | ir.Call() | ir.Can():
-            return True
-        case _:
-            return False
-
-
-def _total(kind: t.Type) -> bool:
-    return isinstance(kind, t.Map) and kind.total
 
 
 EMIT: dict[type[ir.Expr], Callable[[Expressions, Any], ast.expr]] = {

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 KEYS = (
     "v", "instance", "seq", "time", "machine", "fingerprint", "event", "transition", "args",
     "outcome", "before", "after", "changed", "output", "why",
-)  # fmt: skip
+)
 
 
 class JournalError(Exception):
@@ -154,7 +154,7 @@ class _Writer:
         head = {
             "v": 1, "instance": self.instance, "seq": self.seq, "time": time,
             "machine": self.plan.name, "fingerprint": self.fingerprint,
-        }  # fmt: skip
+        }
         self.write(head | rest)
         self.seq += 1
 
@@ -168,7 +168,7 @@ class _Writer:
         self.row(
             state.__time__.now(), event=None, transition=None, args=fixed, outcome="made",
             before=None, after=at, changed=whole, output=None, why=None,
-        )  # fmt: skip
+        )
 
     def stepped(self, done: Stepped) -> None:
         """The row of an event."""
@@ -180,7 +180,7 @@ class _Writer:
             outcome=done.outcome, before=done.before, after=done.after,
             changed=self.changed(done),
             output=plain(done.output, plan.machine.event(done.event).output), why=why,
-        )  # fmt: skip
+        )
 
 
     def changed(self, done: Stepped) -> dict[str, Json]:
@@ -216,7 +216,7 @@ def plain(value: Any, kind: t.Type) -> Json:
             return variables(value.__state__)
         case t.Map(key=key, value=t.Part()):
             rows = sorted(((encode(k, key), variables(v.__state__)) for k, v in value.items()),
-                          key=lambda row: rank(row[0]))  # fmt: skip
+                          key=lambda row: rank(row[0]))
             if isinstance(key, t.Enum | t.Sort):
                 return {str(k): v for k, v in rows}
             return {"$map": [[k, v] for k, v in rows]}

@@ -13,6 +13,7 @@ from lawful.spec.members import chain_of
 from lawful.spec.resolve import resolve
 from lawful.spec.words import header
 
+from .arguments import NO_ELEMENTS
 from .compile import Compiler
 from .observed import PART, UNSTARTED
 from .plan import Plan, State, Way
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound="Machine")
 Universe = Mapping[type[Any], Any]
 REAL_TIME = Time(REAL)  # Of machines without timers: nothing ever stops it.
-NO_ELEMENTS: Mapping[str, tuple[Any, ...]] = {}
 GHOST = "is a ghost: erased when it runs"
 
 
@@ -83,7 +83,7 @@ def begin(
             raise TypeError(f"{plan.name} needs its parameter {name}")
     (fresh or plan.fresh)(state)
     for name, value in parameters.items():
-        setattr(state, name, plan.parameters[name](value))
+        setattr(state, name, plan.parameters[name](value, state.__universe__))
     for name in plan.assumed:
         if not plan.functions[name](state):
             raise ValueError(f"{plan.name}: the assumption {name} is false of these parameters")
@@ -205,7 +205,8 @@ def _starter(start: Way, cls: type[Machine]) -> Callable[..., None]:
             raise RuntimeError(f"{cls.__name__}.{start.name}: it has started")
         if len(args) != len(start.params):
             raise TypeError(f"{start.name} takes {len(start.params)} arguments, not {len(args)}")
-        given = tuple(check(arg) for check, arg in zip(start.checks, args, strict=True))
+        both = zip(start.checks, args, strict=True)
+        given = tuple(check(arg, state.__universe__) for check, arg in both)
         choose(state, start, given)
         state.__watch__ = None
 

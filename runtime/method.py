@@ -87,7 +87,9 @@ class Method:
 
     def arguments(self) -> Iterator[ast.stmt]:
         for (param, kind), check in zip(self.way.params, self.way.checks, strict=True):
-            fixed = assign(name(param), call(self.names.number("check", check), name(param)))
+            known = self.held("__universe__")
+            checked = call(self.names.number("check", check), name(param), known)
+            fixed = assign(name(param), checked)
             test = suspicious(self.names, functools.partial(name, param), kind)
             yield fixed if test is None else if_(test, fixed)
 
@@ -120,7 +122,7 @@ class Method:
                 judge = call(
                     self.use(whole.judge_variable), name(self.state), ast.Constant(variable),
                     name(self.names.put("UNSET", choice.UNSET)),
-                )  # fmt: skip
+                )
                 yield if_(test, ast.Expr(judge))
         if any(isinstance(kind, t.Map | t.Set | t.Seq | t.Bag) for kind in kinds.values()):
             judge = call(self.use(whole.judge_odd), name(self.state), name(self.way_name))

@@ -121,7 +121,7 @@ class _Before:
     def stepped(
         self, machine: Machine, args: tuple[Any, ...], *, output: Any = None,
         reasons: tuple[Reason, ...] = (),
-    ) -> Stepped:  # fmt: skip
+    ) -> Stepped:
         """What the event did; `_note` tells which transition ran."""
         state = machine.__state__
         note = None if reasons else state.__note__
@@ -131,7 +131,7 @@ class _Before:
             dict(zip((n for n, _ in self.way.params), args, strict=True)),
             "refused" if reasons else outcome, self.control, _control(state),
             self.changed(state) if note else {}, output, reasons, state.__time__.now(),
-        )  # fmt: skip
+        )
 
     def changed(self, state: State) -> dict[str, Any]:
         """The variables whose values differ now, in the order of the declaration."""

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lawful.spec import types as t
-from lawful.spec.bounds import breach
 from lawful.spec.values import FrozenBag, FrozenMap, Token, decode, encode
 
-from .arguments import taken
+from .arguments import NO_ELEMENTS, Elements, Known, admitted, complete
 from .plan import Plan, State
 from .views import native
 
@@ -119,16 +118,17 @@ def _plain(kind: t.Type) -> t.Type:
             return kind
 
 
-def read(data: Any, plan: Plan) -> Kept:
-    """What a snapshot keeps; ValueError, with what is wrong, for anything else."""
+def read(data: Any, plan: Plan, elements: Elements) -> Kept:
+    """What a snapshot keeps, of sorts with these elements; ValueError, with what is wrong, for
+    anything else."""
     rows = _object(data)
     if rows.get("machine") != plan.name:
         raise ValueError(f"not a snapshot of {plan.name}: {rows.get('machine', data)!r}")
     held = set(plan.fields) - set(plan.variables)
     return Kept(
         plan.cls,
-        _rows(rows.get("parameters"), plan, held),
-        _rows(rows.get("variables"), plan, set(plan.variables)),
+        _rows(rows.get("parameters"), plan, held, elements),
+        _rows(rows.get("variables"), plan, set(plan.variables), elements),
     )
 
 
@@ -137,32 +137,33 @@ def _object(data: Any) -> dict[str, Any]:
     return data if data.__class__ is dict else {}
 
 
-def _rows(data: Any, plan: Plan, wanted: set[str]) -> dict[str, Any]:
+def _rows(data: Any, plan: Plan, wanted: set[str], elements: Elements) -> dict[str, Any]:
     rows = _object(data)
     if set(rows) != wanted:
         raise ValueError(f"a snapshot of {plan.name} has {sorted(wanted)}, not {sorted(rows)}")
-    return {k: _read(rows[k], plan.fields[k], plan, k) for k in plan.fields if k in wanted}
+    known = Known(plan.resolved.world, elements)
+    return {k: _read(rows[k], plan.fields[k], plan, k, known) for k in plan.fields if k in wanted}
 
 
-def _read(data: Any, kind: t.Type, plan: Plan, what: str) -> Any:
-    world, parts = plan.resolved.world, plan.resolved.parts
+def _read(data: Any, kind: t.Type, plan: Plan, what: str, known: Known) -> Any:
+    world, parts = known.world, plan.resolved.parts
     match kind:
         case t.Part():
-            known = {cls.__name__: cls for cls in _family(parts[kind.machine])}
+            family = {cls.__name__: cls for cls in _family(parts[kind.machine])}
             named = _object(data).get("machine")
-            if named not in known:
+            if named not in family:
                 raise ValueError(f"{what} is a {kind}, not {named!r}")
-            cls: Any = known[named]
-            return read(data, cls.lawful.plan)
+            cls: Any = family[named]
+            return read(data, cls.lawful.plan, known.elements)
         case t.Map(key=key, value=t.Part() as of):
             rows = [(decode(k, key, world), v) for k, v in _pairs(data, what)]
-            return {_open(k, key): _read(v, of, plan, what) for k, v in rows}
+            held = {_open(k, key): _read(v, of, plan, what, known) for k, v in rows}
+            complete(held, kind, known, what)
+            return held
         case _:
-            value = native(_open(decode(data, _plain(kind), world), kind), kind)
-            found = None if _plain(kind) is not kind else breach(value, kind)
-            if found is not None:
-                raise ValueError(f"{what}: {found}")
-            return value
+            plain = _plain(kind)
+            value = native(_open(decode(data, plain, world), kind), kind)
+            return admitted(value, plain, known, what)
 
 
 def _pairs(data: Any, what: str) -> list[Any]:
@@ -188,11 +189,7 @@ def checked(plan: Plan, name: str, value: Any) -> Any:
             value = native(value, kind)
         case _:
             pass
-    taken(value, kind, plan.resolved.world, name)
-    found = breach(value, kind)
-    if found is not None:
-        raise ValueError(f"{name}: {found}")
-    return value
+    return admitted(value, kind, Known(plan.resolved.world, NO_ELEMENTS), name)
 
 
 # Opaque values.

@@ -24,7 +24,8 @@ from .timers import Time
 if TYPE_CHECKING:
     from .instance import Machine
 
-Check = Callable[[Any], Any]
+Check = Callable[..., Any]  # See `arguments.checker`.
+
 
 
 class Watch(Protocol):

@@ -31,6 +31,7 @@ from .build import (
 )
 from .effects import in_place, variable_of
 from .emit import Expressions, Names, copier
+from .stops import may_stop, mixed
 
 # What a function does where it ends, with its output if it has one.
 Finish = Callable[[ast.expr | None, Place], list[ast.stmt]]
@@ -49,6 +50,7 @@ class Body(Expressions):
         self.finish = finish
         self.sure = sure
         self.copied: set[str] = set()
+        self.count = 0  # Of the locals of ours.
 
     def whole(self, body: Sequence[ir.Stmt], end: Place) -> list[ast.stmt]:
         """A function's body, and what it does where it ends without a `return`."""
@@ -95,7 +97,7 @@ class Body(Expressions):
                 test.place,
             )
             for test in explain.conjuncts(stmt.test)
-        ]  # fmt: skip
+        ]
 
     def refuse(self, stmt: ir.Refuse) -> list[ast.stmt]:
         return [self.refusal(guards.said(""), stmt.why)]
@@ -139,7 +141,8 @@ class Body(Expressions):
         """The value in a local of ours, so that it is evaluated now and once."""
         if isinstance(value, ast.Name):
             return value
-        key = self.names.local(f"value{len(out)}")
+        key = self.names.local(f"value{self.count}")
+        self.count += 1
         out.append(assign(name(key), value))
         return name(key)
 
@@ -194,25 +197,23 @@ class Body(Expressions):
         out: list[ast.stmt] = []
         match stmt.target:
             case ir.Item(of=of, key=key):
-                container = t.element(of.type) if not isinstance(of.type, t.Map) else of.type.value
-                if isinstance(of.type, t.Bag):
-                    value = self.expr(stmt.value)
-                    at = self.screened(key, of.type.item, out)
-                    changed = call(self.use(helpers.put), self.owned(of, out), at, value)
-                    return [*out, self.odd(changed)]
-                value = self.screened(stmt.value, container or t.Unknown(), out)
-                if isinstance(of, ir.Item):
-                    value = self.held(value, out)  # As in Python, before the place is looked up.
-                at = self._key(of.type, key, out)
-                slot = ast.Subscript(self.owned(of, out), at, ast.Load())
-                return [*out, assign(slot, value)]
+                return self.store(of, key, stmt.value)
             case place:
                 out.append(assign(self.expr(place), self.value(stmt.value, place.type)))
                 out += self.look(place, stmt.value)
                 return out
 
-    def _key(self, kind: t.Type, key: ir.Expr, out: list[ast.stmt]) -> ast.expr:
-        return self.screened(key, kind.key, out) if isinstance(kind, t.Map) else self.expr(key)
+    def store(self, of: ir.Expr, key: ir.Expr, given: ir.Expr) -> list[ast.stmt]:
+        """An item is assigned. As in Python: the value, then the container, then the key."""
+        out, after = list[ast.stmt](), list[ast.stmt]()
+        bag = isinstance(of.type, t.Bag)
+        value = self.expr(given) if bag else self.screened(given, _item(of.type), out)
+        held, at = self.owned(of, after), self.screened(key, _key(of.type), after)
+        if (bag or after) and may_stop(given):
+            value = self.held(value, out)
+        if bag:
+            return [*out, *after, self.odd(call(self.use(helpers.put), held, at, value))]
+        return [*out, *after, assign(ast.Subscript(held, at, ast.Load()), value)]
 
     def look(self, place: ir.Expr, value: ir.Expr) -> list[ast.stmt]:
         """A whole container was assigned: look at its bounds."""
@@ -232,12 +233,26 @@ class Body(Expressions):
         of = self.owned(place, out)
         if isinstance(place, ir.Item):
             of = self.held(of, out)
-        args = [self.screened(e, k, out) for e, k in zip(stmt.args, _taken(stmt), strict=True)]
+        args = self.in_order(zip(stmt.args, _taken(stmt), strict=True), out)
         if stmt.op == "delete":
             slot = ast.Subscript(of, args[0], ast.Del())
             return [*out, ast.Delete([slot])]
         done = call(attribute(of, stmt.op), *args)
         return [*out, self.into(stmt.into, done)]
+
+    def in_order(
+        self, given: Iterable[tuple[ir.Expr, t.Type]], out: list[ast.stmt]
+    ) -> list[ast.expr]:
+        """Arguments, each evaluated before the next one is looked at."""
+        made: list[ast.expr] = []
+        for e, kind in given:
+            after: list[ast.stmt] = []
+            value = self.screened(e, kind, after)
+            if after:
+                made = [self.held(each, out) for each in made]
+            out += after
+            made.append(value)
+        return made
 
     def timer(self, stmt: ir.Update) -> list[ast.stmt]:
         """Start and stop: the timer's place takes its deadline, or None."""
@@ -270,7 +285,8 @@ class Body(Expressions):
         return [ast.If(self.expr(stmt.test), self.block(stmt.then), other)]
 
     def loop(self, stmt: ir.Loop) -> list[ast.stmt]:
-        return [ast.For(target(stmt.names), self.iterated(stmt.over), self.block(stmt.body), [])]
+        over = self.iterated(stmt.over, mixed(stmt.body))
+        return [ast.For(target(stmt.names), over, self.block(stmt.body), [])]
 
     def leave(self, stmt: ir.Break) -> list[ast.stmt]:
         return [ast.Break()]
@@ -285,15 +301,29 @@ class Body(Expressions):
     # Calls that change the state.
 
     def step(self, stmt: ir.Step) -> list[ast.stmt]:
-        args = [self.state_of(stmt.part), ast.Constant(stmt.name), *self.exprs(stmt.args)]
+        args = [self.state_of(stmt.part), ast.Constant(stmt.name), *map(self.given, stmt.args)]
         return [self.into(stmt.into, call(self.use(choice.step), *args))]
 
     def base(self, stmt: ir.Base) -> list[ast.stmt]:
         key = self.functions[f"super {stmt.name}"]
-        return [self.into(stmt.into, call(key, name(self.me), *self.exprs(stmt.args)))]
+        return [self.into(stmt.into, call(key, name(self.me), *map(self.given, stmt.args)))]
 
     def do(self, stmt: ir.Do) -> list[ast.stmt]:
         return [self.into(stmt.into, self.expr(stmt.call))]
+
+
+def _item(kind: t.Type) -> t.Type:
+    """The type of what an item of a container holds."""
+    return kind.value if isinstance(kind, t.Map) else t.element(kind) or t.Unknown()
+
+
+def _key(kind: t.Type) -> t.Type:
+    """The type of what a container's items are found by."""
+    match kind:
+        case t.Map(key=key) | t.Bag(item=key):
+            return key
+        case _:
+            return t.Unknown()
 
 
 def _taken(stmt: ir.Update) -> tuple[t.Type, ...]:

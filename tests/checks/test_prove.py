@@ -270,7 +270,7 @@ def test_a_total_map_has_nothing_outside_its_keys() -> None:
     assert verdicts(result) == {
         "bounds": "proved", "asserts": "proved", "undefined": "proved",
         "default": "proved", "stand_in": "violated", "no_others": "proved",
-    }  # fmt: skip
+    }
 
 
 def test_none_moves_between_optionals() -> None:
@@ -291,10 +291,10 @@ def test_properties_of_parts_hold_for_every_part() -> None:
     assert {k: v for k, v in verdicts(result).items() if "." in k} == {
         "cell.is_even": "proved", "cell.low": "unknown", "cell.grows": "unknown",
         "other.is_even": "proved", "other.low": "proved", "other.grows": "proved",
-    }  # fmt: skip
+    }
     assert {(o.obligation, o.property) for o in result.obligations if o.note == TO_INDUCTION} == {
         ("up", "cell.low"), ("down", "cell.grows"),
-    }  # fmt: skip
+    }
     assert verdicts(proof(Whole))["pair.cell.is_even"] == "proved"
     assert not_proved(proof(Whole)) == {("up", "pair.cell.low")}
 
@@ -304,7 +304,7 @@ def test_an_event_of_several_transitions_is_asked_for_ambiguity() -> None:
     rows = {o.obligation: o for o in result.obligations if o.property == "ambiguous"}
     assert {name: o.verdict.value for name, o in rows.items()} == {
         "go": "unknown", "turn": "proved",
-    }  # fmt: skip
+    }
     example = rows["go"].counterexample
     assert example is not None and rows["go"].note == TO_INDUCTION
     assert example["args"] == {"by": 3}
@@ -334,7 +334,7 @@ def test_nothing_is_proved_of_a_start_out_of_bounds() -> None:
     result = proof(Unborn)
     assert verdicts(result) == {
         "bounds": "violated", "asserts": "unknown", "undefined": "unknown", "absurd": "unknown",
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("seconds", [float("nan"), float("inf"), -1.0])

@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from lawful import Machine, Nat, Param, transition
 from lawful.checks.replay import ReplayError, ReplayProgram, ReplayResult, replay
+from lawful.checks.stepper import Stepper
 
 from .journals import (
     PROGRAM,
@@ -199,6 +201,28 @@ def test_no_journal_is_no_pass(tmp_path: Path) -> None:
         replay([other, empty], PROGRAM)
     with pytest.raises(ValueError, match="one or more machines"):
         ReplayProgram(())
+
+
+class Scale(Machine):
+    """Has the only kind of float there is, a parameter."""
+
+    times: Nat = 0
+    weight: Param[float] = 2.0
+
+    @transition()
+    def weigh(self) -> None:
+        self.times += 1
+
+
+@pytest.mark.parametrize(
+    ("weight", "verdict"), [(2.0, "fits"), (2, "fits"), (True, "quarantined"), ("2", "quarantined")]
+)
+def test_a_float_may_be_told_as_a_whole_number(weight: Any, verdict: str, tmp_path: Path) -> None:
+    program = ReplayProgram((Scale.lawful.ir,))
+    recorder = Recorder("a", Stepper(Scale.lawful.ir))
+    recorder.take("weigh")
+    recorder.rows[0]["args"] = {"weight": weight}
+    assert replayed(tmp_path, recorder.rows, program).verdicts[verdict] == 1
 
 
 MARK = b"\xef\xbb\xbf"

@@ -286,6 +286,22 @@ def test_junk_is_attributed_alike(whole: bool, session: Any, tmp_path: Path) -> 
     assert same([tmp_path / "table"]) == found
 
 
+def test_a_table_says_the_same_row_to_both(session: Any, tmp_path: Path) -> None:
+    to_parquet([written(tmp_path / "j.jsonl", rows())], tmp_path / "table")
+    (part,) = (tmp_path / "table").iterdir()
+    pa = arrow()
+    table = pa.parquet.read_table(part)
+    told = table.to_pylist()
+    told[0]["corrupt"] = json.dumps(worker("b")[3]).encode()
+    told[4]["corrupt"] = b'{"instance": "new", "seq": NaN}'
+    told[9]["args"] = '{"job": 1, "job": 1}'
+    told[12]["time"] = "NaN"
+    told[20]["instance"] = None
+    pa.parquet.write_table(pa.Table.from_pylist(told, schema=table.schema), part)
+    found = same([part])
+    assert found["by_instance"]["new"] == "quarantined" and found["rejected"]["rows"] == 1
+
+
 def test_each_junk_line_alone_keeps_a_result_from_being_conclusive(tmp_path: Path) -> None:
     for number, junk in enumerate(JUNK):
         path = written(tmp_path / "j.jsonl", worker("a"))

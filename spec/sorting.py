@@ -1,0 +1,51 @@
+"""The order in which a loop goes through what has no order, where its outcome could show one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import ItemsView, Iterable, Mapping, Set, ValuesView
+from typing import Any
+
+
+def in_order(held: Iterable[Any]) -> Iterable[Any]:
+    """The elements, in an order that neither a hash seed nor the collection's past decides.
+
+    Maps are gone through by their keys; what has an order of its own keeps it.
+    """
+    of: Any = held
+    if isinstance(held, ItemsView):
+        return sorted(of, key=_of_row)
+    if isinstance(held, ValuesView):
+        return [of.mapping[key] for key in sorted(of.mapping, key=order_key)]
+    return sorted(of, key=order_key) if isinstance(held, Set | Mapping) else of
+
+
+def _of_row(row: tuple[Any, Any]) -> tuple[str, Any]:
+    return order_key(row[0])
+
+
+def order_key(value: Any) -> tuple[str, Any]:
+    """A total order over values of mixed types: by type name, then by value or text."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return "int", value
+    return value.__class__.__name__, _text(value)
+
+
+def _text(value: Any) -> str:
+    """Its `repr`, but with the elements of sets and maps in order."""
+    held = value  # Of a type that no test below narrows.
+    if isinstance(value, frozenset):
+        return f"frozenset({', '.join(sorted(_texts(held)))})"
+    if isinstance(value, dict):
+        return f"{{{', '.join(sorted(_texts(held.items())))}}}"
+    if isinstance(value, tuple):
+        return f"({', '.join(_texts(held))})"
+    if dataclasses.is_dataclass(value):
+        fields = (f.name for f in dataclasses.fields(value))
+        return f"({', '.join(f'{name}={_text(getattr(value, name))}' for name in fields)})"
+    return repr(value)
+
+
+def _texts(values: Iterable[Any]) -> list[str]:
+    return [_text(value) for value in values]
+
