@@ -42,6 +42,38 @@ class Encoding(Shapes):
             case _:
                 return logic.equal(a, b)
 
+    def less(self, a: Term, b: Term, type: t.Type) -> Term:
+        """Whether one value comes before another; raises NotEncodable where there is no order."""
+        logic = self.logic
+        match type:
+            case t.Int():
+                return logic.less(a, b)
+            case t.Tuple(items=items):
+                data = self.data(type)
+                found = logic.false
+                for i, item in reversed(list(enumerate(items))):
+                    x, y = (logic.field(data, 0, i, each) for each in (a, b))
+                    later = logic.all((self.equal(x, y, item), found))
+                    found = logic.any((self.less(x, y, item), later))
+                return found
+            case _:
+                return logic.less(self.rank(a, type), self.rank(b, type))
+
+    def rank(self, element: Term, type: t.Type) -> Term:
+        """The position of an element of a sort with a size."""
+        rank = self.logic.number(0)
+        for i, each in enumerate(self.elements_of(type)):
+            here = self.logic.equal(element, each)
+            rank = self.logic.choose(here, self.logic.number(i), rank)
+        return rank
+
+    def elements_of(self, type: t.Type) -> list[Term]:
+        """The elements of a sort, in order; raises NotEncodable where it has no size."""
+        elements = self.universe(type)
+        if elements is None:
+            raise NotEncodable(f"the order of {type}, which has no size")
+        return elements
+
     def coerce(self, term: Term, source: t.Type, target: t.Type) -> Term:
         """A value of `source` as one of `target`, wider or known to fit; raises NotEncodable."""
         if erase(source) == erase(target):

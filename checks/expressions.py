@@ -172,10 +172,10 @@ def _comp(run: Evaluator, e: ir.Comp) -> Value:
     in_order = all(t.ordered(clause.over.type) for clause in e.clauses)
     quit = e.kind if e.kind in ("all", "any") and in_order else None
     key_type = e.type.key if isinstance(e.type, t.Map) else t.NOTHING
-    items = {"all": t.BOOL, "any": t.BOOL, "sum": t.INT, "min": t.INT, "max": t.INT}
-    item = items.get(e.kind) or (
-        e.type.value if isinstance(e.type, t.Map) else t.element(e.type) or t.NOTHING
-    )
+    folded = e.kind in ("all", "any", "sum", "min", "max")
+    item = e.type if folded else t.element(e.type) or t.NOTHING
+    if isinstance(e.type, t.Map):
+        item = e.type.value
 
     def body() -> Value:
         if e.key is None:
@@ -185,7 +185,7 @@ def _comp(run: Evaluator, e: ir.Comp) -> Value:
     kept = dict(run.frame.locals)
     many = Many(tuple(run.expand(e.clauses, body, quit)), item)
     run.frame.locals = kept
-    if e.kind in items:
+    if folded:
         return run.fold(e.kind, many, e)
     if isinstance(e.type, t.Map):
         return _map_of(run, e.type, many, e)

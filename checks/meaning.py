@@ -17,6 +17,7 @@ from lawful.spec import types as t
 from lawful.spec.values import FrozenBag, FrozenMap, World
 
 from .boxes import Box
+from .orders import folded, ranked
 
 Env = dict[str, Any]
 SELF = ""  # The key of the machine itself in an environment: no local has this name.
@@ -117,6 +118,10 @@ class Meaning:
             # The expression is kept with its code, so that its id stays its own.
             known = self._codes[id(e)] = e, CODE[e.__class__](self, e)
         return known[1]
+
+    def elements(self, kind: t.Type) -> tuple[Any, ...]:
+        """Every value of a sort, enum or bool; what they are may be said later."""
+        return self.domains(kind)
 
     def constant(self, kind: t.Type, value: ir.Plain) -> Any:
         """The value of a literal."""
@@ -253,8 +258,10 @@ def _item(m: Meaning, e: ir.Item) -> Code:
 
 
 def _op(m: Meaning, e: ir.Op) -> Code:
-    function, codes = operator(e.op, len(e.args)), [m.code(arg) for arg in e.args]
-    if e.op not in ops.TABLE or not ops.TABLE[e.op].partial:
+    by_rank = ranked(e, m.elements)
+    function = by_rank or operator(e.op, len(e.args))
+    codes = [m.code(arg) for arg in e.args]
+    if by_rank is None and (e.op not in ops.TABLE or not ops.TABLE[e.op].partial):
         if len(codes) == 2:
             first, second = codes
             return lambda env: function(first(env), second(env))
@@ -303,7 +310,7 @@ def _comp(m: Meaning, e: ir.Comp) -> Code:
         assert e.key is not None
         key = m.code(e.key)
         return lambda env: FrozenMap({key(i): element(i) for i in m.clauses(clauses, env)})
-    fold = FOLDS[kind]
+    fold = folded(e, FOLDS[kind], m.elements)
     if kind in ("all", "any") and all(t.ordered(c.over.type) for c in clauses):
         return lambda env: fold(element(i) for i in m.clauses(clauses, env))
 

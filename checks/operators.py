@@ -35,10 +35,12 @@ def _divide(work: Callable[[Rounds, Term, Term], Term]) -> Operator:
 def _least(sign: int) -> Operator:
     def least(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
         def better(a: Term, b: Term) -> Term:
-            first = run.logic.at_most(a, b) if sign < 0 else run.logic.at_most(b, a)
-            return run.logic.choose(first, a, b)
+            later = (b, a) if sign < 0 else (a, b)
+            return run.logic.choose(run.encoding.less(*later, e.type), b, a)
 
-        return reduce(better, [run.sure(v) for v in values])
+        pairs = zip(values, e.args, strict=True)
+        terms = [run.term(run.fit(v, arg.type, e.type, e), e.type, e) for v, arg in pairs]
+        return reduce(better, terms)
 
     return least
 
@@ -82,24 +84,35 @@ def _same_sequence(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
     )
 
 
-def _order(work: Callable[[Rounds, Term, Term], Term]) -> Operator:
+def _order(swapped: bool, negated: bool) -> Operator:
+    """`a < b`, or what it is with the sides swapped, negated, or both."""
+
     def compare(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
-        a, b = (_rank(run, run.sure(v), arg.type) for v, arg in zip(values, e.args, strict=True))
-        return work(run, a, b)
+        kind = _wider(e.args[0].type, e.args[1].type)
+        pairs = zip(values, e.args, strict=True)
+        a, b = (run.term(run.fit(v, arg.type, kind, e), kind, e) for v, arg in pairs)
+        less = run.encoding.less(*((b, a) if swapped else (a, b)), kind)
+        return run.logic.negate(less) if negated else less
 
     return compare
 
 
-def _rank(run: Rounds, value: Term, kind: t.Type) -> Term:
-    if isinstance(kind, t.Int):
-        return value
-    elements = run.encoding.universe(kind)
-    if elements is None:
-        raise NotEncodable(f"the order of {kind}, which has no size")
-    rank = run.logic.number(0)
-    for i, element in enumerate(elements):
-        rank = run.logic.choose(run.logic.equal(value, element), run.logic.number(i), rank)
-    return rank
+def _rank(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+    return run.encoding.rank(run.sure(values[0]), e.args[0].type)
+
+
+def _step(step: int) -> Operator:
+    """The element so many steps further round the ring."""
+
+    def neighbour(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+        elements, value = run.encoding.elements_of(e.type), run.sure(values[0])
+        found = elements[0]
+        for i, element in enumerate(elements):
+            target = elements[(i + step) % len(elements)]
+            found = run.logic.choose(run.logic.equal(value, element), target, found)
+        return found
+
+    return neighbour
 
 
 def _in(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
@@ -198,10 +211,13 @@ OPERATORS: Mapping[str, Operator] = {
     "bool": _bool,
     "eq": _equal,
     "ne": lambda run, e, v: run.logic.negate(_equal(run, e, v)),
-    "lt": _order(lambda run, a, b: run.logic.less(a, b)),
-    "le": _order(lambda run, a, b: run.logic.at_most(a, b)),
-    "gt": _order(lambda run, a, b: run.logic.less(b, a)),
-    "ge": _order(lambda run, a, b: run.logic.at_most(b, a)),
+    "lt": _order(swapped=False, negated=False),
+    "le": _order(swapped=True, negated=True),
+    "gt": _order(swapped=True, negated=False),
+    "ge": _order(swapped=False, negated=True),
+    "rank": _rank,
+    "successor": _step(1),
+    "predecessor": _step(-1),
     "not": lambda run, e, v: run.logic.negate(run.sure(v[0])),
     "in": _in,
     "not_in": lambda run, e, v: run.logic.negate(_in(run, e, v)),

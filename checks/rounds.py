@@ -186,7 +186,8 @@ class Rounds(Trail):
         """That an ordered fold gets as far as this element of a range."""
         inner, stopped, quit = found
         name = row.names[0]
-        if len(row.names) > 1 or not same(self.sure(row.value), name):
+        ranged = isinstance(t.element(clause.over.type), t.Int)
+        if len(row.names) > 1 or not ranged or not same(self.sure(row.value), name):
             raise NotEncodable("an operation without a value inside an ordered fold", clause.place)
         before = self.logic.again(name)
         going = self.logic.negate(self.logic.any((stopped, self._decision(inner, quit))))
@@ -235,9 +236,11 @@ class Rounds(Trail):
             return logic.add(
                 logic.number(0), *(logic.choose(w, v, logic.number(0)) for w, v in rows)
             )
-        best, some = logic.number(0), logic.false
+        best = rows[0][1] if rows else logic.fresh("none", self.encoding.shape(many.item))
+        some = logic.false
         for when, value in rows:
-            better = logic.less(value, best) if kind == "min" else logic.less(best, value)
+            pair = (value, best) if kind == "min" else (best, value)
+            better = self.encoding.less(*pair, many.item)
             best = logic.choose(
                 logic.all((when, logic.any((logic.negate(some), better)))), value, best
             )

@@ -91,6 +91,15 @@ BUILTINS: dict[str, Any] = {
 }
 
 
+RING = frozenset({"rank", "successor", "predecessor"})
+COMPARED: dict[str, type[ast.cmpop]] = {
+    "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE,
+}
+KEYED: dict[str, Callable[..., Any]] = {
+    "min": min, "max": max, "min_of": min, "max_of": max, "sorted": sorted,
+}
+
+
 class Expressions:
     """Emits the expressions of one function; `me` is the name that holds the machine's state."""
 
@@ -166,6 +175,9 @@ class Expressions:
     def operation(self, e: ir.Op) -> ast.expr:
         if e.op == "map":
             return self._map(e)
+        by_rank = self._by_rank(e)
+        if by_rank is not None:
+            return by_rank
         args = self._operands(e)
         filled = _Filled(args, self.names).visit(without_places(_template(e.op, len(args))))
         assert isinstance(filled, ast.expr)
@@ -175,6 +187,28 @@ class Expressions:
             # A view would change with the map; where it is only looked into, it is not made.
             return call(self.use(frozenset), filled)
         return filled
+
+    def _by_rank(self, e: ir.Op) -> ast.expr | None:
+        """An operation that asks for the ranks of elements; None for all others."""
+        first = e.args[0].type if e.args else t.NOTHING
+        if e.op in RING:
+            asked = self.use(getattr(helpers, e.op))
+            return call(asked, name(self.me), ast.Constant(str(first)), self.expr(e.args[0]))
+        if e.op in COMPARED and t.by_rank(first):
+            order = self._order(first)
+            left, right = (call(order, each) for each in self.exprs(e.args))
+            return ast.Compare(left, [COMPARED[e.op]()], [right])
+        kind = first if e.op in ("min", "max") else t.element(first)
+        if e.op not in KEYED or kind is None or not t.by_rank(kind):
+            return None
+        made = call(self.use(KEYED[e.op]), *self.exprs(e.args))
+        made.keywords = [ast.keyword("key", self._order(kind))]
+        return made
+
+    def _order(self, kind: t.Type) -> ast.expr:
+        """The function that gives a value of this type what is compared in its place."""
+        of = name(self.names.number("type", kind))
+        return call(self.use(helpers.order), name(self.me), of)
 
     def _operands(self, e: ir.Op) -> list[ast.expr]:
         match e:
@@ -236,7 +270,10 @@ class Expressions:
             case "all" | "any" as fold, _ if _all_count(e):
                 return call(self.use(BUILTINS[fold]), ast.ListComp(element, generators))
             case fold, _:
-                return call(self.use(BUILTINS[fold]), ast.GeneratorExp(element, generators))
+                made = call(self.use(BUILTINS[fold]), ast.GeneratorExp(element, generators))
+                if fold in ("min", "max") and t.by_rank(e.type):
+                    made.keywords = [ast.keyword("key", self._order(e.type))]
+                return made
 
     def clause(self, c: ir.Clause, shown: bool) -> ast.comprehension:
         over = self.iterated(c.over, shown)

@@ -7,6 +7,7 @@ from typing import Any
 
 from lawful.spec import types as t
 from lawful.spec.bounds import Values, breach
+from lawful.spec.ranks import order_of, ring
 
 from .guards import NEEDED, Refusal
 from .plan import State
@@ -35,8 +36,29 @@ def universe(state: State, sort: str) -> tuple[Any, ...]:
     except KeyError:
         name = state.__plan__.name
         raise RuntimeError(
-            f"{name} iterates the elements of {sort}: make it with universe={{{sort}: [...]}}"
+            f"{name} asks for the elements of {sort}: make it with universe={{{sort}: [...]}}"
         ) from None
+
+
+def order(state: State, kind: t.Type) -> Callable[[Any], Any]:
+    """The function that gives a value what is compared in its place: ranks for elements."""
+    return order_of(kind, lambda sort: universe(state, str(sort)))
+
+
+def rank(state: State, sort: str, element: Any) -> int:
+    """The position of an element among those that the instance was told."""
+    place: int = ring(universe(state, sort), element, None)
+    return place
+
+
+def successor(state: State, sort: str, element: Any) -> Any:
+    """The next element, of the last one the first."""
+    return ring(universe(state, sort), element, 1)
+
+
+def predecessor(state: State, sort: str, element: Any) -> Any:
+    """The element before, of the first one the last."""
+    return ring(universe(state, sort), element, -1)
 
 
 def ask(state: State, function: str, *args: Any) -> Any:

@@ -9,6 +9,7 @@ from .errors import a
 from .exprs import expr, iterable, join, truth, unordered
 from .facts import facts_if
 from .order import identity, injective
+from .ranking import compared
 from .walk import free_locals
 
 
@@ -100,13 +101,15 @@ def comprehension(
         bound, in_order = clauses(b, node.clauses)
         if kind in ("all", "any"):
             item = t.BOOL
-        elif kind in ("sum", "min", "max"):
+        elif kind == "sum":
             item = t.INT
         elif kind == "map" and isinstance(expected, t.Map):
             item = expected.value
         element = expr(b, node.element, item)
         key_type = expected.key if isinstance(expected, t.Map) else None
         key = None if node.key is None else expr(b, node.key, key_type)
+    if kind in ("min", "max"):
+        item = t.widened(compared(b, node.element.place, (element.type,), kind))
     if kind in ("list", "tuple") and not in_order and not any_order:
         unordered(b, node.place, "a list or tuple made from an unordered collection")
     if key is not None and not in_order and _collides(bound, key, element):
@@ -115,7 +118,7 @@ def comprehension(
     if not t.immutable(item) and kind in ("set", "sum", "min", "max"):
         b.problem("L202", node.place, f"a set of {item}", "immutable elements", _FROZEN)
     results: dict[str, t.Type] = {
-        "all": t.BOOL, "any": t.BOOL, "sum": t.INT, "min": t.INT, "max": t.INT,
+        "all": t.BOOL, "any": t.BOOL, "sum": t.INT, "min": item, "max": item,
         "list": t.Seq(item, mutable=True), "tuple": t.Seq(item, mutable=False),
         "set": t.Set(item, mutable=True),
     }

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from . import exprs, ir, tree, words
+from . import exprs, ir, ranking, tree, words
 from . import types as t
 from .comps import comprehension
 from .context import MISSING, Body
@@ -25,8 +25,9 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
 
     def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         if kind in ("min", "max") and len(node.args) > 1 and not node.keywords:
-            args = tuple(exprs.expr(b, arg, t.INT) for arg in node.args)
-            return ir.Op(node.place, t.INT, kind, args)
+            args = tuple(exprs.expr(b, arg) for arg in node.args)
+            of = ranking.compared(b, node.place, tuple(arg.type for arg in args), kind)
+            return ir.Op(node.place, t.widened(of), kind, args)
         default = dict(node.keywords).get("default") if kind in ("min", "max") else None
         others = tuple(row for row in node.keywords if default is None or row[0] != "default")
         bare = dataclasses.replace(node, keywords=others)
@@ -38,10 +39,13 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
             made = comprehension(b, argument, kind, None)
             found: ir.Expr = dataclasses.replace(made, place=node.place)
         else:
-            of, item = exprs.iterable(b, argument)
-            if not t.fits(item, type):
+            over, item = exprs.iterable(b, argument)
+            if kind in ("min", "max"):
+                item = ranking.compared(b, node.place, (item,), kind)
+            elif not t.fits(item, type):
                 return refused(b, node, f"a collection of {type}", "L203")
-            found = ir.Op(node.place, type, op, (of,))
+            of = t.widened(item) if kind in ("min", "max") else type
+            found = ir.Op(node.place, of, op, (over,))
         return found if default is None else _or_default(b, default, found)
 
     return resolve
@@ -49,9 +53,9 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
 
 def _or_default(b: Body, default: tree.Expression, found: ir.Expr) -> ir.Expr:
     """`min` or `max` of a collection, and the default where that is empty."""
-    value = exprs.expr(b, default, t.INT)
+    value = exprs.expr(b, default, found.type)
     _sure(b, value)
-    return ir.If(found.place, t.INT, _any_element(found), found, value)
+    return ir.If(found.place, found.type, _any_element(found), found, value)
 
 
 def _sure(b: Body, default: ir.Expr) -> None:
@@ -123,12 +127,8 @@ def _collected(kind: str, op: str) -> Caller:
             of, item = exprs.iterable(b, argument)
         if kind in ("list", "tuple") and not t.ordered(of.type) and of.type != t.Unknown():
             exprs.unordered(b, node.place, f"{kind}(...) of an unordered collection")
-        if kind == "sorted" and not t.orderable(item):
-            b.problem(
-                "L203", argument.place, f"a collection of {item}, which have no order",
-                "integers, an OrderedSort, or tuples of them",
-                "sort by a number: sorted((m.seqno, ...) for m in ...), or keep a set",
-            )
+        if kind == "sorted":
+            ranking.compared(b, argument.place, (item,), kind)
         return _converted(node.place, kind, op, (of, wanted if wanted is not None else item))
 
     return resolve
@@ -367,8 +367,8 @@ FUNCTIONS: dict[Any, Caller] = {
     words.require: _statement_only,
     words.refuse: _statement_only,
     words.before: _later("compare with (b - a) % size < size // 2"),
-    words.rank: _later("keep a dict from the elements to numbers"),
-    words.successor: _later("keep a dict from each element to the next"),
-    words.predecessor: _later("keep a dict from each element to the one before"),
+    words.rank: ranking.element("rank"),
+    words.successor: ranking.element("successor"),
+    words.predecessor: ranking.element("predecessor"),
     words.subsets: _later("quantify over the elements instead"),
 }

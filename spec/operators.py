@@ -105,7 +105,7 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
     match left.type, right.type:
         case t.Int(), t.Int():
             return ir.Op(place, t.BOOL, ORDER[op], sides)
-        case t.Sort(ordered=True), t.Sort(ordered=True) if left.type == right.type:
+        case (t.Sort() | t.Tuple(), _) if _in_one_order(left.type, right.type):
             return ir.Op(place, t.BOOL, ORDER[op], sides)
         case t.Set(item=mine), t.Set(item=theirs) if t.alike(mine, theirs):
             return ir.Op(place, t.BOOL, INCLUSION[op], sides)
@@ -117,6 +117,11 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
                 "only integers, ordered sorts and sets have an order",
             )
     return b.wrong(place)
+
+
+def _in_one_order(left: t.Type, right: t.Type) -> bool:
+    """Whether both have an order, and the same: ordered sorts, tuples alike."""
+    return t.orderable(left) and t.orderable(right) and t.alike(left, right)
 
 
 def _membership(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr:

@@ -41,6 +41,10 @@ TABLE: dict[str, Row] = {
     "le": Row("{0} <= {1}"),
     "gt": Row("{0} > {1}"),
     "ge": Row("{0} >= {1}"),
+    # Of ordered sorts: `universe=` gives the order of the elements, or the scope.
+    "rank": Row("rank({0})", atom=True),
+    "successor": Row("successor({0})", atom=True),
+    "predecessor": Row("predecessor({0})", atom=True),
     "not": Row("not {0}"),
     "in": Row("{0} in {1}"),
     "not_in": Row("{0} not in {1}"),

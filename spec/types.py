@@ -339,6 +339,11 @@ def orderable(type: Type) -> bool:
             return False
 
 
+def by_rank(type: Type) -> bool:
+    """Whether values that have an order have it by the ranks of elements in them."""
+    return orderable(type) and contains(type, Sort)
+
+
 def alike(left: Type, right: Type) -> bool:
     """Whether some value could be of both types, so that comparing them means something."""
     match left, right:

@@ -87,7 +87,10 @@ class Sort(str, metaclass=_SortMeta):
 
 
 class OrderedSort(Sort):
-    """Base of identities with an order."""
+    """Base of identities with an order: that of `universe=`, when explored that of the elements.
+
+    In a declaration `<`, `min`, `max` and `sorted` go by it; outside, elements compare as text.
+    """
 
     __slots__ = ()
 
@@ -335,17 +338,20 @@ N = TypeVar("N", bound="OrderedSort")
 
 
 def rank(element: OrderedSort, /) -> int:
-    """The position of an element of an ordered sort, from 0. Not supported yet."""
+    """In a declaration: the position of an element of an ordered sort, from 0.
+
+    An instance needs `universe=` for it: a RuntimeError says so where it was not given.
+    """
     _inside("rank")
 
 
 def successor(element: N, /) -> N:
-    """The next element of an ordered sort, round the ring. Not supported yet."""
+    """In a declaration: the next element of an ordered sort; of the last one the first."""
     _inside("successor")
 
 
 def predecessor(element: N, /) -> N:
-    """The element before one of an ordered sort, round the ring. Not supported yet."""
+    """In a declaration: the element before one of an ordered sort; of the first one the last."""
     _inside("predecessor")
 
 

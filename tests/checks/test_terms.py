@@ -26,11 +26,12 @@ from lawful.spec import types as t
 from lawful.spec.errors import NOWHERE
 from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.values import FrozenBag, FrozenMap, Token, encode
+from tests.checks.rings import Ring
 from tests.checks.small import Board, Cell, Collections, Lamp, Numbers, Table
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
 
-SIZES = {"Node": 2, "RM": 3}
+SIZES = {"Node": 2, "RM": 3, "Seat": 3}
 NODE = t.Sort("Node")
 OFF = Lamp.OFF
 KINDS = ("done", "refused", "undefined", "asserts", "bounds", "ambiguous")
@@ -243,6 +244,7 @@ CLASSES = (
     Cell,
     Board,
     Table,
+    Ring,
     TwoPhase,
     Peterson,
     SenderEntryFixed,

@@ -2,11 +2,7 @@
 
 from typing import Annotated
 
-from lawful import Clock, Machine, Nat, OrderedSort, Serial, refines, require, successor, transition
-
-
-class Node(OrderedSort):
-    pass
+from lawful import Clock, Machine, Nat, Serial, refines, transition
 
 
 class Entry(Machine):
@@ -17,12 +13,7 @@ class Table(Machine):
     clock: Clock = Clock()
     next: Annotated[int, Serial(bits=16)] = 0
     peers: dict[Nat, Entry] = {}
-    token: Node = Node("a")
     queue: list[Nat] = []
-
-    @transition()
-    def pass_token(self) -> None:
-        self.token = successor(self.token)
 
     @transition()
     def first(self, low: Nat) -> Nat:

@@ -70,11 +70,31 @@ def _can(method: Any, /, *args: Any) -> bool:
     return True
 
 
+def _ring(element: Any) -> list[Any]:
+    sort: Any = element.__class__
+    return [*sort]
+
+
+def _rank(element: Any, /) -> int:
+    return _ring(element).index(element)
+
+
+def _neighbour(step: int) -> Callable[[Any], Any]:
+    def find(element: Any, /) -> Any:
+        ring = _ring(element)
+        return ring[(ring.index(element) + step) % len(ring)]
+
+    return find
+
+
 SHIMS = {
     words.require: _require,
     words.refuse: _refuse,
     words.needed: _needed,
     words.can: _can,
+    words.rank: _rank,
+    words.successor: _neighbour(1),
+    words.predecessor: _neighbour(-1),
 }
 
 
@@ -325,6 +345,15 @@ class elements:  # used as a function
         self.kept = self.meta.__iter__, self.meta.__len__
         self.meta.__iter__ = each
         self.meta.__len__ = count
+        for name in ("__lt__", "__le__", "__gt__", "__ge__"):
+            setattr(words.OrderedSort, name, _by_rank(name))
 
     def __exit__(self, *_: object) -> None:
         self.meta.__iter__, self.meta.__len__ = self.kept
+        for name in ("__lt__", "__le__", "__gt__", "__ge__"):
+            delattr(words.OrderedSort, name)
+
+
+def _by_rank(name: str) -> Callable[[Any, Any], Any]:
+    """A comparison of elements of an ordered sort: that of their ranks."""
+    return lambda a, b: getattr(_rank(a), name)(_rank(b))

@@ -1,0 +1,63 @@
+"""Ordered sorts in bodies, what has an order at all, and the subsets of a set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import exprs, ir, tree
+from . import types as t
+from .context import Body
+from .errors import Place
+from .methods import only, refused
+
+ORDERED = "integers, elements of an OrderedSort, or tuples of them"
+
+
+def compared(b: Body, place: Place, kinds: tuple[t.Type, ...], word: str) -> t.Type:
+    """The one type of values that `word` puts in order; a problem where they have none."""
+    without = next((k for k in kinds if not t.orderable(k)), None)
+    if without is None:
+        return exprs.join(b, place, kinds)
+    b.problem(
+        "L203", place, f"{word} of {without}, which has no order", ORDERED, instead(without, word)
+    )
+    return t.Unknown()
+
+
+def instead(kind: t.Type, word: str) -> str:
+    """How to order what has no order of its own."""
+    match kind:
+        case t.Sort():
+            return f"declare class {kind}(OrderedSort)"
+        case t.Bool():
+            return "a bool is not an int here: write `1 if p else 0`"
+        case _ if word == "sorted":
+            return "sort by a number: sorted((m.seqno, ...) for m in ...), or keep a set"
+        case t.Union() if t.NOTHING in kind.options:
+            return 'rule out None first: `if x is None: ...`, or needed(x, "why")'
+        case _:
+            return "compare a number in it: m.seqno"
+
+
+def element(op: str) -> Callable[[Body, tree.Apply, t.Type | None], ir.Expr]:
+    """`rank`, `successor` and `predecessor` of an element of an ordered sort."""
+
+    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+        if not only(b, node, 1):
+            return b.wrong(node.place)
+        of = exprs.expr(b, node.args[0])
+        match of.type:
+            case t.Sort(ordered=True):
+                return ir.Op(node.place, t.INT if op == "rank" else of.type, op, (of,))
+            case t.Unknown():
+                return b.wrong(node.place)
+            case t.Sort():
+                b.problem(
+                    "L203", node.place, f"{op} of {of.type}, which has no order",
+                    "an element of an OrderedSort", instead(of.type, op),
+                )
+                return b.wrong(node.place)
+            case _:
+                return refused(b, node, "an element of an OrderedSort", "L203")
+
+    return resolve
