@@ -67,7 +67,7 @@ def _say(text: str, code: int) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="lawful", description="Formally specified state machines.")
     commands_ = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
-    for add in (_check, _prove, _draw, _replay, _show):
+    for add in (_check, _prove, _draw, _replay, _show, _freeze):
         add(commands_)
     return parser
 
@@ -133,6 +133,11 @@ def _show(commands_: Commands) -> None:
         help="the machine as text, its IR as JSON, or the machine with its scope",
     )
     parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
+
+
+def _freeze(commands_: Commands) -> None:
+    parser = _command(commands_, "freeze", commands.freeze)
+    parser.add_argument("target", metavar="MODULE")
 
 
 def _positive(text: str) -> int:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.runtime.instance import Machine
+from lawful.spec import freeze as freezing
 from lawful.spec import show as shown
 from lawful.spec.ir import Json
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
-from lawful.spec.serial import fingerprints, to_json
+from lawful.spec.serial import to_json
 from lawful.spec.show_flat import flat
 
 from . import targets
@@ -58,8 +59,7 @@ def _checked(cls: type[Machine], given: argparse.Namespace) -> tuple[str, Json, 
         except ValueError as error:
             raise OutOfReach(str(error)) from error
     result = _only(result, given.only)
-    print_of = fingerprints(resolved.machine).whole
-    answer = report.check_json(result, print_of, time.perf_counter() - began)
+    answer = report.check_json(result, cls.lawful.fingerprint.whole, time.perf_counter() - began)
     return report.check_text(result), answer, _exit_code(result.properties)
 
 
@@ -158,6 +158,22 @@ def show(given: argparse.Namespace) -> int:
     else:
         text = "\n\n".join(shown.machine(resolve(cls).machine) for cls in found)
     _answer(given, text, "show", irs)
+    return HOLDS
+
+
+def freeze(given: argparse.Namespace) -> int:
+    """write the IR beside a module, for deployments without its source"""
+    name, found = targets.declared_in(given.target)
+    try:
+        path = freezing.write(name, found)
+    except (freezing.CannotFreeze, OSError) as error:
+        raise OutOfReach(str(error)) from error
+    lines = "\n".join(f"  {cls.__name__}" for cls in found)
+    names: list[Json] = [cls.__name__ for cls in found]
+    answer: dict[str, Json] = {
+        "version": 1, "command": "freeze", "path": str(path), "machines": names
+    }
+    _write(given, f"{path}\n{lines}", answer)
     return HOLDS
 
 

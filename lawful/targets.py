@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from lawful.runtime.instance import Machine
 from lawful.spec import types as t
+from lawful.spec.declare import declared
 from lawful.spec.errors import DeclarationError
 from lawful.spec.ir import Parameter, Variable
 from lawful.spec.resolve import resolve
@@ -33,21 +34,38 @@ def machines(target: str) -> list[type[Machine]]:
     if not where or (colon and not name):
         raise TargetError(f"{target!r} is no target: package.module[:Machine] or file.py[:Machine]")
     module = _module(where)
-    defined = {
-        n: c for n, c in vars(module).items() if _is_machine(c) and c.__module__ == module.__name__
-    }
+    defined = _defined(module)
     if name:
         if not _is_machine(getattr(module, name, None)):
             known = ", ".join(defined) or "none"
             raise TargetError(f"{where} has no machine {name}; it defines: {known}")
         found: type[Machine] = getattr(module, name)
         return [found]
-    whole = [cls for cls in defined.values() if not cls._declared.abstract]
+    whole = [cls for cls in defined.values() if not declared(cls).abstract]
     parts = {part for cls in whole for part in resolve(cls).parts.values()}
     out = [cls for cls in whole if cls not in parts and _checkable(cls)]
     if not out:
         raise TargetError(f"{where} defines no machine that can be checked: {', '.join(defined)}")
     return out
+
+
+def declared_in(where: str) -> tuple[str, list[type[Machine]]]:
+    """The name of a module or file, and every machine that it defines, parts included.
+
+    Raises `TargetError` for a machine of a module, and where a module defines none.
+    """
+    if ":" in where:
+        raise TargetError(f"{where} is one machine: a module is frozen as a whole")
+    module = _module(where)
+    found = _defined(module)
+    if not found:
+        raise TargetError(f"{where} defines no machine")
+    return module.__name__, list(found.values())
+
+
+def _defined(module: ModuleType) -> dict[str, type[Machine]]:
+    name = module.__name__
+    return {n: c for n, c in vars(module).items() if _is_machine(c) and c.__module__ == name}
 
 
 def scope_of(cls: type[Machine], given: list[str]) -> Scope:

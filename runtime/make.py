@@ -102,14 +102,17 @@ def _elements(universe: Universe) -> dict[str, tuple[Any, ...]]:
 
 
 def install(cls: type[Machine]) -> Plan:
-    """Compile a class and put the result in its place; `_originals` keeps what was there."""
+    """Compile a class and put the result in its place.
+
+    `_originals` keeps what was there, None where nothing was.
+    """
     plan = Compiler(resolve(cls)).run()
     plan.cls = cls
     declared: Declared = vars(cls)["_declared"]
     plan.abstract = declared.abstract
     plan.part_of = part_of
     members = dict(_members(cls, plan))
-    originals = {name: vars(cls)[name] for name in members if name in vars(cls)}
+    originals = {name: vars(cls).get(name) for name in members}
     for name, member in {**members, "_originals": originals, "__plan__": plan}.items():
         setattr(cls, name, member)
     return plan

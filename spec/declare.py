@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import FrameType, FunctionType
 from typing import Any, ClassVar
 
-from . import classes, source, tree
+from . import classes, frozen, source, tree
 from .errors import DeclarationError, Place, Problem, a
 from .words import Expect, Fairness, Scope, header
 
@@ -43,12 +43,16 @@ class Names:
 
 @dataclass(frozen=True)
 class Declared:
-    """A class statement as read: its syntax, its names, its file."""
+    """A class statement as read: its syntax, its names, its file.
+
+    Where its source is not readable, `tree` holds nothing and `frozen` what was read once.
+    """
 
     tree: ClassTree
     names: Names
     file: str
     abstract: bool
+    frozen: frozen.Frozen | None = None
 
     def place(self, name: str) -> Place:
         """Where a member stands; the class's own place for what it does not assign."""
@@ -74,15 +78,29 @@ class Declaration:
         if cls.__module__.startswith("lawful.runtime"):
             return  # The root of the family is no declaration.
         frame = _statement_frame(cls)
-        node = source.read_class(cls.__name__, frame)
-        syntax, problems = classes.class_statement(node, frame.f_code.co_filename)
         # A class made in a function sees what stood in that function when it was made.
         around = dict(frame.f_locals) if "<locals>" in cls.__qualname__ else {}
         names = Names(frame.f_globals, around)
+        node = source.read_class(cls.__name__, frame)
+        if node is None:
+            cls._declared = _thawed(cls, frame, names, abstract)
+            return
+        syntax, problems = classes.class_statement(node, frame.f_code.co_filename)
         cls._declared = Declared(syntax, names, frame.f_code.co_filename, abstract)
         problems += _class_level(cls, cls._declared)
         if problems:
             raise DeclarationError(problems)
+
+
+def _thawed(cls: type, frame: FrameType, names: Names, abstract: bool) -> Declared:
+    """A class as it was frozen; `DeclarationError` without source where it was not."""
+    found = frozen.thawed(cls.__qualname__, frame)
+    if found is None:
+        code, line = frame.f_code, frame.f_lineno
+        module = cls.__module__ if frame.f_globals.get("__file__") else ""
+        raise source.unreadable(f"class {cls.__name__}", code.co_filename, line, module)
+    bare = ClassTree(found.place, cls.__name__, "", (), (), (), (), ())
+    return Declared(bare, names, found.place.file, abstract, found)
 
 
 def declared(cls: type[Declaration]) -> Declared:

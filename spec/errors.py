@@ -87,6 +87,7 @@ RULES: dict[str, str] = {
     "L107": "a machine inherits from one other machine",
     "L108": "this name is reserved",
     "L109": "this name is declared twice",
+    "L110": "what was frozen is not of this code",
     "L190": "this part of the language is not supported yet",
     # 2xx: names and types, judged at the first instance, check or lint.
     "L201": "this name is unknown",

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
-from . import tree
+from . import frozen, tree
 from .declare import RESERVED, Declaration, Declared, declared
 from .errors import Place
+from .values import World
 from .words import Dropped, Expect, Fairness, Header, Ignored, Scope, header
 
 
@@ -119,3 +120,15 @@ def constant_of(members: Members, name: str, missing: object) -> Any:
             value = vars(owner)[name]
             return missing if isinstance(value, FunctionType | Ignored | Dropped) else value
     return missing
+
+
+def outline_of(cls: type[Declaration], world: World) -> list[str]:
+    """What Python tells of a machine without its source."""
+    rows: dict[str, Any] = {}
+    for owner in chain_of(cls):
+        rows.update({f"{owner.__name__}.{name}": "field" for name in owner.__annotations__})
+        for name, value in vars(owner).items():
+            told = frozen.member(vars_before(owner).get(name, value))
+            if told is not None:
+                rows[f"{owner.__name__}.{name}"] = told
+    return frozen.outline(rows, world)

@@ -16,7 +16,7 @@ from .errors import Place, Problems, a
 from .fields import RESOLVING, Fields, inside_class
 from .headers import Headers
 from .legal import judge
-from .members import Member, Members, constant_of, gather
+from .members import Member, Members, constant_of, gather, outline_of
 from .order import last_round_shown
 from .signatures import Signatures
 from .values import World
@@ -45,11 +45,21 @@ def resolve(cls: type[Declaration]) -> Resolved:
         return known
     RESOLVING.append(cls)
     try:
-        resolved = _Resolver(cls).run()
+        resolved = _Resolver(cls).run() if declared(cls).frozen is None else _thawed(cls)
     finally:
         RESOLVING.pop()
     cls._resolved = resolved  # pyright: ignore[reportPrivateUsage]  # a cache of this module
     return resolved
+
+
+def _thawed(cls: type[Declaration]) -> Resolved:
+    """A class without source, as it was when it was frozen."""
+    found = declared(cls).frozen
+    assert found is not None
+    machine, world, m = found.machine(cls.__module__), found.world(), gather(cls)
+    found.judge(outline_of(cls, world))
+    parts = found.classes("parts")
+    return Resolved(machine, world, parts, m.scopes, m.expects, m.fairness)
 
 
 class _Resolver:
@@ -71,6 +81,10 @@ class _Resolver:
         self.signatures: dict[str, Signature] = {}
 
     def run(self) -> Resolved:
+        for owner in self.members.chain:
+            if declared(owner).frozen is not None:
+                at = declared(owner).tree.place
+                raise source.unreadable(f"{owner.__name__}, an ancestor", at.file, at.line)
         self.fields.read()
         for name, member in self.members.methods.items():
             if member.header is not None:

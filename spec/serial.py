@@ -1,12 +1,14 @@
-"""The IR as canonical JSON, and the three fingerprints of a machine.
+"""The IR and `Flat` as canonical JSON, and the three fingerprints of a machine.
 
     document := {"format": "lawful-ir", "version", "files": [path*], "types": [type*], "machine"}
+              | {"format": "lawful-flat", ..., "flat"}
     node     := {"is": class, field: value*}      a field per dataclass field
-    value    := plain | [value*] | node | {"@": index into "types"}
+    value    := plain | [value*] | node | {"@": index into "types"} | {"json": any}
     place    := [index into "files", line, column, end line, end column]
 
-Both directions go by reflection over the frozen dataclasses of `ir` and `types`, so that a node
-added there needs no row here. Types are written once each: an expression names its type by index.
+Both directions go by reflection over the frozen dataclasses of `ir`, `types` and `flat`, so that a
+node added there needs no row here. Types are written once each: an expression names its type by
+index.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NoReturn, TypeGuard
 
+from . import flat as flats
 from . import ir
 from . import types as t
 from .errors import NOWHERE, Place
@@ -29,6 +32,7 @@ from .ir import Json
 from .words import Expect, Fairness, Scope
 
 FORMAT = "lawful-ir"
+FLAT = "lawful-flat"
 VERSION = 1
 SHORT = 16  # Hex digits of a fingerprint: it stands in every row of a journal.
 
@@ -49,28 +53,49 @@ class Fingerprints:
 
 def to_json(machine: ir.Machine, places: bool = True) -> Json:
     """The machine as plain JSON; without `places` it tells nothing of where it was written."""
+    return _document(FORMAT, "machine", machine, places)
+
+
+def flat_to_json(flat: flats.Flat, places: bool = True) -> Json:
+    """A machine within its scope as plain JSON."""
+    return _document(FLAT, "flat", flat, places)
+
+
+def _document(form: str, key: str, value: ir.Machine | flats.Flat, places: bool) -> Json:
     writer = _Writer(places)
-    written = writer.value(machine)
+    written = writer.value(value)
     return {
-        "format": FORMAT,
+        "format": form,
         "version": VERSION,
         "files": list(writer.files),
         "types": writer.table,
-        "machine": written,
+        key: written,
     }
 
 
 def from_json(data: Any) -> ir.Machine:
     """The machine that `to_json` wrote; ValueError, saying what is wrong, for anything else."""
-    if not is_object(data) or data.get("format") != FORMAT:
-        raise ValueError(f'not a machine: expected an object with "format": "{FORMAT}"')
-    if data.get("version") != VERSION:
-        found = data.get("version")
-        raise ValueError(f"a machine of format version {found}; this lawful reads {VERSION}")
-    machine = _Reader(data).value(data.get("machine"))
+    machine = _read(data, FORMAT, "machine")
     if not isinstance(machine, ir.Machine):
         _wrong('no Machine under "machine"')
     return machine
+
+
+def flat_from_json(data: Any) -> flats.Flat:
+    """What `flat_to_json` wrote; ValueError, saying what is wrong, for anything else."""
+    flat = _read(data, FLAT, "flat")
+    if not isinstance(flat, flats.Flat):
+        _wrong('no Flat under "flat"')
+    return flat
+
+
+def _read(data: Any, form: str, key: str) -> Any:
+    if not is_object(data) or data.get("format") != form:
+        raise ValueError(f'not a machine: expected an object with "format": "{form}"')
+    if data.get("version") != VERSION:
+        found = data.get("version")
+        raise ValueError(f"a machine of format version {found}; this lawful reads {VERSION}")
+    return _Reader(data).value(data.get(key))
 
 
 def canonical(data: Json) -> str:
@@ -93,19 +118,22 @@ def is_list(data: Any) -> TypeGuard[list[Any]]:
     return isinstance(data, list)
 
 
-def _is_tuple(value: Any) -> TypeGuard[tuple[Any, ...]]:
+def is_tuple(value: Any) -> TypeGuard[tuple[Any, ...]]:
+    """Whether this is a tuple."""
     return isinstance(value, tuple)
 
 
 # Classes.
 
+FLATS = flats.Flat | flats.Rule | flats.Plan
+
 
 @cache
 def _classes() -> dict[str, type[Any]]:
     found: dict[str, type[Any]] = {}
-    for module in (ir, t):
+    for module in (ir, t, flats):
         for name, cls in vars(module).items():
-            if inspect.isclass(cls) and issubclass(cls, ir.Node | t.Type):
+            if inspect.isclass(cls) and issubclass(cls, ir.Node | t.Type | FLATS):
                 # A type and a node may share a name (`Set`); types are read from their own table.
                 found[f"type {name}" if issubclass(cls, t.Type) else name] = cls
     return found
@@ -113,7 +141,8 @@ def _classes() -> dict[str, type[Any]]:
 
 @cache
 def _hints(name: str) -> dict[str, Any]:
-    return typing.get_type_hints(_classes()[name])
+    # `Json` is defined by itself; what is inside of it is not judged here.
+    return typing.get_type_hints(_classes()[name], localns={"Json": object})
 
 
 # Writing.
@@ -130,18 +159,20 @@ class _Writer:
 
     def value(self, value: Any) -> Json:
         match value:
-            case ir.Node():
+            case ir.Node() | flats.Flat() | flats.Rule() | flats.Plan():
                 return self.node(value)
             case t.Type():
                 return {"@": self.type(value)}
-            case _ if _is_tuple(value):
+            case _ if is_tuple(value):
                 return [self.value(each) for each in value]
             case bool() | int() | float() | str() | None:
                 return value
+            case _ if is_object(value) or is_list(value):
+                return {"json": value}
             case _:
                 raise TypeError(f"{value!r} does not belong into an IR")
 
-    def node(self, node: ir.Node) -> Json:
+    def node(self, node: Any) -> Json:
         out: dict[str, Json] = {"is": type(node).__name__}
         for field in dataclasses.fields(node):
             if field.name != "place":
@@ -184,6 +215,8 @@ class _Reader:
             return tuple(self.value(each) for each in data)
         if not is_object(data):
             return data
+        if "json" in data:
+            return data["json"]
         return self.known_type(data["@"]) if "@" in data else self.object(data, "")
 
     def known_type(self, index: object) -> t.Type:
@@ -225,13 +258,15 @@ def _is_a(value: Any, hint: Any) -> bool:
     if origin in (typing.Union, python_types.UnionType):
         return any(_is_a(value, arg) for arg in args)
     if origin is tuple:
-        if not _is_tuple(value):
+        if not is_tuple(value):
             return False
         if args[-1] is Ellipsis:
             return all(_is_a(each, args[0]) for each in value)
         return len(value) == len(args) and all(map(_is_a, value, args))
     if hint in (int, bool, float, str):
         return type(value) is hint
+    if origin in (list, dict):
+        return isinstance(value, origin)
     return isinstance(value, hint)
 
 

@@ -19,8 +19,8 @@ def place_of(node: ast.AST, file: str) -> Place:
     return Place(file, line, column, end_line, end_column)
 
 
-def read_class(name: str, frame: FrameType) -> ast.ClassDef:
-    """The class statement of that name that runs in `frame`; `DeclarationError` without source."""
+def read_class(name: str, frame: FrameType) -> ast.ClassDef | None:
+    """The class statement of that name that runs in `frame`; None without source."""
     file, line = frame.f_code.co_filename, frame.f_lineno
     linecache.checkcache(file)
     text = "".join(linecache.getlines(file, frame.f_globals))
@@ -29,7 +29,7 @@ def read_class(name: str, frame: FrameType) -> ast.ClassDef:
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             if first <= line <= node.lineno:
                 return node
-    raise unreadable(f"class {name}", file, line)
+    return None
 
 
 def read_function(name: str, file: str, line: int) -> ast.FunctionDef:
@@ -43,16 +43,18 @@ def read_function(name: str, file: str, line: int) -> ast.FunctionDef:
     raise unreadable(f"def {name}", file, line)
 
 
-def unreadable(what: str, file: str, line: int) -> DeclarationError:
-    """The error for a declaration whose source cannot be found."""
+def unreadable(what: str, file: str, line: int, module: str = "") -> DeclarationError:
+    """The error for what has no source to be found; `module`, if given, has a file of its own."""
     return DeclarationError(
         [
             Problem(
                 "L101",
                 Place(file, line, 0, line, 1),
                 f"{what}, with no readable source text",
-                "a declaration in a file that Python can read",
-                "declare the machine in a module; exec and the interactive prompt keep no source",
+                "a declaration in a file that Python can read, or what was frozen of it",
+                f"run `lawful freeze {module}` where its source is, and ship what it writes"
+                if module
+                else "declare it in a module; exec and the interactive prompt keep no source",
             )
         ]
     )

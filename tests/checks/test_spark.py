@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import json
 import pickle
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from lawful.checks.tables import arrow, to_parquet
 from lawful.checks.traces import sources
 from lawful.machines.unicast import declaration
 
+from ..frozen import USE, compiled, freeze, package, run
 from . import test_mapping
 from .journals import PROGRAM, Row, Worker, interleaved, rows, tampered, worker, written
 from .test_replay import BOTH, LINES, MARK, unread
@@ -327,3 +330,16 @@ def test_java_is_asked_for_in_one_line(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     with pytest.raises(ReplayError, match=r"found 1\.8\.0_402"):
         spark.check_java()
+
+
+def test_a_machine_without_source_replays_on_both_engines(
+    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = package(tmp_path / "src")
+    freeze(home)
+    away = compiled(home, tmp_path / "app")
+    assert run(away, "-c", USE).returncode == 0
+    monkeypatch.setattr(sys, "path", [str(away), *sys.path])
+    sender = importlib.import_module("pkg.mod").Sender
+    answer = same([away / "journal.jsonl"], ReplayProgram((sender.lawful.ir,)))
+    assert answer["verdicts"]["fits"] == answer["instances"] == 1

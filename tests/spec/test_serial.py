@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import importlib.util
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,8 @@ from lawful.machines.unicast import declaration
 from lawful.spec import ir, serial
 from lawful.spec.errors import NOWHERE
 
-ROOT = Path(__file__).resolve().parents[2]
+from ..frozen import needs, other_pythons, run
+
 HEAD = "from lawful import *\nfrom lawful import Machine, Nat, Param, State, Ghost\n"
 DOOR = HEAD + '''
 def twice(n: Nat) -> Nat:
@@ -175,6 +174,30 @@ def test_fingerprints_tell_what_changed(old: str, new: str, changed: str, tmp_pa
     assert differ == changed.split()
 
 
+SAID = [
+    ("", "    scope = Scope(Nat=range(0, 4))\n", "whole"),
+    ("", "    wide = Scope(Nat=range(0, 9))\n", "whole"),
+    ("", '    expects = Expect(few="violated")\n', "whole"),
+    ("", '    fairness = Fairness(Weak("enter"))\n', "whole"),
+    ("", "    deadlock_ok = True\n", "whole"),
+    ('"it is shut"', '"it is closed"', "behaviour whole"),
+    ('"full"', '"no room"', "behaviour whole"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "changed"), SAID)
+def test_the_class_tells_its_own(old: str, new: str, changed: str, tmp_path: Path) -> None:
+    after = DOOR.replace(old, new) if old else DOOR + new
+    prints: list[serial.Fingerprints] = []
+    for module, text in (("before", DOOR), ("after", after)):
+        gate(text, tmp_path, module)
+        cls: type[Machine] = sys.modules[module].Gate
+        prints.append(cls.lawful.fingerprint)
+    names = ("shape", "behaviour", "whole")
+    differ = [name for name in names if getattr(prints[0], name) != getattr(prints[1], name)]
+    assert differ == changed.split()
+
+
 class Pair(Record):
     left: int
     right: int
@@ -198,26 +221,26 @@ def test_what_is_said_about_checking_counts_for_the_whole() -> None:
 
 
 SCRIPT = """
-import json
+import sys
+sys.path.insert(0, sys.argv[1])
+from gate import Gate
 from lawful.machines.unicast.declaration import ReceiverEntry, SenderEntryFixed
 from lawful.spec import serial
-for cls in (SenderEntryFixed, ReceiverEntry):
+for cls in (SenderEntryFixed, ReceiverEntry, Gate):
     r = cls.lawful.resolved
-    print(serial.fingerprints(r.machine, (r.scopes, r.expects, r.fairness)))
+    print(cls.lawful.fingerprint)
     print(serial.digest(serial.to_json(r.machine)))
 """
 
 
-def test_nothing_depends_on_the_hash_seed_or_process() -> None:
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", SCRIPT],
-            cwd=ROOT,
-            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1", "4711")
-    }
-    assert len(outputs) == 1 and len(outputs.pop().splitlines()) == 4
+def test_nothing_depends_on_the_hash_seed_or_process_or_python(tmp_path: Path) -> None:
+    needed = [needs(tmp_path / "needs")]
+    (tmp_path / "gate.py").write_text(DOOR, encoding="utf-8")
+    runs = [(sys.executable, seed) for seed in ("0", "1", "4711")]
+    runs += [(python, "5") for python in other_pythons()]
+    outputs: set[str] = set()
+    for python, seed in runs:
+        done = run(tmp_path, "-c", SCRIPT, str(tmp_path), python=python, seed=seed, paths=needed)
+        assert done.returncode == 0, done.stderr
+        outputs.add(done.stdout)
+    assert len(outputs) == 1 and len(outputs.pop().splitlines()) == 6
