@@ -163,6 +163,8 @@ class Encoding(Shapes):
                 above = [] if low is None else [logic.at_most(logic.number(low), term)]
                 below = [] if high is None else [logic.at_most(term, logic.number(high))]
                 return logic.all([*above, *below])
+            case t.Clock():
+                return logic.at_most(logic.number(0), term)
             case t.Record() | t.Tuple() | t.Part():
                 data, fields = self.data(type), self.variants(type)[0][1]
                 return logic.all(

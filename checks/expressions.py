@@ -53,7 +53,7 @@ def _const(run: Evaluator, e: ir.Const) -> Value:
     match e.type:
         case t.Bool() | t.Timer():
             return logic.truth(bool(e.value))
-        case t.Int():
+        case t.Int() | t.Clock():
             return logic.number(int(e.value or 0))
         case t.Float():
             return logic.fraction(float(e.value or 0))
@@ -156,6 +156,8 @@ def defaults(run: Evaluator, machine: ir.Machine, given: Mapping[str, Value]) ->
         try:
             if name in given:
                 out[name] = given[name]
+            elif isinstance(kind, t.Clock) and machine is not run.encoding.machine:
+                raise NotEncodable("a part's clock")
             elif initial is not None:
                 out[name] = run.of_type(initial, kind)
             elif isinstance(kind, t.Part):

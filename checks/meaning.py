@@ -3,7 +3,8 @@
 A machine's state is a tuple: its variables, then its parameters, in the order of the declaration;
 a part is such a tuple inside it. While a step runs, machines are lists (`Box`), private to the
 step; everything else is an immutable value: frozenset, tuple, `FrozenMap`, `FrozenBag`. A timer
-is True while armed.
+is True while armed; of a machine with the step `tick` it is the ticks until it is due, or None.
+A clock is its present tick.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
+from lawful.spec.ticks import counted_by, until_due
 from lawful.spec.values import FrozenBag, FrozenMap, World
 
 from .boxes import Box
@@ -104,7 +106,9 @@ class Meaning:
         # A function of a module has the same name in every machine that uses it.
         self.module_functions = {f.name: f for m in self.machines.values() for f in m.functions}
         self.domains: Callable[[t.Type], tuple[Any, ...]] = lambda _: ()
-        self.armed: Callable[[float], Any] = lambda _: True  # What a timer is that was started.
+        self.counting = counted_by(machine) is not None
+        self.stopped: Any = None if self.counting else False  # What a timer is that does not run,
+        self.armed: Callable[[float], Any] = _armed_by(machine)  # and one that was started.
         self._codes: dict[int, tuple[ir.Expr, Code]] = {}
 
     def eval(self, e: ir.Expr, env: Env) -> Any:
@@ -130,6 +134,8 @@ class Meaning:
                 return self.world.enums[name][str(value)]
             case t.Sort(name=name):
                 return self.world.sorts[name](value)
+            case t.Timer():
+                return self.stopped
             case _:
                 return value
 
@@ -168,6 +174,15 @@ class Meaning:
     def fresh(self, machine: str, parameters: Mapping[str, Any]) -> Box:
         """Replaced by the stepper, which makes states."""
         raise NotImplementedError
+
+
+def _armed_by(machine: ir.Machine) -> Callable[[float], Any]:
+    clock = counted_by(machine)
+    if clock is None:
+        return lambda _: True
+    assert isinstance(clock.type, t.Clock)
+    tick = clock.type.tick
+    return lambda seconds: until_due(seconds, tick)
 
 
 def fields_of(machine: ir.Machine) -> tuple[str, ...]:
@@ -234,8 +249,11 @@ def _local(m: Meaning, e: ir.Local) -> Code:
 def _field(m: Meaning, e: ir.Field) -> Code:
     of, name = m.code(e.of), e.name
     kind = e.of.type
-    if isinstance(kind, t.Timer):
+    if isinstance(kind, t.Clock):
         return of
+    if isinstance(kind, t.Timer):
+        stopped = m.stopped
+        return lambda env: of(env) is not stopped
     if not isinstance(kind, t.Part):
         return lambda env: getattr(of(env), name)
     at = m.layout[kind.machine][name]

@@ -18,6 +18,7 @@ from functools import cached_property
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.ir import Json
+from lawful.spec.ticks import with_ticks
 
 from .foreign import Term
 from .shapes import NotEncodable, Options, fields_of, inner_types
@@ -111,6 +112,7 @@ class Induction:
     """The obligations of one machine, and how they are met."""
 
     def __init__(self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float) -> None:
+        machine = with_ticks(machine)
         self.machine = machine
         self.sizes = {k: n for k, n in sizes.items() if not _is_opaque(machine, k)}
         self.seconds = seconds
@@ -337,8 +339,11 @@ def covers(machine: ir.Machine, sizes: Mapping[str, int]) -> tuple[str, bool]:
     words: list[str] = []
     if any(isinstance(k, t.Int) for k in types):
         words.append("all integers")
+    if any(isinstance(k, t.Clock) for k in types):
+        words.append("all ticks")
     if any(isinstance(k, t.Timer) for k in types):
-        words.append("timers armed or not")
+        timed = any(isinstance(k, t.Clock) for k in types)
+        words.append("timers armed or not" + ", an armed one due at any tick" * timed)
     if any(m.parameters for m in _machines(machine)):
         assumed = " that @assume allows" if machine.of_kind("assume") else ""
         words.append(f"all parameter values{assumed}")

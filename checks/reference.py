@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from lawful.spec import bounds, ir
@@ -18,20 +17,17 @@ from lawful.spec.outcomes import Reason
 from lawful.spec.show import expr as expr_text
 from lawful.spec.show import path
 from lawful.spec.sorting import in_order
+from lawful.spec.ticks import clock_of
 from lawful.spec.values import encode
 
 from .boxes import Box, State, freeze, private, thaw
 from .clauses import clause, explain
 from .meaning import PARTIAL, SELF, Env, Guard, Meaning, NoValue, Said
+from .outcome import Broken, Done, Fault, Outcome, Refusal
+from .passing import advance, urgent_and_due
 from .updates import UPDATE, put
 
-
-class Broken(Exception):
-    """The step breaks a built-in property: `asserts` or `ambiguous`."""
-
-    def __init__(self, name: str, what: str) -> None:
-        self.name = name
-        self.what = what
+__all__ = ["Broken", "Done", "Fault", "Outcome", "Reference", "Refusal"]
 
 
 class _Returned(Exception):
@@ -47,37 +43,10 @@ class _Next(Exception):
     """`continue`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """The step happened."""
-
-    state: State
-    output: Any
-    transition: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """A guard is false; `reason` says which, and is worked out only when asked for."""
-
-    transition: str
-    reason: Callable[[], Reason]
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """The step breaks the built-in property `name` (`bounds`, `asserts`, `undefined`, ...)."""
-
-    name: str
-    what: str
-    transition: str
-
-
-Outcome = Done | Refusal | Fault
-
-
 class Reference(Meaning):
     """Executes a machine; states are values, nothing is shared between steps."""
+
+    present = 0  # The tick in which the step happens.
 
     # Making states.
 
@@ -87,6 +56,9 @@ class Reference(Meaning):
         box = Box()
         env: Env = {}
         for v in m.variables:
+            if isinstance(v.type, t.Clock):
+                box.append(self.present)  # A part is made on its whole's time.
+                continue
             value = None if v.initial is None else self.eval(v.initial, env)
             box.append(value)
         for p in m.parameters:
@@ -97,6 +69,7 @@ class Reference(Meaning):
 
     def initial(self, parameters: Mapping[str, Any]) -> State:
         """The state of a new instance with these parameters, before any `@initial`."""
+        self.present = 0
         return freeze(self.fresh(self.machine.name, parameters))
 
     def start(self, state: State, function: ir.Function, args: Mapping[str, Any]) -> Outcome:
@@ -112,6 +85,8 @@ class Reference(Meaning):
 
     def _outermost(self, state: State, name: str, run: Callable[[Box], Any]) -> Outcome:
         box = thaw(state)
+        clock = clock_of(self.machine)
+        self.present = 0 if clock is None else box[self.layout[self.machine.name][clock.name]]
         try:
             output = run(box)
         except Guard as guard:
@@ -155,10 +130,11 @@ class Reference(Meaning):
             if row.source is not None and state.name not in row.source:
                 raise _elsewhere(row.control, state.name, row.source)
         if row.timer is not None:
-            timer = row.timer
-            if not self._header(timer, env):
-                raise _header_guard(lambda: (words.timer(timer, armed=False), {}))
-            self.store(row.timer, False, env)
+            timer, left = row.timer, self._header(row.timer, env)
+            armed = left is not self.stopped
+            if not armed or (self.counting and left > 0):
+                raise _header_guard(lambda: (words.timer(timer, armed), {}))
+            self.store(row.timer, self.stopped, env)
         output = self._body(box, row.function, args)
         if row.target is not None and row.control is not None:
             if len(row.target) == 1:
@@ -414,15 +390,22 @@ def _stop(exception: type[Exception]) -> Callable[[Reference, Any, Env], None]:
 def _update(m: Reference, s: ir.Update, env: Env) -> None:
     held = m.eval(s.target, env)
     args = [m.eval(arg, env) for arg in s.args]
-    if isinstance(s.target.type, t.Timer) and s.op == "start":
-        m.store(s.target, m.armed(args[0]), env)
-        return
     try:
-        value, given = UPDATE[s.target.type.__class__.__name__, s.op](held, *args)
+        if isinstance(s.target.type, t.Timer):
+            value, given = m.armed(args[0]) if s.op == "start" else m.stopped, None
+        else:
+            value, given = UPDATE[s.target.type.__class__.__name__, s.op](held, *args)
     except PARTIAL as error:
         raise NoValue(f"{s.op}: {error}") from error
     m.store(s.target, value, env)
     _into(m, s.into, given, env)
+
+
+def _tick(m: Reference, s: ir.Tick, env: Env) -> None:
+    late = next(urgent_and_due(m.machines, m.machine.name, env[SELF]), None)
+    if late is not None:
+        raise _header_guard(lambda: (f"the urgent timer {late} is due", {}))
+    advance(m.machines, m.machine.name, env[SELF])
 
 
 RUN: dict[type[ir.Stmt], Callable[[Reference, Any, Env], None]] = {
@@ -440,4 +423,5 @@ RUN: dict[type[ir.Stmt], Callable[[Reference, Any, Env], None]] = {
     ir.Step: _step,
     ir.Base: _base,
     ir.Do: _do,
+    ir.Tick: _tick,
 }

@@ -47,11 +47,11 @@ class Rounds(Trail):
         return value
 
     def field_of(self, value: Value, kind: t.Type, name: str) -> Value:
-        """A field of a machine, record or union of records, or a timer's `armed`."""
+        """A field of a machine, record or union of records; a timer's `armed`, a clock's `now`."""
         if isinstance(value, Whole):
             return value.state[name]
         encoding = self.encoding
-        if isinstance(kind, t.Timer):
+        if isinstance(kind, t.Timer | t.Clock):
             return value
         if isinstance(kind, t.Union):
             return self._field_of_union(self.sure(value), kind, name)

@@ -9,6 +9,7 @@
 | set, bag | an array to bool, to int (0: absent) |
 | map | an array to `absent` or `present(value)`; a total map, to its values |
 | timer | whether it is armed |
+| clock | its present tick, an integer |
 | float | a real number, compared and copied only |
 
 Equal values are equal terms and the other way round: an absent key has one encoding. Lists and
@@ -69,6 +70,8 @@ def erase(type: t.Type) -> t.Type:
             return t.Bag(erase(item))
         case t.Timer():
             return t.Timer()
+        case t.Clock():
+            return t.Clock()
         case _:
             return type
 
@@ -104,7 +107,7 @@ class Shapes:
         match type:
             case t.Bool() | t.Timer():
                 return logic.bool
-            case t.Int():
+            case t.Int() | t.Clock():
                 return logic.int
             case t.Float():
                 return logic.real

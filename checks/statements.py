@@ -9,6 +9,7 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.ticks import clock_of
 
 from .foreign import Term, same
 from .places import Places
@@ -187,6 +188,14 @@ def _changed(
             return logic.write(held, key, encoding.absent(kind.value)), given
 
 
+def _tick(run: Statements, s: ir.Tick) -> None:
+    """The clock goes on. An armed timer may be due or not, so no urgent one keeps time back."""
+    if any(clock_of(part) is not None for part in run.encoding.machine.parts):
+        raise NotEncodable("a part's clock", s.place)
+    now, one = run.to_term(s.clock), run.logic.number(1)
+    run.store(s.clock, run.logic.add(now, one))
+
+
 def _left(run: Statements, s: ir.Stmt) -> None:
     raise NotEncodable("a loop that is left early", s.place)
 
@@ -206,4 +215,5 @@ RUN: Mapping[type[ir.Stmt], Callable[[Any, Any], None]] = {
     ir.Step: _step,
     ir.Base: _base,
     ir.Do: _do,
+    ir.Tick: _tick,
 }

@@ -1,4 +1,4 @@
-"""What an update of a container or timer makes of an immutable value, and what it gives."""
+"""What an update of a container makes of an immutable value, and what it gives."""
 
 from __future__ import annotations
 
@@ -115,6 +115,4 @@ UPDATE: dict[tuple[str, str], Callable[..., Result]] = {
     ("Map", "delete"): _map_delete,
     ("Map", "clear"): _always(FrozenMap[Any, Any]()),
     ("Bag", "clear"): _always(FrozenBag[Any]()),
-    ("Timer", "start"): _always(True),
-    ("Timer", "stop"): _always(False),
 }

@@ -53,7 +53,7 @@ class Witness:
         match kind:
             case t.Bool() | t.Timer():
                 return model.truth(term)
-            case t.Int():
+            case t.Int() | t.Clock():
                 value = model.integer(term)
                 return {"$int": str(value)} if abs(value) > EXACT else value
             case t.Float():
@@ -166,7 +166,7 @@ def literal(encoding: Encoding, data: Any, kind: t.Type) -> Term:
     match kind:
         case t.Bool() | t.Timer():
             return logic.truth(bool(data))
-        case t.Int():
+        case t.Int() | t.Clock():
             return logic.number(data if isinstance(data, int) else int(data["$int"]))
         case t.Float():
             return logic.fraction(data)

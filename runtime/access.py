@@ -223,7 +223,8 @@ class InstanceAccess(Access[M]):
         return min((due for a in self.plan.alarms for due, _ in a.find(state)), default=None)
 
     def fire_due(self, now: float) -> list[Fired]:
-        """Run the transitions of the timers that are due at `now`, the earliest deadline first.
+        """Run the transitions of the timers that are due at `now`, the earliest deadline first,
+        of several at one instant the urgent ones first.
 
         `now` is the time for these steps, whatever the clock says. A timer fires at most once in
         a call, so this ends; one that a step stops or puts off does not fire. Of several events
@@ -246,14 +247,14 @@ class InstanceAccess(Access[M]):
         seen: set[tuple[int, tuple[Any, ...]]] = set()
         while True:
             due = [
-                (at, i, args, alarm)
+                (at, not alarm.urgent, i, args, alarm)
                 for i, alarm in enumerate(self.plan.alarms)
                 for at, args in alarm.find(state)
                 if at <= now and (i, args) not in seen
             ]
             if not due:
                 return fired
-            _, i, args, alarm = min(due, key=lambda row: row[:2])
+            *_, i, args, alarm = min(due, key=lambda row: row[:3])
             seen.add((i, args))
             self._fire_one(alarm, args, fired)
 

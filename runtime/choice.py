@@ -6,7 +6,8 @@ state is to remember what its names stand for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,23 @@ class _Taken:
     output: Any
     fault: BaseException | None
     after: list[Saved]
+
+
+def at_one_instant(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of an event, during which time stands still: a step reads one clock once."""
+
+    @functools.wraps(method)
+    def run(self: Any, *args: Any, **named: Any) -> Any:
+        time = self.__state__.__time__
+        if time.stands:
+            return method(self, *args, **named)
+        time.stop_at(time.now())
+        try:
+            return method(self, *args, **named)
+        finally:
+            time.go_on()
+
+    return run
 
 
 def step(state: State, way: str, *args: Any) -> Any:

@@ -13,11 +13,13 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.errors import Place
 from lawful.spec.resolve import Resolved
+from lawful.spec.ticks import clock_of
 from lawful.spec.walk import everything, statements
 
 from . import arguments, guards
 from .alarms import due_timers, fireable
 from .build import assign, located, name
+from .choice import at_one_instant
 from .effects import Eraser, Reach, Writes, all_names, only_reads
 from .emit import Names
 from .header import Header
@@ -103,6 +105,8 @@ class Compiler:
             rows = [row for row in m.ignores if row.event == way.name]
             way.ignores = tuple(self.ignoring(row, whens[row.name]) for row in rows)
             way.method = made[methods[way.name]]
+            if clock_of(m) is not None:
+                way.method = at_one_instant(made[methods[way.name]])
         for key, start in plan.starts.items():
             start.candidates = (Candidate(key, made[starts[key]], None, None),)
         plan.hints = {key: made[hint] for key, hint in hints.items()}
@@ -352,7 +356,9 @@ class Compiler:
             everyone = {c.name: c for c in self.plan.ways[event].candidates}
             way.candidates = tuple(everyone[tr.name] for tr in served)
             ways.append(way)
-        return Alarm(find, tuple(ways))
+        timer = group[0].timer
+        urgent = timer is not None and isinstance(timer.type, t.Timer) and timer.type.urgent
+        return Alarm(find, tuple(ways), urgent)
 
     # Python.
 
@@ -391,8 +397,8 @@ def _return(value: ast.expr | None, place: Place) -> list[ast.stmt]:
 
 
 def _has_time(kind: t.Type) -> bool:
-    """Whether a variable of this type is, or may hold, a timer."""
-    return isinstance(kind.value if isinstance(kind, t.Map) else kind, t.Timer | t.Part)
+    """Whether a variable of this type is a clock, or is or may hold a timer."""
+    return isinstance(kind.value if isinstance(kind, t.Map) else kind, t.Timer | t.Clock | t.Part)
 
 
 def _is_state(control: ir.Expr | None) -> bool:

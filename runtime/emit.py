@@ -26,6 +26,7 @@ from .stops import may_fail, mixed
 PYTHON: dict[type[t.Type], type[Any]] = {
     t.Int: int, t.Bool: bool, t.Tuple: tuple, t.Seq: tuple, t.Set: frozenset, t.Map: FrozenMap,
 }
+PLACED = t.Timer | t.Clock | t.Part  # They are where they stand, and are not copied.
 SET_ALGEBRA = frozenset({"union", "intersection", "difference", "symmetric_difference"})
 
 
@@ -124,7 +125,7 @@ class Expressions:
         made = self.expr(e)
         if isinstance(place, t.Map) and not place.mutable and not _frozen(e):
             return located(call(self.use(FrozenMap), made), e.place)
-        if not t.immutable(e.type) and not _fresh(e) and not isinstance(e.type, t.Timer | t.Part):
+        if not t.immutable(e.type) and not _fresh(e) and not isinstance(e.type, PLACED):
             return located(call(self.use(copier(e.type)), made), e.place)
         if isinstance(e.type, t.Iter):
             return located(call(self.use(tuple), made), e.place)
@@ -147,6 +148,8 @@ class Expressions:
                 return call(self.use(self.names.world.sorts[kind]), ast.Constant(text))
             case t.Timer(), _:
                 return ast.Constant(None)
+            case t.Clock(tick=tick), _:
+                return call(self.use(helpers.ticking), name(self.me), ast.Constant(tick))
             case _, value:
                 return ast.Constant(value)
 

@@ -11,6 +11,7 @@ from lawful.spec.ranks import order_of, ring
 
 from .guards import NEEDED, Refusal
 from .plan import State
+from .timers import Ticks, ticks_of
 
 
 def needed(value: Any, why: str | Callable[[], str]) -> Any:
@@ -70,6 +71,12 @@ def new(state: State, machine: str, **parameters: Any) -> Any:
     """A part in its initial state, on its whole's clock."""
     plan = state.__plan__
     return plan.part_of(plan.resolved.parts[machine], state, parameters)
+
+
+def ticking(state: State, tick: float) -> Ticks:
+    """The clock of a new instance: its ticks count from now; a part's are those of its whole."""
+    time = state.__time__
+    return ticks_of(time, tick, time.now())
 
 
 def put(bag: Any, key: Any, count: int) -> bool:

@@ -53,7 +53,10 @@ class Machine(Declaration):
             raise AttributeError(_read_only(self, name))
 
     def __eq__(self, other: object) -> bool:
-        """Same machine, parameters and variables; of timers, whether they are armed."""
+        """Same machine, parameters and variables; of timers, whether they are armed.
+
+        What a `Clock` shows is no difference: it goes on by itself.
+        """
         if type(other) is not type(self):
             return NotImplemented
         return _compared(self) == _compared(other)
@@ -109,6 +112,8 @@ def _armed(value: Any, kind: t.Type) -> Any:
     match kind:
         case t.Timer():
             return value is not None
+        case t.Clock():
+            return None
         case t.Map(value=t.Timer()):
             return {k: v is not None for k, v in value.items()}
         case _:

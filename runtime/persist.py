@@ -2,10 +2,11 @@
 
     snapshot := {"v": 1, "machine", "shape", "parameters": {name: JSON}, "variables": {name: JSON}}
 
-Values have the JSON form of everything else, with two additions: a timer is the seconds that are
-left (less than 0 if it is overdue), or null; an opaque value has its own encoding in the place of
-a hash, `bytes:` and base64, or `str:` or `int:` and its text. A part is an object of its own
-`machine`, `parameters` and `variables`; a map of parts is a list of [key, part].
+Values have the JSON form of everything else, with three additions: a timer is the seconds that are
+left (less than 0 if it is overdue), or null; a clock is the seconds that it has run; an opaque
+value has its own encoding in the place of a hash, `bytes:` and base64, or `str:` or `int:` and its
+text. A part is an object of its own `machine`, `parameters` and `variables`; a map of parts is a
+list of [key, part].
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from lawful.spec.values import FrozenBag, FrozenMap, Token, decode, encode
 
 from .arguments import NO_ELEMENTS, Elements, Known, admitted, complete
 from .plan import Plan, State
+from .timers import ticks_of
 from .views import native
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ def _kept(value: Any, kind: t.Type, now: float) -> Any:
     match kind:
         case t.Timer():
             return None if value is None else value - now
+        case t.Clock():
+            return now - value.begun
         case t.Part():
             return keep(value, now)
         case t.Map(value=t.Timer() | t.Part() as of):
@@ -73,6 +77,8 @@ def _filled(state: State, value: Any, kind: t.Type, now: float) -> Any:
     match kind:
         case t.Timer():
             return None if value is None else value + now
+        case t.Clock(tick=tick):
+            return ticks_of(state.__time__, tick, now - value)
         case t.Part():
             part = state.__plan__.part_of(value.cls, state, None)
             fill(part, value, now)
@@ -112,6 +118,8 @@ def _plain(kind: t.Type) -> t.Type:
     match kind:
         case t.Timer():
             return LEFT
+        case t.Clock():
+            return t.FLOAT
         case t.Map(key=key, value=t.Timer()):
             return t.Map(key, LEFT, kind.mutable, kind.total)
         case _:
@@ -183,7 +191,7 @@ def checked(plan: Plan, name: str, value: Any) -> Any:
     none."""
     kind = plan.fields[name]
     match kind:
-        case t.Timer() | t.Map(value=t.Timer()) | t.Part() | t.Map(value=t.Part()):
+        case t.Timer() | t.Clock() | t.Map(value=t.Timer()) | t.Part() | t.Map(value=t.Part()):
             raise TypeError(f"{name} is a {kind}: it starts as declared")
         case t.Set() | t.Seq() | t.Map() | t.Bag():
             value = native(value, kind)

@@ -98,11 +98,13 @@ class Way:
 class Alarm:
     """A timer whose firing is one of these transitions, each with the event that it serves.
 
-    `find(state)` gives (deadline, arguments) of every armed timer at that place.
+    `find(state)` gives (deadline, arguments) of every armed timer at that place. `urgent`: of
+    timers that are due at one instant it fires first.
     """
 
     find: Callable[[State], list[tuple[float, tuple[Any, ...]]]]
     ways: tuple[Way, ...]
+    urgent: bool
 
 
 Hint = Callable[[State], None]

@@ -265,7 +265,8 @@ class Body(Expressions):
             slot = self.expr(stmt.target)
         deadline: ast.expr = ast.Constant(None)
         if stmt.op == "start":
-            deadline = ast.BinOp(self.now(), ast.Add(), self.expr(stmt.args[0]))
+            time = attribute(name(self.me), "__time__")
+            deadline = call(attribute(time, "due"), self.expr(stmt.args[0]))
         return [*out, assign(slot, deadline)]
 
     def now(self) -> ast.expr:

@@ -8,9 +8,12 @@ again for later, never fires late.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Protocol
+
+from lawful.spec.ticks import passed, until_due
 
 
 class Clock(Protocol):
@@ -52,13 +55,17 @@ class SimulatedClock:
 
 
 class Time:
-    """The time of one machine and its parts: its clock's, or the instant that is being fired."""
+    """The time of one machine and its parts: its clock's, or the instant that stands still.
 
-    __slots__ = ("clock", "now")
+    `ticks` is where the machine counts ticks, if it does.
+    """
+
+    __slots__ = ("clock", "now", "ticks")
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.now: Callable[[], float] = clock.now
+        self.ticks: Ticks | None = None
 
     def stop_at(self, instant: float) -> None:
         """Until `go_on` this is the time."""
@@ -67,6 +74,61 @@ class Time:
     def go_on(self) -> None:
         """The time is the clock's again."""
         self.now = self.clock.now
+
+    @property
+    def stands(self) -> bool:
+        """Whether the time stands still."""
+        return self.now != self.clock.now
+
+    def due(self, seconds: float) -> float:
+        """The deadline of a timer that is started now.
+
+        Beside a clock it is not before the tick at which it is due where the machine is explored.
+        ValueError where that is no tick.
+        """
+        now = self.now()
+        return now + seconds if self.ticks is None else self.ticks.deadline(now, seconds)
+
+
+class Ticks:
+    """What the variable of a `Clock` is: whole ticks since `begun`, by the machine's time."""
+
+    __slots__ = ("_latest", "begun", "tick", "time")
+
+    def __init__(self, time: Time, tick: float, begun: float) -> None:
+        self.time = time
+        self.tick = tick
+        self.begun = begun
+        self._latest = 0
+
+    @property
+    def now(self) -> int:
+        """The present tick; it never decreases, even where `fire_due` is told an earlier time."""
+        self._latest = max(self._latest, self._at(self.time.now()))
+        return self._latest
+
+    def _at(self, instant: float) -> int:
+        return passed(instant - self.begun, self.tick)
+
+    def deadline(self, now: float, seconds: float) -> float:
+        """When the seconds are over, and the clock has gone on by as many ticks as they need."""
+        wanted = self.now + until_due(seconds, self.tick)
+        at = now + seconds
+        if seconds > 0 and self._at(at) < wanted:
+            at = max(at, self.begun + wanted * self.tick)
+            while self._at(at) < wanted:  # The sum of two floats may fall short of the tick.
+                at = math.nextafter(at, math.inf)
+        return at
+
+    def __repr__(self) -> str:
+        return f"Clock(tick={self.tick}, now={self.now})"
+
+
+def ticks_of(time: Time, tick: float, begun: float) -> Ticks:
+    """The one count of ticks of a machine and its parts: made for the first of them."""
+    if time.ticks is None:
+        time.ticks = Ticks(time, tick, begun)
+    return time.ticks
 
 
 REAL = RealClock()

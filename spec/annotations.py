@@ -146,18 +146,21 @@ class TypeReader:
         inside = t.element(found) if not isinstance(found, t.Map) else found.value
         if isinstance(found, t.Map | t.Seq) and isinstance(inside, t.Part):
             self.later(place, str(found), "declare the parts one by one: first: Peer = Peer()")
-        if isinstance(found, t.Seq) and isinstance(inside, t.Timer):
+        if t.contains(found, t.Clock) and not isinstance(found, t.Clock):
+            self.refuse(
+                place, str(found), "a Clock as a field of its own", "declare clock: Clock = Clock()"
+            )
+        family = isinstance(found, t.Map) and found.mutable and isinstance(inside, t.Timer)
+        if t.contains(found, t.Timer) and not isinstance(found, t.Timer) and not family:
             self.refuse(place, str(found), "a Timer, or dict[K, Timer]", "use dict[K, Timer]")
 
     def _class(self, cls: type, place: Place) -> t.Type | None:
         plain: dict[type, t.Type] = {
             bool: t.BOOL, int: t.INT, float: t.FLOAT, type(None): t.NOTHING, Timer: t.Timer(),
+            Clock: t.Clock(),
         }
         if cls in plain:
             return plain[cls]
-        if issubclass(cls, Clock):
-            self.later(place, "Clock", "count ticks in an integer that a transition increases")
-            return t.Unknown()
         if issubclass(cls, enum.Enum):
             if issubclass(cls, enum.Flag) or not cls.__members__:
                 return None

@@ -21,6 +21,8 @@ def breach(value: Any, type: t.Type) -> str | None:
             if high is not None and value > high:
                 return f"{value} is above {high}"
             return None
+        case t.Clock(most=int() as most) if value > most:
+            return f"{value} is above {most}"
         case t.Record(fields=fields):
             return _first((getattr(value, n), k, f".{n}") for n, k in fields)
         case t.Union():
@@ -137,8 +139,10 @@ class Values:
 
     def _all(self, type: t.Type) -> Iterator[Any]:
         match type:
-            case t.Bool() | t.Timer():
+            case t.Bool() | t.Timer(ticks=False):
                 yield from (False, True)
+            case t.Clock(most=int() as most):
+                yield from range(most + 1)
             case t.Nothing():
                 yield None
             case t.Int(low=int() as low, high=int() as high):

@@ -7,7 +7,7 @@ import types as python_types
 from collections.abc import Callable
 from typing import Any
 
-from . import exprs, ir, tree, words
+from . import clocks, exprs, ir, tree, words
 from . import types as t
 from .constants import constant
 from .context import MISSING, Body
@@ -106,9 +106,9 @@ def _hoisted(
 
 
 def _made(b: Body, node: tree.Apply, cls: type, expected: t.Type | None) -> ir.Expr | None:
-    """A record, a sort's element, a part or a timer; None for other classes."""
-    if issubclass(cls, words.Timer):
-        return constant(b, cls(), node.place)
+    """A record, a sort's element, a part, a timer or a clock; None for other classes."""
+    if issubclass(cls, words.Timer | words.Clock):
+        return clocks.made(b, node, cls)
     if not issubclass(cls, words.Record | words.Sort | Declaration):
         return None
     kind = b.scene.annotation(cls, node.place, b.names)

@@ -190,6 +190,8 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
             return narrowed(b, ir.Field(node.place, dict(fields)[node.name], of, node.name))
         case t.Timer() if node.name == "armed":
             return ir.Field(node.place, t.BOOL, of, "armed")
+        case t.Clock() if node.name == "now":
+            return ir.Field(node.place, t.NAT, of, "now")
         case t.Union():
             return _of_union(b, node, of)
         case t.Unknown():

@@ -10,6 +10,7 @@ from typing import Any
 from . import tree
 from . import types as t
 from .annotations import TypeReader, marked
+from .clocks import settled
 from .declare import Declaration, Names, declared
 from .errors import DeclarationError, Place, Problems
 from .members import Member, Members
@@ -43,6 +44,7 @@ class Fields:
                 self.parameters.append((name, self._parameter(name, kind)))
             else:
                 ghost = marked(annotation, "ghost")
+                kind = settled(kind, self.default(name), inside_class(owner))
                 self.variables.append((name, self._variable(name, kind), ghost))
 
     def place(self, name: str) -> Place:

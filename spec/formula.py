@@ -193,6 +193,8 @@ def _constant(e: ir.Const) -> tuple[Level, str]:
     match e.type, e.value:
         case t.Timer(urgent=urgent), _:
             return Level.ATOM, "Timer(urgent=True)" if urgent else "Timer()"
+        case t.Clock(tick=tick), _:
+            return Level.ATOM, f"Clock(tick={tick})"
         case t.Enum(name=name), str(member):
             return Level.ATOM, f"{name}.{member}"
         case ((t.Sort(name=name) | t.Opaque(name=name)), value) if value is not None:

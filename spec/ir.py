@@ -16,6 +16,7 @@
            | Step(part, name, args, into)           a part's transition or event, in this same step
            | Base(name, args, into)                 an ancestor's transition, header included
            | Do(call, into)                         a helper that changes the state
+           | Tick(clock)                            one tick passes, for every timer, too
 
     Expr  := Const | Local | Self | Field(of, name) | Item(of, key)
            | Op(op, args)                    strict; `ops.TABLE` gives its meaning
@@ -81,7 +82,7 @@ class Self(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Field(Expr):
-    """A machine's variable or parameter, a record's field, or a timer's `armed`."""
+    """A machine's variable or parameter, a record's field, a timer's `armed`, a clock's `now`."""
 
     of: Expr
     name: str
@@ -300,6 +301,17 @@ class Base(Stmt):
 class Do(Stmt):
     call: Call
     into: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tick(Stmt):
+    """Refused while an urgent timer is due; else `clock`, those of parts and all timers go on.
+
+    Only the step `tick` has it, which machines with a clock have where they are explored or
+    proved (`ticks.with_ticks`); no declaration says it.
+    """
+
+    clock: Expr
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 from . import ir
 from . import types as t
+from .clocks import clocks_fit
 from .declare import Declared, declared
 from .errors import Place, Problems, a, nearest
 from .ghosts import ghosts_are_not_read
 from .members import Members
+from .ticks import with_ticks
 from .walk import everything, inlined, statements, written
 from .words import Expected
 
@@ -169,7 +171,8 @@ def _property_names(machine: ir.Machine, whole: ir.Machine) -> Iterator[str]:
 def _fairness_names(machine: ir.Machine, members: Members, problems: Problems) -> None:
     if members.fairness is None:
         return
-    known = {row.name: [n for n, _ in row.function.params] for row in machine.transitions}
+    steps = with_ticks(machine).transitions
+    known = {row.name: [n for n, _ in row.function.params] for row in steps}
     place = declared(members.chain[-1]).place("fairness")
     for group in members.fairness.groups:
         for name in group.names:
@@ -206,6 +209,7 @@ RULES: tuple[Rule, ...] = (
     _drops_name_members,
     _expectations_fit,
     _fairness_names,
+    clocks_fit,
     ghosts_are_not_read,
     _everything_has_a_type,
 )

@@ -13,6 +13,7 @@ from .bounds import belongs
 from .errors import Place, Problems, a, nearest
 from .flat import Flat, Plan, Rule
 from .ir import Json
+from .ticks import with_ticks
 from .values import encode, rank
 from .walk import always_defined, everything, inlined
 from .words import Scope
@@ -20,7 +21,7 @@ from .words import Scope
 
 def lower(machine: ir.Machine, scope: Scope) -> Flat:
     """The machine within the scope; `DeclarationError` lists every missing or wrong bound."""
-    return _Lowering(machine, scope).run()
+    return _Lowering(with_ticks(machine), scope).run()
 
 
 class _Lowering:
@@ -39,7 +40,7 @@ class _Lowering:
             if isinstance(k, t.Sort | t.Opaque)
         )
         fields = tuple(
-            (owner.name, v.name, self.scoped(v.type, (f"{owner.name}.{v.name}", v.name), v.place))
+            (owner.name, v.name, self._field(owner, v))
             for owner in (m, *m.parts)
             for v in owner.variables
         )
@@ -72,6 +73,28 @@ class _Lowering:
             "its number of elements", f"Scope({name}=2)",
         )
         return 0
+
+    def _field(self, owner: ir.Machine, v: ir.Variable) -> t.Type:
+        names = f"{owner.name}.{v.name}", v.name
+        if isinstance(v.type, t.Clock):
+            # A part's clock is that of the whole.
+            return self._clock(v.type, names, v.place) if owner is self.machine else v.type
+        return self.scoped(v.type, names, v.place)
+
+    def _clock(self, kind: t.Clock, names: tuple[str, str], place: Place) -> t.Type:
+        """The clock with its last tick within the scope."""
+        self.known.update(names)
+        found, example = self._bound(names), f"Scope({names[1]}=range(0, 6))"
+        if found is None:
+            what = f"{names[1]}: Clock"
+            self.problems.add("L301", place, what, "a range of ticks, from 0 on", example)
+            return kind
+        ticks = range(found + 1) if type(found) is int and found >= 0 else found
+        if isinstance(ticks, range) and ticks.step == 1 and ticks.start == 0 and len(ticks):
+            return dataclasses.replace(kind, most=ticks.stop - 1)
+        what = f"{names[1]}={found!r}"
+        self.problems.add("L303", place, what, "a range of ticks, from 0 on", example)
+        return kind
 
     def scoped(self, kind: t.Type, names: tuple[str, ...], place: Place) -> t.Type:
         """The type with the scope's bounds; `names` are the keys that may give them."""

@@ -59,6 +59,9 @@ def _assignable_field(b: Body, found: ir.Expr, of: ir.Expr, name: str) -> bool:
     if isinstance(found.type, t.Timer):
         what = f"{name}, a Timer"
         return unassignable(b, found.place, what, f"write self.{name}.start(...) or .stop()")
+    if isinstance(found.type, t.Clock):
+        what = f"{name}, a Clock"
+        return unassignable(b, found.place, what, "time goes on by itself: read its now")
     if isinstance(found.type, t.Part):
         what = f"{name}, {a(found.type)}"
         return unassignable(b, found.place, what, f"give {found.type} a transition that resets it")

@@ -423,7 +423,7 @@ def _example(name: str, kind: t.Type) -> str:
             value = "{}"
         case t.Bag():
             value = "Counter()"
-        case t.Timer() | t.Part():
+        case t.Timer() | t.Clock() | t.Part():
             value = f"{kind}()"
         case t.Record():
             value = f"{kind}(...)"

@@ -83,6 +83,8 @@ def _simple(s: ir.Stmt) -> str:
             return f"{_into(into)}super().{own_name(name)}({_list(args)})"
         case ir.Do(call=call, into=into):
             return f"{_into(into)}{expr(call)}"
+        case ir.Tick(clock=clock):
+            return f"{expr(clock)}.tick()"
         case _:
             raise TypeError(f"no text for {s!r}")
 

@@ -2,11 +2,11 @@
 
     Type   := Bool | Int | Enum | Sort | Opaque | Float | Text | Nothing
             | Record | Union | Tuple | Seq | Set | Map | Bag | Iter
-            | Timer | Part
+            | Timer | Clock | Part
 
 `Union` holds records and at most one `Nothing`. `Seq` is a `list[T]` when mutable and a
 `tuple[T, ...]` otherwise. `Iter` is what can only be iterated (`range`, `items()`); `Text`
-occurs in reasons alone; a `Part` is a machine inside a machine.
+occurs in reasons alone; a `Part` is a machine inside a machine. A `Clock` counts ticks.
 """
 
 from __future__ import annotations
@@ -176,10 +176,24 @@ class Iter(Type):
 
 @dataclass(frozen=True, slots=True)
 class Timer(Type):
+    """A timer; `ticks`: explored beside a clock it counts the ticks until it is due."""
+
     urgent: bool = False
+    ticks: bool = False
 
     def __str__(self) -> str:
         return "Timer"
+
+
+@dataclass(frozen=True, slots=True)
+class Clock(Type):
+    """Discrete time in ticks of so many seconds; `most` is the scope's last tick."""
+
+    tick: float = 1.0
+    most: int | None = None
+
+    def __str__(self) -> str:
+        return "Clock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +262,9 @@ def ordered(type: Type) -> bool:
 def immutable(type: Type) -> bool:
     """Whether values of this type can be stored in records, sets and keys."""
     match type:
-        case Seq(mutable=True) | Set(mutable=True) | Map(mutable=True) | Bag() | Timer() | Part():
+        case Seq(mutable=True) | Set(mutable=True) | Map(mutable=True) | Bag():
+            return False
+        case Timer() | Clock() | Part():
             return False
         case Seq(item=item) | Set(item=item):
             return immutable(item)
@@ -351,7 +367,7 @@ def alike(left: Type, right: Type) -> bool:
             return alike(mine, theirs)
         case (Seq(), Seq()) | (Map(), Map()) | (Bag(), Bag()) | (Tuple(), Tuple()):
             return fits(left, right) or fits(right, left)
-        case (Iter() | Timer() | Part(), _) | (_, Iter() | Timer() | Part()):
+        case (Iter() | Timer() | Clock() | Part(), _) | (_, Iter() | Timer() | Clock() | Part()):
             return False
         case _:
             pairs = ((a, b) for a in options(left) for b in options(right))

@@ -138,11 +138,15 @@ def rank(encoded: Json) -> tuple[int, Any]:
 
 
 def encode(value: Any, type: t.Type) -> Json:
-    """The JSON form of a value of this type; parts are objects, timers whether they are armed."""
+    """The JSON form of a value of this type.
+
+    Parts are objects, timers whether they are armed; those that count ticks until they are due
+    are that number, null while disarmed.
+    """
     match type:
         case t.Bool() | t.Nothing() | t.Text() | t.Float():
             return value  # type: ignore[no-any-return]  # the type says which plain value it is
-        case t.Int():
+        case t.Int() | t.Clock():
             return {"$int": str(value)} if abs(value) > EXACT else int(value)
         case t.Enum():
             return str(value.name)
@@ -150,6 +154,8 @@ def encode(value: Any, type: t.Type) -> Json:
             return str(value)
         case t.Opaque(name=name):
             return {"$opaque": name, "id": _identity(value)}
+        case t.Timer(ticks=True):
+            return value  # type: ignore[no-any-return]  # a number of ticks, or None
         case t.Timer():
             return value is not None and value is not False
         case t.Record(name=name, fields=fields):
@@ -218,6 +224,10 @@ def decode(data: Json, type: t.Type, world: World) -> Any:
 
 def _decode(data: Any, type: t.Type, world: World) -> Any:
     match type:
+        case t.Timer(ticks=True):
+            return None if data is None else _natural(data)
+        case t.Clock():
+            return _natural(data)
         case t.Bool() | t.Timer():
             return _plain(data, bool)
         case t.Text():
@@ -294,6 +304,11 @@ def _plain(data: Any, type: type[Any] | tuple[type[Any], ...]) -> Any:
 
 def _whole(data: Any) -> int:
     return data if isinstance(data, int) and not isinstance(data, bool) else _bad()
+
+
+def _natural(data: Any) -> int:
+    number = _whole(data)
+    return number if number >= 0 else _bad()
 
 
 def _bad() -> NoReturn:

@@ -41,7 +41,7 @@ def statements(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
 def written(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
     """The places that a statement itself assigns or updates, parts that step included."""
     match stmt:
-        case ir.Assign(target=target):
+        case ir.Assign(target=target) | ir.Tick(clock=target):
             return (target,)
         case ir.Update(target=target, into=into) | ir.Step(part=target, into=into):
             return (target,) if into is None else (target, into)

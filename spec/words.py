@@ -118,6 +118,7 @@ class Timer:
     """A timer: declared as `Timer()`, started and stopped in bodies.
 
     `armed` tells whether it runs; `deadline` is the instant it is due, in the clock's seconds.
+    `urgent`: where the machine has a `Clock` and is explored, no time passes while it is due.
     """
 
     urgent: bool = False
@@ -139,13 +140,17 @@ class Timer:
 
 @dataclass(slots=True)
 class Clock:
-    """Discrete time; `now` is in ticks. Not supported yet."""
+    """Discrete time, at most one in a machine: declared as `Clock(tick=0.5)`, in seconds.
+
+    `now` is in whole ticks since the instance was made, and never decreases. Explored, a step
+    `tick` adds 1, up to the scope.
+    """
 
     tick: float = 1.0
 
     @property
     def now(self) -> int:
-        """Only inside a transition: the present tick."""
+        """The present tick; inside a step it stands still."""
         _inside("Clock")
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from lawful import Clock, Machine, Nat, Serial, refines, transition
+from lawful import Machine, Nat, Serial, refines, transition
 
 
 class Entry(Machine):
@@ -10,7 +10,6 @@ class Entry(Machine):
 
 
 class Table(Machine):
-    clock: Clock = Clock()
     next: Annotated[int, Serial(bits=16)] = 0
     peers: dict[Nat, Entry] = {}
     queue: list[Nat] = []

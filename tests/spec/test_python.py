@@ -13,7 +13,7 @@ from lawful.spec.resolve import resolve
 from . import texts
 from .agreement import agreement
 
-FILES = ("bodies", "machines", "numbers", "unordered")
+FILES = ("bodies", "machines", "numbers", "time", "unordered")
 ROWS = [(f"{file}: {row[0]}", *row[1:]) for file in FILES for row in texts.corpus(file)]
 ACCEPTED = [(title, text) for title, refused, text in ROWS if not refused]
 REFUSED = [(title, refused, text) for title, refused, text in ROWS if refused]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import decimal
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -34,14 +35,76 @@ class Stop(Exception):
 class Armed:
     """A timer: armed or not."""
 
-    def __init__(self, armed: bool) -> None:
-        self.armed = armed
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    @property
+    def armed(self) -> bool:
+        return self.value is not False
+
+    def due(self) -> bool:
+        return self.armed
 
     def start(self, seconds: float) -> None:
-        self.armed = True
+        self.value = True
 
     def stop(self) -> None:
-        self.armed = False
+        self.value = False
+
+
+class Counting(Armed):
+    """A timer beside a clock: the ticks until it is due, or None."""
+
+    def __init__(self, value: Any, tick: float) -> None:
+        super().__init__(value)
+        self.tick = decimal.Decimal(str(tick))
+
+    @property
+    def armed(self) -> bool:
+        return self.value is not None
+
+    def due(self) -> bool:
+        return bool(self.value == 0)
+
+    def start(self, seconds: float) -> None:
+        whole, rest = divmod(decimal.Decimal(str(seconds)), self.tick)
+        self.value = max(0, int(whole) + (rest > 0))
+
+    def stop(self) -> None:
+        self.value = None
+
+
+class Clock:
+    """A clock that stands still until a tick."""
+
+    def __init__(self, now: int) -> None:
+        self.now = now
+
+
+def _tick(twin: Any, kinds: Any, machine: str) -> None:
+    """Time passes in a twin and its parts; `Stop` where something urgent is due."""
+    found = list(_timed(twin, kinds, machine))
+    if any(value.value == 0 for value, kind in found if isinstance(kind, t.Timer) and kind.urgent):
+        raise Stop
+    for value, _ in found:
+        if isinstance(value, Clock):
+            value.now += 1
+        elif value.value:
+            value.value -= 1
+
+
+def _timed(twin: Any, kinds: Any, machine: str) -> Iterator[tuple[Any, t.Type]]:
+    for name, kind in kinds(machine):
+        value = getattr(twin, name)
+        match kind:
+            case t.Timer() | t.Clock():
+                yield value, kind
+            case t.Map(value=t.Timer() as of):
+                yield from ((each, of) for each in value.values())
+            case t.Part(machine=inner):
+                yield from _timed(value, kinds, inner)
+            case _:
+                pass
 
 
 def _require(condition: bool, why: str = "", /) -> None:
@@ -138,6 +201,8 @@ class Twin:
         for name, part in self.resolved.parts.items():
             self.classes[name] = self._twin(part)
         self.machines = {m.name: m for m in (self.machine, *self.machine.parts)}
+        ticks = [v.type.tick for v in self.machine.variables if isinstance(v.type, t.Clock)]
+        self.tick = ticks[0] if ticks else None
 
     def _twin(self, cls: type[Any]) -> type[Any]:
         made: type[Any] = object
@@ -177,7 +242,9 @@ class Twin:
             case t.Part(machine=name):
                 return self.instance(name, value)
             case t.Timer():
-                return Armed(value)
+                return Armed(value) if self.tick is None else Counting(value, self.tick)
+            case t.Clock():
+                return Clock(value)
             case t.Set(mutable=True):
                 return set(value)
             case t.Seq(item=item, mutable=True):
@@ -195,7 +262,9 @@ class Twin:
             case t.Part(machine=name):
                 return self.state(name, value)
             case t.Timer():
-                return value.armed
+                return value.value
+            case t.Clock():
+                return value.now
             case t.Set():
                 return frozenset(value)
             case t.Seq(item=item):
@@ -229,7 +298,11 @@ class Twin:
         twin = self.instance(self.machine.name, state)
         with elements(self.sizes):
             try:
-                output = getattr(twin, name)(*args)
+                if name == "tick" and self.tick is not None:
+                    _tick(twin, self._fields, self.machine.name)
+                    output = None
+                else:
+                    output = getattr(twin, name)(*args)
             except Stop:
                 return "refused", None, None
             except AssertionError:
@@ -241,10 +314,11 @@ class Twin:
         after = self.state(self.machine.name, twin)
         if self._breach(self.machine.name, after):
             return "bounds", None, None
-        row = self.machine.transition(name).function
-        output = self.frozen(output, row.output)
-        if output is not None and breach(output, row.output):
-            return "bounds", None, None
+        if output is not None:
+            row = self.machine.transition(name).function
+            output = self.frozen(output, row.output)
+            if breach(output, row.output):
+                return "bounds", None, None
         return "done", after, output
 
     def _breach(self, machine: str, state: tuple[Any, ...]) -> bool:
@@ -288,7 +362,7 @@ def _transition(function: Callable[..., Any], head: words.Header) -> Callable[..
             raise Stop
         if head.timer is not None:
             timer = place(self, args, head.timer)
-            if not timer.armed:
+            if not timer.due():
                 raise Stop
             timer.stop()
         output = function(self, *args)

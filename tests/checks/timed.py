@@ -1,0 +1,160 @@
+"""Machines with clocks and timers, small enough to count their states by hand."""
+
+from lawful import (
+    Clock,
+    Expect,
+    Machine,
+    Nat,
+    Param,
+    Scope,
+    Sort,
+    State,
+    Timer,
+    implies,
+    invariant,
+    reachable,
+    require,
+    step_property,
+    total,
+    transition,
+)
+
+
+class Way(State):
+    """Of a letter."""
+
+    IDLE = "idle"
+    FLYING = "flying"
+    DONE = "done"
+
+
+class Patient(Machine):
+    """A letter is sent at any time, and delivered two seconds later or after that."""
+
+    clock: Clock = Clock(tick=1)
+    flight: Timer = Timer()
+    state: Way = Way.IDLE
+    at: Nat = 0
+    seconds: Param[float] = 2.0
+
+    @transition(source=Way.IDLE, target=Way.FLYING)
+    def send(self) -> None:
+        self.flight.start(self.seconds)
+        self.at = self.clock.now
+
+    @transition(source=Way.FLYING, target=Way.DONE, timer="flight")
+    def deliver(self) -> Nat:
+        return self.clock.now - self.at
+
+    @invariant
+    def in_time(self) -> bool:
+        return implies(self.state == Way.FLYING, self.clock.now <= self.at + 2)
+
+    @invariant
+    def not_early(self) -> bool:
+        return implies(self.state == Way.DONE, self.clock.now >= self.at + 2)
+
+    @step_property
+    def time_goes_on(self, after: "Patient") -> bool:
+        return after.clock.now in (self.clock.now, self.clock.now + 1)
+
+    scope = Scope(clock=range(0, 5), at=range(0, 5))
+    expects = Expect(in_time=("violated", 4))
+
+
+class Prompt(Patient):
+    """The same, where no time passes while the letter is due."""
+
+    flight: Timer = Timer(urgent=True)
+
+    scope = Scope(clock=4, at=range(0, 5))
+    expects = Expect(in_time="holds-within-scope")
+
+
+class Stuck(Machine):
+    """An urgent timer that nothing handles: time stands still for ever."""
+
+    clock: Clock = Clock()
+    bell: Timer = Timer(urgent=True)
+    silent: bool = False
+
+    @transition()
+    def wind(self) -> None:
+        require(not self.bell.armed)
+        self.bell.start(0.5)
+
+    @transition(timer="bell")
+    def ring(self) -> None:
+        require(self.silent)
+
+    scope = Scope(clock=range(0, 3))
+    expects = Expect(deadlock=("violated", 3))
+
+
+class Proc(Sort):
+    """A process."""
+
+
+class Label(State):
+    """Where a process of Fischer's algorithm is."""
+
+    IDLE = "idle"
+    REQUEST = "request"
+    WAIT = "wait"
+    CRITICAL = "critical"
+
+
+class Fischer(Machine):
+    """Fischer's mutual exclusion by time alone.
+
+    Who finds the lock free writes its own name into it within `write` seconds, then waits `wait`
+    seconds, and enters if its name still stands there. It is right where `wait` > `write`: whoever
+    found the lock free as well has written by then. Source: L. Lamport, A fast mutual exclusion
+    algorithm, ACM TOCS 5(1), 1987, section 2, which gives it as M. Fischer's.
+    """
+
+    clock: Clock = Clock(tick=1)
+    pc: dict[Proc, Label] = total(Label.IDLE)
+    lock: Proc | None = None
+    writing: dict[Proc, Timer] = total(Timer(urgent=True))
+    waiting: dict[Proc, Timer] = total(Timer())
+    write: Param[float] = 1.0
+    wait: Param[float] = 2.0
+
+    @transition(source=Label.IDLE, target=Label.REQUEST, of="pc[p]")
+    def find_free(self, p: Proc) -> None:
+        require(self.lock is None)
+        self.writing[p].start(self.write)
+
+    @transition(source=Label.REQUEST, target=Label.WAIT, of="pc[p]")
+    def put_name(self, p: Proc) -> None:
+        self.lock = p
+        self.writing[p].stop()
+        self.waiting[p].start(self.wait)
+
+    @transition(source=Label.WAIT, target=Label.CRITICAL, of="pc[p]", timer="waiting[p]")
+    def enter(self, p: Proc) -> None:
+        require(self.lock == p)
+
+    @transition(source=Label.WAIT, target=Label.IDLE, of="pc[p]", timer="waiting[p]")
+    def give_up(self, p: Proc) -> None:
+        require(self.lock != p)
+
+    @transition(source=Label.CRITICAL, target=Label.IDLE, of="pc[p]")
+    def leave(self, p: Proc) -> None:
+        self.lock = None
+
+    @invariant
+    def mutual_exclusion(self) -> bool:
+        return all(
+            p == q or self.pc[p] != Label.CRITICAL or self.pc[q] != Label.CRITICAL
+            for p in Proc
+            for q in Proc
+        )
+
+    @reachable
+    def one_is_in(self, p: Proc) -> bool:
+        return self.pc[p] == Label.CRITICAL
+
+    scope = Scope(clock=range(0, 7), Proc=2)
+    hasty = Scope(wait=(1.0,), expects=Expect(mutual_exclusion=("violated", 8)))
