@@ -8,10 +8,8 @@
     Stmt  := Assign(place, value)            one assignment; a place is Local, Field or Item
            | Update(place, op, args, into)   a container or timer is changed where it stands
            | Unpack(names, value)            a tuple into locals
-           | Branch(test, then, other)
-           | Loop(names, over, body) | Break | Continue
-           | Return(value)
-           | Require(test, why) | Refuse(why)       guards: what is false refuses the event
+           | Branch(test, then, other) | Loop(names, over, body) | Break | Continue
+           | Return(value) | Require(test, why) | Refuse(why)     guards refuse the event
            | Assert(test)                           false breaks the property `asserts`
            | Step(part, name, args, into)           a part's transition or event, in this same step
            | Base(name, args, into)                 an ancestor's transition, header included
@@ -305,11 +303,7 @@ class Do(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Tick(Stmt):
-    """Refused while an urgent timer is due; else `clock`, those of parts and all timers go on.
-
-    Only the step `tick` has it, which machines with a clock have where they are explored or
-    proved (`ticks.with_ticks`); no declaration says it.
-    """
+    """Refused while an urgent timer is due; else clocks and timers go on. See `ticks`."""
 
     clock: Expr
 
@@ -317,7 +311,6 @@ class Tick(Stmt):
 @dataclass(frozen=True, slots=True)
 class Function(Node):
     """A body: `params` are (name, type); `output` is None's type where nothing is returned."""
-
     name: str
     params: tuple[tuple[str, Type], ...]
     output: Type
@@ -345,9 +338,9 @@ class Parameter(Node):
 
 @dataclass(frozen=True, slots=True)
 class Transition(Node):
-    """A transition; `source` and `target` are names of control states, None where not given.
+    """A transition; `source` and `target` are names of states of the place `control`.
 
-    `control` is the place of the control state, `timer` that of the timer whose firing this is.
+    `timer` is the place of the timer whose firing this is. What was not given is None.
     """
 
     name: str
@@ -401,11 +394,9 @@ class Property(Node):
 
 @dataclass(frozen=True, slots=True)
 class Machine(Node):
-    """A resolved machine. `types` lists every enum, sort, opaque and record that it uses.
-
-    `bases` holds the ancestors' transitions that `super()` reaches, `functions` the helpers,
-    `parts` the machines inside it, by name.
-    """
+    """A resolved machine. `types`: every enum, sort, opaque and record that it uses; `bases`:
+    the ancestors' transitions that `super()` reaches; `functions`: helpers; `parts`: machines
+    inside it."""
 
     name: str
     module: str
