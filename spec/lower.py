@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from . import ir
@@ -16,7 +16,7 @@ from .ir import Json
 from .ticks import with_ticks
 from .values import encode, rank
 from .walk import always_defined, everything, inlined
-from .words import Scope
+from .words import Record, Scope, Sort
 
 
 def lower(machine: ir.Machine, scope: Scope) -> Flat:
@@ -181,9 +181,10 @@ class _Lowering:
         given = self._bound((f"{self.machine.name}.{p.name}", p.name))
         if given is None:
             if p.default is None:
+                example = f'{p.type}("{p.type}1"),' if isinstance(p.type, t.Sort) else "1, 2"
                 self.problems.add(
-                    "L301", p.place, f"{p.name}: {p.type}, without a default",
-                    "the values to try", f"Scope({p.name}=(1, 2)), or a default in the declaration",
+                    "L301", p.place, f"{p.name}: {p.type}, without a default", "the values to try",
+                    f"Scope({p.name}=({example})), or a default in the declaration",
                 )
             return ()
         several = given.__class__ in (tuple, list, range, set, frozenset)
@@ -196,9 +197,22 @@ class _Lowering:
                 f"Scope({p.name}=(...,)) with the values to try",
             )
             return ()
+        self._explored(p, values)
         encoded = [encode(value, p.type) for value in values]
         # The order of a set is that of nothing.
         return tuple(sorted(encoded, key=rank) if given.__class__ in (set, frozenset) else encoded)
+
+    def _explored(self, p: ir.Parameter, values: tuple[Any, ...]) -> None:
+        """Elements of sorts are those that are explored: there is no other."""
+        for element in (e for value in values for e in _elements(value)):
+            name = type(element).__name__
+            size = self.bounds.get(name)
+            known = [f"{name}{i + 1}" for i in range(size)] if type(size) is int else []
+            if known and str(element) not in known:
+                self.problems.add(
+                    "L303", p.place, f"{element!r} in {p.name}", f"one of {', '.join(known)}",
+                    f"name elements that Scope({name}={size}) explores",
+                )
 
     def _rule(self, f: ir.Function) -> Rule:
         plans: list[Plan] = []
@@ -243,6 +257,18 @@ class _Lowering:
         params = p.function.params[1 if p.kind == "step_property" else 0 :]
         name = f"{owner.name}.{p.name}"
         return self._rule(dataclasses.replace(p.function, name=name, params=params, body=()))
+
+
+def _elements(value: Any) -> Iterator[Sort]:
+    """The elements of sorts that a value is made of."""
+    if isinstance(value, Sort):
+        yield value
+    elif isinstance(value, Record):
+        yield from (e for name in value._fields for e in _elements(getattr(value, name)))
+    elif isinstance(value, Mapping):
+        yield from (e for row in value.items() for part in row for e in _elements(part))
+    elif isinstance(value, tuple | list | set | frozenset):
+        yield from (e for item in value for e in _elements(item))
 
 
 def _items(names: tuple[str, ...]) -> tuple[str, ...]:

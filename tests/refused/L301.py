@@ -17,6 +17,7 @@ class Peer(Machine):
     offset: int = 0
     waiting: list[Payload] = []
     limit: Param[Nat]
+    first: Param[Node]
     owner: Node | None = None
 
     @transition()

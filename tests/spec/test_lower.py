@@ -83,6 +83,29 @@ def test_without_values_a_parameter_has_its_default() -> None:
     assert dict(lowered(int=range(0, 1)).parameters) == {"limit": (), "modes": ()}
 
 
+RING = """\
+    class Node(Sort): ...
+    class Place(Record):
+        of: Node
+        next: tuple[Node, ...]
+    class Ring(Machine):
+        met: set[Node] = set()
+        all: Param[Mapping[Node, Place]]
+
+        @transition()
+        def meet(self, n: Node) -> None:
+            self.met.add(n)
+
+        scope = Scope(Node=2, all=({Node("Node1"): Place(Node("Node2"), (Node("a"),))},))
+    """
+
+
+def test_parameters_know_only_the_elements_that_are_explored() -> None:
+    (problem,) = texts.problems(RING)
+    assert problem.number == "L303"
+    assert (problem.found, problem.expected) == ("Node('a') in all", "one of Node1, Node2")
+
+
 def test_a_leading_membership_is_iterated_and_no_other() -> None:
     plans = {rule.name: rule.plans for rule in lowered(int=range(0, 1)).rules}
     over = [plan.over for plan in plans["take"]]
