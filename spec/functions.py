@@ -237,12 +237,11 @@ def _isinstance(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return b.wrong(node.place)
     of = exprs.expr(b, node.args[0])
     second = node.args[1]
-    given = second.items if isinstance(second, tree.Display) else (second,)
     options: list[t.Type] = []
-    for each in given:
+    for each in _classes(second):
         static = b.static(each)
         if static is MISSING:
-            return refused(b, node, "a record class, or a tuple of them")
+            return refused(b, node, "a record class, or several as A | B")
         options.extend(t.options(b.scene.annotation(static, each.place, b.names)))
     never = [o for o in options if not any(t.fits(k, o) for k in t.options(of.type))]
     if never and not isinstance(of.type, t.Unknown):
@@ -252,6 +251,17 @@ def _isinstance(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         )
         return b.wrong(node.place)
     return ir.IsA(node.place, t.BOOL, of, tuple(options))
+
+
+def _classes(node: tree.Expression) -> tuple[tree.Expression, ...]:
+    """What `A | B` or `(A, B)` names, in a test."""
+    match node:
+        case tree.Binary(op="|", left=left, right=right):
+            return *_classes(left), *_classes(right)
+        case tree.Display(items=items):
+            return items
+        case _:
+            return (node,)
 
 
 def _implies(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:

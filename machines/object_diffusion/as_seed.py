@@ -1,0 +1,44 @@
+"""Object diffusion where its document is silent: what its implementation made of that.
+
+The document gives no formula for `pdIdsToReq`, and does not say whether a decision is executed when
+a blocking request was sent, or when its reply is there. `declaration.py` settles both; these
+classes have them as the implementation of the document had them, and the checker shows what
+follows.
+"""
+
+from lawful import Expect, Nat, needed, require, transition
+
+from .declaration import InboundPeer, ObjectId, Status, Step
+
+
+class InboundPeerWaiting(InboundPeer):
+    """Asks for as many IDs as there is room for, with a reply under way or not (O-B2).
+
+    Once its object was received, an ID can be acked before the reply to a pipelined request for
+    more of them: with nothing left the next request blocks, in disregard of what that reply brings.
+    """
+
+    def ids_to_request(self, remaining: Nat) -> Nat:
+        return self.room(remaining)
+
+    # With room for an ack there is room for a request: then no ack ever waits.
+    expects = Expect(blocks_on_nothing=("violated", 13), an_ack_waits="violated")
+
+
+class InboundPeerAsSeed(InboundPeerWaiting):
+    """And signals at once that it is done [seed:55], so that the next decision is made without the
+    reply that it waits for (O-B1)."""
+
+    @transition(source=Status.ACTING, target=Status.COMPLETED)
+    def on_decision_completed(self) -> None:
+        decision = needed(self.decision, "no decision was made")
+        require(self.objects_requested(decision), "objects are still to be requested")
+        require(self.ids_requested(decision), "IDs are still to be requested")
+        self.decision = None
+        self.step = Step.SIGNALLED
+
+    @transition()
+    def on_receive_ids(self, ids: tuple[ObjectId, ...]) -> None:
+        self.take_ids(ids)
+
+    expects = Expect(blocks_on_nothing=("violated", 8))

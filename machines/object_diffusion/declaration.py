@@ -1,0 +1,423 @@
+"""Object diffusion, the inbound side: one peer and the decisions that are made for it.
+
+Source: the design document `object-diffusion.md` (ObjectDiffusion V2); `[seed:48]` is its line 48,
+`O11` the number of a demand in it, `O-B2` of a defect that its text allows. An `InboundPeer` is the
+entry of one outbound peer in the global state, the decision in its channel, and the place where
+its loop is. It does no input or output: the callbacks `on_request_...` return the message that
+their caller sends, and `on_receive_...` are given the reply. This is the design as it has to be;
+`as_seed.py` puts back what the document leaves open and its implementation got wrong.
+
+Abstractions, confessed. An object is its ID; whether it is valid is the pool's affair. The pool is
+what `decide` is told of it, and may be told otherwise the next time. Which of the interesting
+objects to request is up to the attribution among all peers: here any choice that the limits of
+this peer admit. A protocol error (O16) is a refusal: nothing changed, and the caller disconnects.
+Replies arrive in the order of the requests. The blocking wait for a decision (O9) is a refusal of
+`read_decision` until there is one. `psaOnDecisionCompleted` is called `psaOnDecisionExecuted` in
+line 55; the first name wins (O10).
+
+Covered here: O2, O4-O27, O29, O30, O32, O33, O37 and O39. With the composed system come the other
+peers, their attribution, the decision thread, the pool and its lock, disconnection, the outbound
+side: O1, O3, O28, O31, O34-O36, O38, O40-O42. O43 compares with another design.
+"""
+
+from lawful import (
+    Machine,
+    Nat,
+    OrderedSort,
+    Param,
+    Record,
+    Scope,
+    State,
+    assume,
+    implies,
+    invariant,
+    needed,
+    reachable,
+    recoverable,
+    refuse,
+    require,
+    step_property,
+    transition,
+)
+
+
+class ObjectId(OrderedSort):
+    """The ID of an object. The attribution goes through them in their order."""
+
+
+class Status(State):
+    """`pdStatus`: how far the peer is with its decision [seed:34,138-139] (O11)."""
+
+    COMPLETED = "completed"
+    UNREAD = "unread"
+    ACTING = "being acted upon"
+
+
+class Step(State):
+    """What the inbound peer's loop did last [seed:51-55] (O18)."""
+
+    SIGNALLED = "signalled"
+    READ = "read"
+    REQUESTED_OBJECTS = "requested objects"
+    REQUESTED_IDS = "requested IDs"
+
+
+class Decision(Record):
+    """`PeerDecision`: what the inbound peer should do next [seed:22-25] (O4-O7)."""
+
+    ids_to_ack: Nat
+    ids_to_req: Nat
+    can_pipeline_ids_req: bool
+    objects_to_req: frozenset[ObjectId]
+
+
+class RequestIds(Record):
+    """Asks for so many new IDs at most, and acks the oldest ones (O5, O12)."""
+
+    blocking: bool
+    ack: Nat
+    count: Nat
+
+
+class RequestObjects(Record):
+    """Asks for exactly these objects (O14, O25)."""
+
+    ids: frozenset[ObjectId]
+
+
+class InboundPeer(Machine, abstract=True):
+    """An instance of the inbound protocol connected to one outbound peer [seed:16-18] (O2)."""
+
+    state: Status = Status.COMPLETED
+    decision: Decision | None = None
+    step: Step = Step.SIGNALLED
+
+    num_ids_in_flight: Nat = 0
+    outstanding_fifo: list[ObjectId] = []
+    available_ids: set[ObjectId] = set()
+    inflight_ids: set[ObjectId] = set()
+    owt_pool: set[ObjectId] = set()
+    pending: list[RequestIds | RequestObjects] = []
+
+    max_num_objects_outstanding: Param[Nat] = 100
+    max_num_objects_inflight: Param[Nat] = 50
+    max_num_ids_req: Param[Nat] = 10
+
+    @assume
+    def something_can_be_requested(self) -> bool:
+        """The document names the policy, and gives no values; these are its implementation's."""
+        return (
+            self.max_num_objects_outstanding > 0
+            and self.max_num_objects_inflight > 0
+            and self.max_num_ids_req > 0
+        )
+
+    # What the decision thread does.
+
+    @transition(source=(Status.COMPLETED, Status.UNREAD), target=Status.UNREAD)
+    def decide(self, in_pool: frozenset[ObjectId], objects: frozenset[ObjectId]) -> Decision:
+        """A round of `makeDecisions` for this peer, and its publication [seed:136-162] (O37).
+
+        It is active, so that a decision not yet read is replaced by a more up-to-date one (O30);
+        while it acts upon one it is frozen (O11). Nothing but the decision changes (O39).
+        """
+        ack = self.compute_ack(in_pool)
+        remaining = len(self.outstanding_fifo) - ack
+        require(objects <= self.interesting(in_pool), "not available, in the pool, or to be acked")
+        require(
+            len(self.inflight_ids) + len(objects) <= self.max_num_objects_inflight,
+            "more objects in flight than one peer may have",
+        )
+        decision = Decision(
+            ids_to_ack=ack,
+            ids_to_req=self.ids_to_request(remaining),
+            can_pipeline_ids_req=remaining > 0,
+            objects_to_req=objects,
+        )
+        self.decision = decision
+        return decision
+
+    def compute_ack(self, in_pool: frozenset[ObjectId]) -> Nat:
+        """The longest prefix of the FIFO that we no longer care about [seed:122-125,132] (O29):
+        what is in the pool, or on its way from this very peer (O27)."""
+        prefix = 0
+        for x in self.outstanding_fifo:
+            if x not in in_pool and x not in self.owt_pool:
+                break
+            prefix += 1
+        return prefix
+
+    def ids_to_request(self, remaining: Nat) -> Nat:
+        """As many as the outbound peer may keep available for us [seed:112] (O22).
+
+        With nothing left unacked the request has to block, which it must not do while a reply with
+        IDs is under way: then it waits for that, and so does the ack (O-B2, O5).
+        """
+        if remaining == 0 and self.num_ids_in_flight > 0:
+            return 0
+        return self.room(remaining)
+
+    def room(self, remaining: Nat) -> Nat:
+        spoken_for = remaining + self.num_ids_in_flight
+        return min(self.max_num_objects_outstanding - spoken_for, self.max_num_ids_req)
+
+    def interesting(self, in_pool: frozenset[ObjectId]) -> frozenset[ObjectId]:
+        """Available, not in the pool, not to be acked in this round [seed:59,145-148] (O20, O33).
+
+        The document holds the last condition redundant; it is, see `acked_are_not_available`.
+        """
+        kept = self.outstanding_fifo[self.compute_ack(in_pool) :]
+        return frozenset(x for x in kept if x in self.available_ids and x not in in_pool)
+
+    # The callbacks for decisions.
+
+    @transition(source=Status.UNREAD, target=Status.ACTING)
+    def read_decision(self) -> Decision:
+        """`psaReadDecision`: step 1 of the loop [seed:31,51] (O9, O18)."""
+        self.step = Step.READ
+        return needed(self.decision, "no decision was made")
+
+    @transition(source=Status.ACTING, target=Status.COMPLETED)
+    def on_decision_completed(self) -> None:
+        """`psaOnDecisionCompleted`: step 5, once all is done [seed:32,49,55] (O10, O17).
+
+        An ack does not count where no IDs are to be requested (O5). A blocking request is not done
+        before its reply is there, or the next decision would be made without it (O-B1).
+        """
+        decision = needed(self.decision, "no decision was made")
+        require(self.objects_requested(decision), "objects are still to be requested")
+        require(self.ids_requested(decision), "IDs are still to be requested")
+        require(not self.waits(), "the reply to a blocking request is not there")
+        self.decision = None
+        self.step = Step.SIGNALLED
+
+    def objects_requested(self, decision: Decision) -> bool:
+        return self.step != Step.READ or len(decision.objects_to_req) == 0
+
+    def ids_requested(self, decision: Decision) -> bool:
+        return self.step == Step.REQUESTED_IDS or decision.ids_to_req == 0
+
+    def waits(self) -> bool:
+        """Whether a blocking request is under way."""
+        return any(isinstance(r, RequestIds) and r.blocking for r in self.pending)
+
+    # The callbacks that change the state.
+
+    @transition(source=Status.ACTING)
+    def on_receive_ids(self, ids: tuple[ObjectId, ...]) -> None:
+        """Step 2: the reply to the oldest request [seed:41,52]."""
+        self.take_ids(ids)
+
+    def take_ids(self, ids: tuple[ObjectId, ...]) -> None:
+        """The count goes down by what was *requested*, which may be more than what came
+        [seed:112] (O13)."""
+        require(self.collects(), "replies are read before anything is requested")
+        require(len(self.pending) > 0, "nothing was requested")
+        request = self.pending[0]
+        if not isinstance(request, RequestIds):
+            refuse("objects were requested")
+        require(len(ids) <= request.count, "more IDs than were requested")
+        require(implies(request.blocking, len(ids) > 0), "a blocking reply is not empty")
+        require(len(set(ids)) == len(ids), "the same ID twice")
+        require(not any(self.known(x) for x in ids), "an ID that was announced before")
+        self.pending.pop(0)
+        self.num_ids_in_flight -= request.count
+        self.outstanding_fifo.extend(ids)
+        self.available_ids |= set(ids)
+
+    def collects(self) -> bool:
+        return self.step == Step.READ or self.waits()
+
+    def known(self, x: ObjectId) -> bool:
+        return x in self.outstanding_fifo or x in self.inflight_ids or x in self.owt_pool
+
+    @transition(source=Status.ACTING)
+    def on_receive_objects(self, ids: frozenset[ObjectId]) -> None:
+        """Step 2: exactly what was requested, now on its way to the pool [seed:43,117] (O15)."""
+        require(self.collects(), "replies are read before anything is requested")
+        require(len(self.pending) > 0, "nothing was requested")
+        request = self.pending[0]
+        if not isinstance(request, RequestObjects):
+            refuse("IDs were requested")
+        require(ids == request.ids, "not the objects that were requested")
+        self.pending.pop(0)
+        self.inflight_ids -= ids
+        self.owt_pool |= ids
+
+    @transition(of="step", source=Step.READ, target=Step.REQUESTED_OBJECTS)
+    def on_request_objects(self) -> RequestObjects:
+        """Step 3, if there are any: they are no longer available [seed:42,53] (O14)."""
+        decision = needed(self.decision, "no decision was made")
+        require(len(decision.objects_to_req) > 0, "no objects are to be requested")
+        request = RequestObjects(decision.objects_to_req)
+        self.available_ids -= request.ids
+        self.inflight_ids |= request.ids
+        self.pending.append(request)
+        return request
+
+    @transition(
+        of="step", source=(Step.READ, Step.REQUESTED_OBJECTS), target=Step.REQUESTED_IDS
+    )
+    def on_request_ids(self) -> RequestIds:
+        """Step 4, if any are to be requested: acks a prefix of the FIFO, whether its objects
+        were downloaded or never asked for [seed:40,54,114-116] (O12, O24)."""
+        decision = needed(self.decision, "no decision was made")
+        require(decision.ids_to_req > 0, "no IDs are to be requested")
+        require(self.objects_requested(decision), "objects are still to be requested")
+        blocking = not decision.can_pipeline_ids_req
+        require(implies(blocking, len(self.pending) == 0), "a blocking request waits for replies")
+        acked = self.outstanding_fifo[: decision.ids_to_ack]
+        self.outstanding_fifo = self.outstanding_fifo[decision.ids_to_ack :]
+        self.available_ids -= set(acked)
+        self.num_ids_in_flight += decision.ids_to_req
+        request = RequestIds(blocking, decision.ids_to_ack, decision.ids_to_req)
+        self.pending.append(request)
+        return request
+
+    @transition()
+    def on_added_to_pool(self, x: ObjectId) -> None:
+        """`submitObjectsToPool` had the lock and inserted it [seed:43,118] (O15, O26)."""
+        require(x in self.owt_pool, "not on its way to the pool")
+        self.owt_pool.remove(x)
+
+    # What holds of the entry.
+
+    @invariant
+    def outbound_keeps_no_more_than_agreed(self) -> bool:
+        """What is unacked and what may still be announced, within the limit (O22)."""
+        announced = len(self.outstanding_fifo) + self.num_ids_in_flight
+        return announced <= self.max_num_objects_outstanding
+
+    @invariant
+    def in_flight_is_what_is_pending(self) -> bool:
+        """Both counts are of requests that have no reply yet (O13, O14, O25)."""
+        ids = sum(r.count for r in self.pending if isinstance(r, RequestIds))
+        objects = {x for r in self.pending if isinstance(r, RequestObjects) for x in r.ids}
+        return self.num_ids_in_flight == ids and self.inflight_ids == objects
+
+    @invariant
+    def inflight_is_limited(self) -> bool:
+        return len(self.inflight_ids) <= self.max_num_objects_inflight
+
+    @invariant
+    def available_are_outstanding(self) -> bool:
+        """A subset of the FIFO (O24), in which nothing stands twice (O23)."""
+        fifo = set(self.outstanding_fifo)
+        return self.available_ids <= fifo and len(fifo) == len(self.outstanding_fifo)
+
+    @invariant
+    def an_object_is_in_one_place(self) -> bool:
+        """Available, in flight, or on its way to the pool (O21)."""
+        received = self.inflight_ids | self.owt_pool
+        return self.available_ids.isdisjoint(received) and self.inflight_ids.isdisjoint(
+            self.owt_pool
+        )
+
+    @invariant
+    def decision_until_completed(self) -> bool:
+        """The statuses Unread and BeingActedUpon carry a decision; the loop acts on one (O11)."""
+        idle = self.state != Status.ACTING
+        return (self.decision is None) == (self.state == Status.COMPLETED) and implies(
+            idle, self.step == Step.SIGNALLED
+        )
+
+    @invariant
+    def decision_can_be_followed(self) -> bool:
+        """Whatever of it is still to do is possible and within the limits (O8, O17, O22)."""
+        decision = self.decision
+        if decision is None:
+            return True
+        return self.objects_can_be_requested(decision) and self.ids_can_be_requested(decision)
+
+    def objects_can_be_requested(self, decision: Decision) -> bool:
+        wanted = decision.objects_to_req
+        return self.step in (Step.REQUESTED_OBJECTS, Step.REQUESTED_IDS) or (
+            wanted <= self.available_ids
+            and len(self.inflight_ids) + len(wanted) <= self.max_num_objects_inflight
+        )
+
+    def ids_can_be_requested(self, decision: Decision) -> bool:
+        remaining = len(self.outstanding_fifo) - decision.ids_to_ack
+        return self.step == Step.REQUESTED_IDS or (
+            0 <= remaining and 0 <= decision.ids_to_req <= self.room(remaining)
+        )
+
+    @invariant
+    def acked_are_not_requested(self) -> bool:
+        """Never are objects requested whose IDs are acked in the same round [seed:59] (O20)."""
+        decision = self.decision
+        if decision is None or self.step == Step.REQUESTED_IDS:
+            return True
+        return not any(
+            x in decision.objects_to_req for x in self.outstanding_fifo[: decision.ids_to_ack]
+        )
+
+    @step_property
+    def a_frozen_decision_stays(self, after: "InboundPeer") -> bool:
+        """While it acts upon a decision, none replaces it [seed:34] (O11, O30, O31)."""
+        frozen = self.state == Status.ACTING and after.state == Status.ACTING
+        return implies(frozen, after.decision == self.decision)
+
+    @step_property
+    def blocks_on_nothing(self, after: "InboundPeer") -> bool:
+        """A blocking request leaves nothing unacked and nothing else under way, or the outbound
+        peer calls it an error (O6, O-B1, O-B2)."""
+        new = len(after.pending) > len(self.pending) and after.waits() and not self.waits()
+        return implies(new, len(after.outstanding_fifo) == 0 and len(after.pending) == 1)
+
+    @step_property
+    def acks_are_a_prefix(self, after: "InboundPeer") -> bool:
+        """The FIFO loses its oldest IDs, by a request alone, or gains new ones (O12, O13, O23)."""
+        acked = len(self.outstanding_fifo) > len(after.outstanding_fifo)
+        if not acked:
+            kept = len(self.outstanding_fifo)
+            return after.outstanding_fifo[:kept] == self.outstanding_fifo
+        dropped = len(self.outstanding_fifo) - len(after.outstanding_fifo)
+        return (
+            after.outstanding_fifo == self.outstanding_fifo[dropped:]
+            and self.num_ids_in_flight < after.num_ids_in_flight
+        )
+
+    @recoverable
+    def nothing_left(self) -> bool:
+        """Every ID can still be acked, and every object arrive (O25, O27)."""
+        return len(self.outstanding_fifo) + len(self.inflight_ids) + len(self.owt_pool) == 0
+
+    @reachable
+    def fewer_ids_than_requested(self) -> bool:
+        """10 requested and 7 received, in small numbers [seed:112] (O13)."""
+        room_again = self.num_ids_in_flight == 0 and len(self.pending) == 0
+        return room_again and len(self.outstanding_fifo) == 1
+
+    @reachable
+    def acks_what_was_never_requested(self) -> bool:
+        decision = self.decision
+        if decision is None or decision.ids_to_ack == 0:
+            return False
+        return self.outstanding_fifo[0] in self.available_ids
+
+    @reachable
+    def pipelines(self) -> bool:
+        """IDs and objects are under way at once (O6)."""
+        return self.num_ids_in_flight > 0 and len(self.inflight_ids) > 0
+
+    @reachable
+    def an_ack_waits(self) -> bool:
+        """Something to ack and nothing to request: no request is sent (O5)."""
+        decision = self.decision
+        return decision is not None and decision.ids_to_ack > 0 and decision.ids_to_req == 0
+
+    scope = Scope(
+        {"on_receive_ids.ids": 2},
+        ObjectId=2,
+        Nat=range(0, 3),
+        outstanding_fifo=2,
+        pending=3,
+        max_num_objects_outstanding=(2,),
+        max_num_objects_inflight=(1, 2),
+        max_num_ids_req=(1, 2),
+    )
+
+
+class InboundPeerFixed(InboundPeer):
+    """Blocks only when nothing is under way, and is done only when the reply is there."""

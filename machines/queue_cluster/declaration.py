@@ -1,0 +1,371 @@
+"""Queue cluster: who owns one queue, as one node sees and takes part in it.
+
+Source: the design document `new-cluster-plan.org` (Qpid C++, the new cluster); `[seed:48]` is its
+line 48, `Q32` the number of a demand in it, `Q-B1` of a defect that its text allows. Only the owner
+of a queue delivers messages from it. Who owns it is agreed by multicasts in one total order, which
+every node, their sender too, handles in that order. A `QueueOwner` is one queue at the node `me`:
+its part of the replicated maps, and the local `QueueOwnership` with the consumers that it stops and
+starts. It does no input or output: an event returns what its caller shall multicast. This is the
+design as it has to be; `as_seed.py` puts back what the document says where that goes wrong.
+
+Abstractions, confessed. Messages are there only as far as ownership needs them: a dispatch takes
+one, and multicasts that it is acquired. `consumers_here` counts those with credit (Q33). Waiting
+for busy consumers (Q31) is a state of its own, so that no lock is held meanwhile (Q-B12), and
+checking the flag and counting the dispatch are one step (Q-B11). Multicasts of this node arrive
+here in their order, those of the others in any. A node that left never returns; a restarted one
+has another ID. IDs are compared as text, so that numbers need as many digits each.
+
+Covered here: Q12, Q20, Q30-Q42 without the locks and the threads, which are the runtime's and the
+service's. With the composed system come all nodes at once, the messages and their replicas
+(Q9-Q11, Q13-Q19, Q21-Q29), joining nodes (Q48, Q56) and queues that are destroyed (Q43).
+"""
+
+from lawful import (
+    Machine,
+    Nat,
+    OrderedSort,
+    Param,
+    Record,
+    Scope,
+    State,
+    Timer,
+    event,
+    implies,
+    invariant,
+    reachable,
+    recoverable,
+    require,
+    step_property,
+    transition,
+)
+
+
+class Node(OrderedSort):
+    """A member of the cluster; node-ID order is round the ring [seed:250-252] (Q34)."""
+
+
+class Ownership(State):
+    """Whether the queue's consumers at this node run [seed:218,254-255] (Q30, Q35)."""
+
+    STOPPED = "consumers are stopped"
+    OWNED = "consumers run"
+    STOPPING = "waits for busy consumers"
+
+
+class Consume(Record):
+    """The sender becomes interested in the queue [seed:293] (Q38)."""
+
+
+class Release(Record):
+    """The owner gives the queue away. `interested` is the Boolean that the document passes without
+    a use [seed:267] (Q36): it lost interest, or its time is over and it wants another turn."""
+
+    interested: bool
+
+
+class Cancel(Record):
+    """The sender is no longer interested [seed:302] (Q40)."""
+
+
+class Acquire(Record):
+    """A consumer of the sender took a message [seed:182] (Q20)."""
+
+
+Multicast = Consume | Release | Cancel | Acquire
+
+
+class QueueOwner(Machine, abstract=True):
+    """One queue at the node `me`: the local `QueueOwnership`, the replicated `QueueOwnerHandler`.
+
+    A multicast is delivered by the event of its name with `_delivered`, at all nodes in one order.
+    """
+
+    state: Ownership = Ownership.STOPPED
+    consumers_here: Nat = 0
+    busy: Nat = 0
+    time_slice: Timer = Timer()
+    sent: list[Multicast] = []
+
+    owner: Node | None = None
+    consumers: set[Node] = set()
+    left: set[Node] = set()
+
+    me: Param[Node]
+    slice_seconds: Param[float] = 0.02
+
+    # What happens at this node [seed:257-281,309-317].
+
+    @transition()
+    def consume(self) -> Consume | None:
+        """A consumer subscribes or gets credit; the first one is made known [seed:311-312] (Q42).
+
+        While the queue is being given away, this node is still known to be interested.
+        """
+        self.consumers_here += 1
+        if self.consumers_here > 1 or self.state == Ownership.STOPPING:
+            return None
+        self.sent.append(Consume())
+        return Consume()
+
+    @event
+    def cancel(self) -> Cancel | None: ...
+
+    @transition(event="cancel")
+    def cancel_one(self) -> Cancel | None:
+        """A consumer leaves or has no credit, and others stay, or the queue is being given away
+        anyway: not a word of it (Q42, Q-B9)."""
+        several = 1 if self.state == Ownership.STOPPING else 2
+        require(self.consumers_here >= several, "not one of several")
+        self.consumers_here -= 1
+        return None
+
+    @transition(source=Ownership.STOPPED, event="cancel")
+    def cancel_last(self) -> Cancel | None:
+        """The last one of a queue that is not owned: no longer interested (Q42)."""
+        require(self.consumers_here == 1, "not the last")
+        self.consumers_here = 0
+        self.sent.append(Cancel())
+        return Cancel()
+
+    @transition(source=Ownership.OWNED, target=Ownership.STOPPING, event="cancel")
+    def lose_interest(self) -> Cancel | None:
+        """The last one of a queue that is owned: `drop()` [seed:246-247,315-316] (Q33, Q36)."""
+        require(self.consumers_here == 1, "not the last")
+        self.consumers_here = 0
+        self.time_slice.stop()
+        return None
+
+    @transition(source=Ownership.OWNED, target=Ownership.STOPPING, timer="time_slice")
+    def slice_over(self) -> None:
+        """The delay expires and there are others interested: `drop()` [seed:248,276] (Q33, Q36)."""
+
+    @transition(source=Ownership.STOPPING, target=Ownership.STOPPED)
+    def stopped(self) -> tuple[Release, Cancel | None]:
+        """`stopConsumers()` is through: release, then cancel if nobody is left
+        [seed:263-268,304,314-317] (Q31, Q36, Q40)."""
+        require(self.busy == 0, "consumers are busy")
+        release = Release(interested=self.consumers_here > 0)
+        self.sent.append(release)
+        if release.interested:
+            return release, None
+        self.sent.append(Cancel())
+        return release, Cancel()
+
+    @event
+    def take(self) -> Release | None: ...
+
+    @transition(source=Ownership.STOPPED, target=Ownership.OWNED, event="take")
+    def start_consumers(self) -> Release | None:
+        """`take()`, once this node is the owner [seed:270-274] (Q35, Q36)."""
+        require(self.granted(), "this node is not the owner, or has released the queue")
+        require(self.consumers_here > 0, "nobody consumes")
+        self.start_slice()
+        return None
+
+    @transition(source=Ownership.STOPPED, event="take")
+    def pass_on(self) -> Release | None:
+        """Where nobody consumes any more, the consumers stay stopped and the next one gets it: the
+        cancel of this node is on its way, or delivered (Q-B2, Q-B4)."""
+        require(self.granted(), "this node is not the owner, or has released the queue")
+        require(self.consumers_here == 0, "somebody consumes")
+        self.sent.append(Release(interested=False))
+        return Release(interested=False)
+
+    def granted(self) -> bool:
+        return self.owner == self.me and not self.releases()
+
+    def releases(self) -> bool:
+        """Whether a release of this node is on its way."""
+        return any(isinstance(m, Release) for m in self.sent)
+
+    def start_slice(self) -> None:
+        """The time runs while others are interested; alone, a node keeps the queue (Q33)."""
+        if any(n != self.me for n in self.consumers):
+            self.time_slice.start(self.slice_seconds)
+
+    @transition(source=Ownership.OWNED)
+    def dispatch(self) -> None:
+        """A consumer is about to take a message; not from a locked queue [seed:218,232-234]
+        (Q30, Q31)."""
+        require(self.busy < self.consumers_here, "every consumer is busy")
+        self.busy += 1
+
+    @transition(source=(Ownership.OWNED, Ownership.STOPPING))
+    def dispatched(self, took: bool) -> Acquire | None:
+        """It took one, or found none [seed:123-126,235-236] (Q20, Q31)."""
+        require(self.busy > 0, "no consumer is busy")
+        self.busy -= 1
+        if not took:
+            return None
+        self.sent.append(Acquire())
+        return Acquire()
+
+    # What is delivered, at every node in one order [seed:291-307].
+
+    @transition()
+    def consume_delivered(self, sender: Node) -> None:
+        """The first one that is interested becomes the owner [seed:293-295] (Q38, Q-B1)."""
+        self.receive(sender, Consume())
+        self.consumers.add(sender)
+        if self.owner is None:
+            self.owner = sender
+        self.keep_time()
+
+    @transition()
+    def release_delivered(self, sender: Node, m: Release) -> None:
+        """The next one owns it, the sender only if it wants another turn [seed:297-300] (Q34, Q39,
+        Q-B3). Whoever does not own the queue cannot give it away."""
+        self.receive(sender, m)
+        if self.owner == sender:
+            self.owner = self.next_after(sender, m.interested)
+
+    @transition()
+    def cancel_delivered(self, sender: Node) -> None:
+        """Only what it says: ownership moves when a release is delivered, which follows if the
+        sender owns the queue [seed:302-304] (Q40, Q-B2, Q-B4, Q-B6)."""
+        self.receive(sender, Cancel())
+        self.consumers.discard(sender)
+        self.keep_time()
+
+    @transition()
+    def acquire_delivered(self, sender: Node) -> None:
+        """The replica of the queue takes note [seed:182-186] (Q26)."""
+        self.receive(sender, Acquire())
+
+    @transition()
+    def member_leaves(self, member: Node) -> None:
+        """It is interested in nothing, and releases what it owns [seed:306-307] (Q41, Q-B5)."""
+        require(member != self.me, "this node is here")
+        require(member not in self.left, "it left before")
+        self.left.add(member)
+        self.consumers.discard(member)
+        if self.owner == member:
+            self.owner = self.next_after(member, False)
+        self.keep_time()
+
+    def receive(self, sender: Node, m: Multicast) -> None:
+        """What the group promises: nothing from those that left, and what this node multicast
+        comes back in its order."""
+        require(sender not in self.left, "its sender left before")
+        if sender == self.me:
+            require(len(self.sent) > 0 and self.sent[0] == m, "not what this node said next")
+            self.sent.pop(0)
+
+    def keep_time(self) -> None:
+        """The others have changed: a slice begins, goes on, or has no end."""
+        if all(n == self.me for n in self.consumers):
+            self.time_slice.stop()
+        elif self.state == Ownership.OWNED and not self.time_slice.armed:
+            self.time_slice.start(self.slice_seconds)
+
+    def next_after(self, old: Node, again: bool) -> Node | None:
+        """The next interested node in node-ID order, the nodes treated as a circular list, starting
+        from the old owner [seed:250-252] (Q34), which comes last, if at all."""
+        interested = sorted(n for n in self.consumers if again or n != old)
+        circle = [n for n in interested if n > old] + [n for n in interested if n <= old]
+        return circle[0] if len(circle) > 0 else None
+
+    # What holds at this node.
+
+    @invariant
+    def consumers_run_only_at_the_owner(self) -> bool:
+        """And the owner's do, unless it has given the queue away (Q30, Q32, Q35)."""
+        if self.owner == self.me:
+            return self.state == Ownership.STOPPED or not self.releases()
+        return self.state == Ownership.STOPPED and not self.releases()
+
+    @invariant
+    def unowned_if_nobody_is_interested(self) -> bool:
+        """And in no other case, except that the cancel of who released it last is still on its
+        way [seed:244] (Q32, Q-B3)."""
+        mine = self.me in self.consumers and not any(isinstance(m, Cancel) for m in self.sent)
+        return implies(self.owner is None, len(self.consumers) <= 1 and not mine)
+
+    @invariant
+    def the_owner_is_interested(self) -> bool:
+        """Or what it said last is still on its way (Q32, Q-B2, Q-B4)."""
+        wants = self.me in self.consumers or len(self.sent) > 0 or self.granted()
+        return implies(self.owner == self.me, wants)
+
+    @invariant
+    def interest_is_known(self) -> bool:
+        """What this node said of its interest last, or the cluster knows, is so (Q42, Q-B9)."""
+        said = [isinstance(m, Consume) for m in self.sent if isinstance(m, Consume | Cancel)]
+        known = said[-1] if len(said) > 0 else self.me in self.consumers
+        return known == (self.consumers_here > 0 or self.state == Ownership.STOPPING)
+
+    @invariant
+    def stopped_consumers_are_idle(self) -> bool:
+        """No consumer takes a message after the queue was released (Q30, Q31, Q-B11)."""
+        return implies(self.state == Ownership.STOPPED, self.busy == 0)
+
+    @invariant
+    def runs_for_its_consumers(self) -> bool:
+        """The queue is not kept by a node without consumers (Q33, Q-B2, Q-B4)."""
+        return implies(self.state == Ownership.OWNED, self.consumers_here > 0)
+
+    @invariant
+    def acquires_come_before_a_release(self) -> bool:
+        """In the total order, whoever acquires is the owner there (Q20, Q26)."""
+        return all(
+            self.owner == self.me and not any(isinstance(b, Release) for b in self.sent[:i])
+            for i, m in enumerate(self.sent)
+            if isinstance(m, Acquire)
+        )
+
+    @invariant
+    def who_left_is_gone(self) -> bool:
+        return self.consumers.isdisjoint(self.left) and (
+            self.owner is None or self.owner not in self.left
+        )
+
+    @invariant
+    def slices_are_for_sharing(self) -> bool:
+        """The time runs just where there are others to wait for it (Q33)."""
+        shared = any(n != self.me for n in self.consumers)
+        return self.time_slice.armed == (self.state == Ownership.OWNED and shared)
+
+    @step_property
+    def the_next_one_gets_it(self, after: "QueueOwner") -> bool:
+        """Nobody who is interested is passed over between the old owner and the new (Q34)."""
+        old, new = self.owner, after.owner
+        if old is None or new is None or old == new:
+            return True
+        skipped = any(self.between(old, n, new) for n in after.consumers)
+        return new in after.consumers and not skipped
+
+    def between(self, old: Node, n: Node, new: Node) -> bool:
+        """Whether one meets n on the way round from one node to another."""
+        if old < new:
+            return old < n < new
+        return n > old or n < new
+
+    @recoverable
+    def can_own(self) -> bool:
+        """Whatever happened, an interested node can get the queue (Q32, Q-B1, Q-B5)."""
+        return self.state == Ownership.OWNED
+
+    @reachable
+    def waits_while_another_owns(self) -> bool:
+        return self.me in self.consumers and self.owner is not None and self.owner != self.me
+
+    @reachable
+    def owns_without_consumers(self) -> bool:
+        """It became the owner when its last consumer had gone (Q-B2, Q-B4)."""
+        return self.owner == self.me and self.consumers_here == 0 and self.releases()
+
+    @reachable
+    def is_consumed_again_while_it_stops(self) -> bool:
+        return self.state == Ownership.STOPPING and self.consumers_here > 0 and self.busy > 0
+
+    @reachable
+    def inherits(self) -> bool:
+        """The owner has left, and the queue is ours (Q41)."""
+        return self.state == Ownership.OWNED and len(self.left) > 0
+
+    scope = Scope(Node=3, Nat=range(0, 3), sent=3, me=(Node("Node2"),))
+    anywhere = Scope(me=(Node("Node1"), Node("Node2"), Node("Node3")))
+
+
+class QueueOwnerFixed(QueueOwner):
+    """The owner is always somebody who is interested, or is about to give the queue away."""
