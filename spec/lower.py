@@ -261,14 +261,17 @@ class _Lowering:
 
 def _elements(value: Any) -> Iterator[Sort]:
     """The elements of sorts that a value is made of."""
+    inside: Iterable[Any] = ()
     if isinstance(value, Sort):
         yield value
     elif isinstance(value, Record):
-        yield from (e for name in value._fields for e in _elements(getattr(value, name)))
-    elif isinstance(value, Mapping):
-        yield from (e for row in value.items() for part in row for e in _elements(part))
-    elif isinstance(value, tuple | list | set | frozenset):
-        yield from (e for item in value for e in _elements(item))
+        inside = vars(value).values()
+    elif issubclass(value.__class__, Mapping):
+        inside = value.items()
+    elif value.__class__ in (tuple, list, set, frozenset):
+        inside = value
+    for each in inside:
+        yield from _elements(each)
 
 
 def _items(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -164,7 +164,8 @@ class InboundPeer(Machine, abstract=True):
     def interesting(self, in_pool: frozenset[ObjectId]) -> frozenset[ObjectId]:
         """Available, not in the pool, not to be acked in this round [seed:59,145-148] (O20, O33).
 
-        The document holds the last condition redundant; it is, see `acked_are_not_available`.
+        The document holds the last condition redundant, and it is: what is acked is in the pool,
+        or was requested and is not available.
         """
         kept = self.outstanding_fifo[self.compute_ack(in_pool) :]
         return frozenset(x for x in kept if x in self.available_ids and x not in in_pool)
@@ -339,7 +340,7 @@ class InboundPeer(Machine, abstract=True):
     def ids_can_be_requested(self, decision: Decision) -> bool:
         remaining = len(self.outstanding_fifo) - decision.ids_to_ack
         return self.step == Step.REQUESTED_IDS or (
-            0 <= remaining and 0 <= decision.ids_to_req <= self.room(remaining)
+            remaining >= 0 and 0 <= decision.ids_to_req <= self.room(remaining)
         )
 
     @invariant

@@ -9,15 +9,20 @@ starts. It does no input or output: an event returns what its caller shall multi
 design as it has to be; `as_seed.py` puts back what the document says where that goes wrong.
 
 Abstractions, confessed. Messages are there only as far as ownership needs them: a dispatch takes
-one, and multicasts that it is acquired. `consumers_here` counts those with credit (Q33). Waiting
-for busy consumers (Q31) is a state of its own, so that no lock is held meanwhile (Q-B12), and
-checking the flag and counting the dispatch are one step (Q-B11). Multicasts of this node arrive
-here in their order, those of the others in any. A node that left never returns; a restarted one
-has another ID. IDs are compared as text, so that numbers need as many digits each.
+one, and multicasts that it is acquired. `consumers_here` counts those with credit, so that getting
+credit is `consume` and running out of it `cancel` (Q33). Waiting for busy consumers (Q31) is a
+state of its own, so that no lock is held meanwhile (Q-B12); checking the flag and counting the
+dispatch are one step (Q-B11). The deliver thread keeps the replicated maps, and what `take()`
+starts is an event of its own after that: meanwhile another thread may cancel. What this node
+multicast comes back in its order (`sent`), that of the others at any time. Whoever left never
+returns: a restarted node has another ID. The ring is the order of the universe of nodes.
 
-Covered here: Q12, Q20, Q30-Q42 without the locks and the threads, which are the runtime's and the
-service's. With the composed system come all nodes at once, the messages and their replicas
-(Q9-Q11, Q13-Q19, Q21-Q29), joining nodes (Q48, Q56) and queues that are destroyed (Q43).
+The document's assertions on delivery are gone: with a cancel on its way, a node may be granted the
+queue, and has to pass it on (Q-B2, Q-B4). It gives no delay; 20 ms is its implementation's.
+
+Covered here: Q12, Q20 (acquire), Q30-Q42 but for locks and threads, which are the service's. With
+the composed system come all nodes at once, messages and their replicas (Q9-Q11, Q13-Q29), joining
+nodes (Q48, Q56), other ways off a queue (Q50) and queues that are destroyed (Q43).
 """
 
 from lawful import (

@@ -1,0 +1,23 @@
+"""A machine checked within a scope of its own, for tests."""
+
+from __future__ import annotations
+
+from lawful import Machine
+from lawful.checks.explore import CheckResult, explore
+from lawful.spec.lower import lower
+from lawful.spec.resolve import resolve
+
+
+def checked(cls: type[Machine], scope: str = "scope") -> CheckResult:
+    """What exploration finds, within the scope of that name."""
+    resolved = resolve(cls)
+    named = resolved.scopes["scope"].widened(resolved.scopes[scope].bounds)
+    flat = lower(resolved.machine, named)
+    return explore(flat, resolved.world, resolved.expects)
+
+
+def counts(result: CheckResult) -> tuple[int, int, int]:
+    """Of a whole exploration in which everything was as expected."""
+    assert result.complete
+    assert result.as_expected, result.properties
+    return result.distinct, result.generated, result.depth

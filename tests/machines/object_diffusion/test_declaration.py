@@ -1,0 +1,53 @@
+"""One peer's decision as declared: what exploration finds, and that the runtime does the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from lawful.machines.object_diffusion.as_seed import InboundPeerAsSeed, InboundPeerWaiting
+from lawful.machines.object_diffusion.declaration import InboundPeer, InboundPeerFixed
+from lawful.runtime.timers import SimulatedClock
+from lawful.testing import conformance
+from tests.machines.checked import checked, counts
+
+QUICK = settings(
+    derandomize=True, deadline=None, database=None, max_examples=20, stateful_step_count=30
+)
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected"),
+    [
+        (InboundPeerFixed, (2_960, 11_172, 33)),
+        (InboundPeerWaiting, (2_968, 10_948, 33)),
+        (InboundPeerAsSeed, (3_612, 14_000, 30)),
+    ],
+)
+def test_everything_is_as_expected(
+    cls: type[InboundPeer], expected: tuple[int, int, int]
+) -> None:
+    result = checked(cls)
+    assert counts(result) == expected
+    assert result.cuts == 0
+
+
+def small(cls: Any) -> Callable[[SimulatedClock], InboundPeer]:
+    """So few objects that limits are met."""
+
+    def make(clock: SimulatedClock) -> InboundPeer:
+        peer: InboundPeer = cls(
+            clock=clock, max_num_objects_outstanding=3, max_num_objects_inflight=2,
+            max_num_ids_req=2,
+        )
+        return peer
+
+    return make
+
+
+TestFixed = conformance(InboundPeerFixed, small(InboundPeerFixed), settings=QUICK)
+TestWaiting = conformance(InboundPeerWaiting, small(InboundPeerWaiting), settings=QUICK)
+TestAsSeed = conformance(InboundPeerAsSeed, small(InboundPeerAsSeed), settings=QUICK)
