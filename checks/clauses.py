@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from lawful.spec import ir
-from lawful.spec.explain import conjuncts, failure, form, named, refusal, shown, text
+from lawful.spec.explain import (
+    conjuncts,
+    failure,
+    form,
+    named,
+    plain,
+    refusal,
+    shown,
+    text,
+)
 from lawful.spec.outcomes import Reason
-from lawful.spec.values import encode
 
 from .meaning import Env, Guard, Meaning
 
@@ -21,7 +29,7 @@ def clause(m: Meaning, test: ir.Expr, env: Env) -> str:
                 bound = [name for each in false.clauses for name in each.names]
                 at = ", ".join(f"{name} = {_plain(inner[name])}" for name in bound)
                 return f"{clause(m, false.element, inner)} for {at}"
-    values = [text(encode(m.eval(e, env), e.type)) for e in shown(false)]
+    values = [text(plain(m.eval(e, env), e.type)) for e in shown(false)]
     return failure(false, values)
 
 

@@ -11,6 +11,7 @@ from lawful.spec import types as t
 from lawful.spec.bounds import Values
 from lawful.spec.outcomes import Reason
 from lawful.spec.resolve import Resolved
+from lawful.spec.sorting import in_order
 from lawful.spec.walk import everything
 from lawful.spec.words import Expected
 
@@ -225,12 +226,20 @@ class Model:
         self, machine: ir.Machine, prefix: str, before: State | None, after: State
     ) -> str | None:
         for at, v in enumerate(machine.variables):
-            if isinstance(v.type, t.Part):
-                old = None if before is None else before[at]
-                part = self.parts[v.type.machine]
-                found = self._broken(part, f"{prefix}{v.name}.", old, after[at])
-                if found is not None:
-                    return found
+            kind = t.part_of(v.type)
+            if kind is None:
+                continue
+            part, name = self.parts[kind.machine], f"{prefix}{v.name}."
+            old = None if before is None else before[at]
+            if not isinstance(v.type, t.Map):
+                found = self._broken(part, name, old, after[at])
+            else:
+                keys = in_order(after[at])
+                olds: Mapping[Any, State] = old or {}
+                members = (self._broken(part, name, olds.get(k), after[at][k]) for k in keys)
+                found = next((each for each in members if each is not None), None)
+            if found is not None:
+                return found
         return None
 
     def _false(self, p: ir.Property, state: State, more: Args) -> str | None:

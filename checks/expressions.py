@@ -143,7 +143,15 @@ def _new(run: Evaluator, e: ir.New) -> Value:
     machine = run.encoding.inner(e.type.machine)
     types = dict(fields_of(machine))
     given = {name: run.of_type(arg, types[name]) for name, arg in e.args}
-    return run.made(e.type, list(defaults(run, machine, given).values()))
+    made = run.made(e.type, list(defaults(run, machine, given).values()))
+    for p in machine.of_kind("assume"):
+        run.frame.locals[NEW] = (made, e.type)
+        call = ir.Call(e.place, t.BOOL, p.name, ir.Local(e.place, e.type, NEW), ())
+        run.stop("undefined", run.logic.negate(run.sure(run.call(call))), e)
+    return made
+
+
+NEW = "_new"  # No local of a declaration has this name.
 
 
 def defaults(run: Evaluator, machine: ir.Machine, given: Mapping[str, Value]) -> dict[str, Value]:

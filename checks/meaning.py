@@ -319,7 +319,15 @@ def _make(m: Meaning, e: ir.Make) -> Code:
 def _new(m: Meaning, e: ir.New) -> Code:
     assert isinstance(e.type, t.Part)
     machine, codes = e.type.machine, [(name, m.code(arg)) for name, arg in e.args]
-    return lambda env: m.fresh(machine, {name: code(env) for name, code in codes})
+
+    def code(env: Env) -> Any:
+        made = m.fresh(machine, {name: code(env) for name, code in codes})
+        for p in m.machines[machine].of_kind("assume"):
+            if not m.call(p.function, made, []):
+                raise NoValue(f"the assumption {p.name} of {machine} is false")
+        return made
+
+    return code
 
 
 def _comp(m: Meaning, e: ir.Comp) -> Code:

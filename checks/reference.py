@@ -21,6 +21,7 @@ from lawful.spec.ticks import clock_of
 from lawful.spec.values import encode
 
 from .boxes import Box, State, freeze, private, thaw
+from .breaches import Breaches
 from .clauses import clause, explain
 from .meaning import PARTIAL, SELF, Env, Guard, Meaning, NoValue, Said
 from .outcome import Broken, Done, Fault, Outcome, Refusal
@@ -53,19 +54,23 @@ class Reference(Meaning):
     def fresh(self, machine: str, parameters: Mapping[str, Any]) -> Box:
         """The state that the defaults give, with these parameters."""
         m = self.machines[machine]
-        box = Box()
-        env: Env = {}
-        for v in m.variables:
-            if isinstance(v.type, t.Clock):
-                box.append(self.present)  # A part is made on its whole's time.
-                continue
-            value = None if v.initial is None else self.eval(v.initial, env)
-            box.append(value)
-        for p in m.parameters:
-            given = p.name in parameters
-            default = None if p.default is None else self.eval(p.default, env)
-            box.append(parameters[p.name] if given else default)
-        return box
+        values = [self._start_of(v) for v in m.variables]
+        return Box([*values, *self._fixed(m, parameters)])
+
+    def _start_of(self, v: ir.Variable) -> Any:
+        if isinstance(v.type, t.Clock):
+            return self.present  # A part is made on its whole's time.
+        return None if v.initial is None else self.eval(v.initial, {})
+
+    def _fixed(self, m: ir.Machine, given: Mapping[str, Any]) -> list[Any]:
+        defaults = [None if p.default is None else self.eval(p.default, {}) for p in m.parameters]
+        both = zip(m.parameters, defaults, strict=True)
+        return [given.get(p.name, default) for p, default in both]
+
+    def parameters(self, given: Mapping[str, Any]) -> State:
+        """A state of which only the parameters are known: what an `@assume` is about."""
+        fixed = self._fixed(self.machine, given)
+        return freeze(Box([*(None for _ in self.machine.variables), *fixed]))
 
     def initial(self, parameters: Mapping[str, Any]) -> State:
         """The state of a new instance with these parameters, before any `@initial`."""
@@ -104,17 +109,8 @@ class Reference(Meaning):
 
         What `before`, a state that was judged, holds as the very same object is not judged again.
         """
-        for i, v in enumerate(self.machines[machine].variables):
-            value, old = state[i], None if before is None else before[i]
-            if value is old:
-                continue
-            if isinstance(v.type, t.Part):
-                found = self.breach(v.type.machine, value, old)
-            else:
-                found = bounds.breach(value, v.type)
-            if found is not None:
-                return f"{v.name}{found}" if found[0] in ".[ " else f"{v.name}: {found}"
-        return None
+        # A part's parameters are given by what its whole does; the whole's own were judged before.
+        return Breaches(self.machines, self.machine.name).of(machine, state, before)
 
     def _output_breach(self, name: str, output: Any) -> str | None:
         rows = [x for x in self.machine.transitions if x.name == name]

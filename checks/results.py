@@ -10,9 +10,10 @@ from lawful.spec.values import encode
 from lawful.spec.words import Expected
 
 from .boxes import State
+from .judged import Judged
 from .reference import Done
 from .search import Search
-from .space import Args, Edge, Judged, Space, changed
+from .space import Args, Edge, Space
 from .verdict import PropertyResult, Trace, TraceStep, Verdict
 from .why import stuck
 
@@ -92,7 +93,7 @@ def _recovered(search: Search, name: str) -> tuple[Verdict, str, Trace | None]:
     space, j = search.space, _named(search, name)
     unknown = False
     for args in space.arguments(j.rule, search.states[0]):
-        good = [n for n, state in enumerate(search.states) if space.is_true(j, state, args)]
+        good = [n for n, state in enumerate(search.states) if space.is_true(j.row, state, args)]
         lost = _cannot_reach(search, good)
         # A step that was cut might have led back: only what cannot reach a cut either is lost.
         surely = lost & _cannot_reach(search, sorted(search.cut_from)) if lost else lost
@@ -129,20 +130,19 @@ def _trace(search: Search, at: int, edge: Edge | None) -> Trace:
     path.reverse()
     states = [search.states[number] for number in path]
     events = [(rule, args) for _, rule, args in (search.parents[n] for n in path[1:])]
-    shown = [space.shown(state) for state in states]
+    after = states[1:]
     if edge is not None:
         events.append((edge.rule, edge.args))
-        last = edge.outcome.state if isinstance(edge.outcome, Done) else states[-1]
-        shown.append(space.shown(last))
+        after.append(edge.outcome.state if isinstance(edge.outcome, Done) else states[-1])
     outputs = [_output(space, s, e) for s, e in zip(states, events, strict=False)]
     steps: list[TraceStep] = []
     for i, (rule, args) in enumerate(events):
         row = space.rules[rule][1]
         given = space.shown_args(row.function, args)
         steps.append(
-            TraceStep(row.event, row.name, given, changed(shown[i], shown[i + 1]), outputs[i])
+            TraceStep(row.event, row.name, given, space.changed(states[i], after[i]), outputs[i])
         )
-    return Trace(shown[0], tuple(steps))
+    return Trace(space.shown(states[0]), tuple(steps))
 
 
 def _output(space: Space, state: State, event: tuple[int, Args]) -> Json:

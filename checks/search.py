@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .boxes import State
+from .judged import Judged
 from .reference import Done, Fault
-from .space import Args, Edge, Judged, Space
+from .space import Args, Edge, Failing, Space
 from .verdict import Verdict
 from .why import failure_of
 
@@ -143,20 +144,18 @@ def _witness(search: Search, j: Judged, number: int) -> None:
     if j.name not in search.unseen:
         search.unseen[j.name] = list(space.arguments(j.rule, state))
     for args in tuple(search.unseen[j.name]):
-        if space.is_true(j, state, args):
+        if space.is_true(j.row, state, args):
             search.unseen[j.name].remove(args)
             search.witnesses[j.name] = number
 
 
-def _fail(search: Search, j: Judged, failing: tuple[Args, str | None], found: Found) -> None:
-    args, undefined = failing
-    state = j.of(search.states[found.at])
-    if found.edge is not None and isinstance(found.edge.outcome, Done):
-        args = (j.of(found.edge.outcome.state), *args)
-    if undefined is not None:
-        found.verdict, found.why = Verdict.UNDEFINED, f"undefined: {undefined}"
+def _fail(search: Search, j: Judged, failing: Failing, found: Found) -> None:
+    where = f"{failing.where}: " if failing.where else ""
+    if failing.undefined is not None:
+        found.verdict, found.why = Verdict.UNDEFINED, f"{where}undefined: {failing.undefined}"
     else:
-        found.why = failure_of(search.space.reference, j.row, state, args)
+        said = failure_of(search.space.reference, j.row, failing.own, failing.args)
+        found.why = f"{where}{said}"
     search.failures[j.name] = found
 
 

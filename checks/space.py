@@ -15,8 +15,10 @@ from lawful.spec.sorting import in_order
 from lawful.spec.values import World, chosen, decode, encode
 
 from .boxes import State
-from .meaning import SELF, NoValue, fields_of
+from .judged import Judged, judged
+from .meaning import SELF, NoValue
 from .reference import Done, Fault, Outcome, Reference, Refusal
+from .states import changes, shown
 
 Args = tuple[Any, ...]
 
@@ -31,24 +33,14 @@ class Edge:
     cut: bool
 
 
-@dataclass(frozen=True)
-class Judged:
-    """A property to judge: the machine's own, or one of a part, called `part.property`."""
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """A property fails of the machine `own`, at the path `where` if that is in a family."""
 
-    name: str
-    row: ir.Property
-    rule: Rule
-    path: tuple[int, ...]
-
-    @property
-    def kind(self) -> ir.PropertyKind:
-        return self.row.kind
-
-    def of(self, state: State) -> State:
-        """The state of the machine whose property it is."""
-        for at in self.path:
-            state = state[at]
-        return state
+    own: State
+    args: Args
+    where: str
+    undefined: str | None
 
 
 class Space:
@@ -64,22 +56,10 @@ class Space:
         self.fields = {(m, v): kind for m, v, kind in flat.fields}
         self.rules = [(rule, self.machine.transition(rule.name)) for rule in flat.rules]
         rules = {rule.name: rule for rule in flat.properties}
-        self.judged = tuple(self._judged(rules, self.machine, "", ()))
+        self.judged = tuple(judged(self.machine, rules))
         self.invariants = self.of_kind("invariant")
         self.step_properties = self.of_kind("step_property")
         self.reachables = self.of_kind("reachable")
-
-    def _judged(
-        self, rules: Mapping[str, Rule], machine: ir.Machine, prefix: str, path: tuple[int, ...]
-    ) -> Iterator[Judged]:
-        """The machine's properties, and the safety properties of its parts."""
-        for p in machine.properties:
-            if not path or p.kind in ("invariant", "step_property"):
-                yield Judged(prefix + p.name, p, rules[f"{machine.name}.{p.name}"], path)
-        for at, v in enumerate(machine.variables):
-            if isinstance(v.type, t.Part):
-                part = self.machine.part(v.type.machine)
-                yield from self._judged(rules, part, f"{prefix}{v.name}.", (*path, at))
 
     def of_kind(self, *kinds: ir.PropertyKind) -> list[Judged]:
         """The properties of some kinds, in the order of the declaration, parts' last."""
@@ -97,14 +77,18 @@ class Space:
                 given.append([(p.name, decode(value, p.type, self.world)) for value in tried])
         for combination in itertools.product(*given):
             made = dict(combination)
-            state = self.reference.initial(made)
-            if all(self.holds(p, state) for p in self.machine.of_kind("assume")):
+            alone = self.reference.parameters(made)
+            if all(self.holds(p, alone) for p in self.machine.of_kind("assume")):
                 yield made
 
     def initial(self) -> Iterator[tuple[str | None, Args, Outcome]]:
         """Every start: the name and arguments of the `@initial`, or None, and its outcome."""
         for made in self.parameters():
-            state = self.reference.initial(made)
+            try:
+                state = self.reference.initial(made)
+            except NoValue as error:
+                yield None, (), Fault("undefined", str(error), "initial")
+                continue
             if not self.machine.initials:
                 out_of = self.reference.breach(self.machine.name, state)
                 start = Fault("bounds", out_of, "initial") if out_of else Done(state, None, "")
@@ -184,12 +168,32 @@ class Space:
             value, old = state[i], None if before is None else before[i]
             if value is old:
                 continue
-            if isinstance(v.type, t.Part):
-                inner = self._outside(self.machine.part(v.type.machine), value, old)
+            part = t.part_of(v.type)
+            if part is not None:
+                inner = self._outside_part((machine.name, v), part, value, old)
                 if inner is not None:
-                    return f"{v.name}.{inner}"
+                    return f"{v.name}{inner}"
             elif bounds.breach(value, self.fields[machine.name, v.name]) is not None:
                 return v.name
+        return None
+
+    def _outside_part(
+        self, at: tuple[str, ir.Variable], part: t.Part, value: Any, before: Any
+    ) -> str | None:
+        """What is outside in a part, `.queue`, or in a family: one name for all its members."""
+        row, (owner, v) = self.machine.part(part.machine), at
+        if not isinstance(v.type, t.Map):
+            inner = self._outside(row, value, before)
+            return None if inner is None else f".{inner}"
+        scoped = self.fields[owner, v.name]
+        assert isinstance(scoped, t.Map)
+        old: Mapping[Any, State] = before or {}
+        for key, member in value.items():
+            if bounds.breach(key, scoped.key) is not None:
+                return ""
+            inner = self._outside(row, member, old.get(key))
+            if inner is not None:
+                return f".{inner}"
         return None
 
     # Properties.
@@ -199,65 +203,45 @@ class Space:
         named = dict(zip((n for n, _ in p.function.params), args, strict=False))
         return bool(self.reference.call_named(p.function, state, named))
 
-    def is_true(self, j: Judged, state: State, args: Args) -> bool:
+    def is_true(self, p: ir.Property, state: State, args: Args) -> bool:
         """Whether the property is true in a state for these values; undefined is not true."""
         try:
-            return self.holds(j.row, j.of(state), *args)
+            return self.holds(p, state, *args)
         except NoValue:
             return False
 
-    def failing(
-        self, j: Judged, state: State, after: State | None = None
-    ) -> tuple[Args, str | None] | None:
-        """The arguments for which the property is false, or undefined and why; None if it holds."""
-        own = j.of(state)
-        more = () if after is None else (j.of(after),)
-        for args in self.arguments(j.rule, own):
-            try:
-                if not self.holds(j.row, own, *more, *args):
-                    return args, None
-            except NoValue as error:
-                return args, str(error)
+    def failing(self, j: Judged, state: State, after: State | None = None) -> Failing | None:
+        """Where the property is false, or undefined and why; None if it holds everywhere.
+
+        A step property is judged of the parts that are there before and after the step.
+        """
+        later = None if after is None else dict(j.members(after))
+        for keys, own in j.members(state):
+            more: Args = () if later is None else (later.get(keys),)
+            if None in more:
+                continue
+            for args in self.arguments(j.rule, own):
+                try:
+                    if not self.holds(j.row, own, *more, *args):
+                        return Failing(own, (*more, *args), j.where(keys), None)
+                except NoValue as error:
+                    return Failing(own, (*more, *args), j.where(keys), str(error))
         return None
 
     # JSON forms.
 
     def shown(self, state: State) -> dict[str, Json]:
         """The variables and tried parameters of a state by name, parts as objects."""
-        return self._shown(self.machine, state, [name for name, _ in self.flat.parameters])
+        return shown(self.machine, state, self.machine, [name for name, _ in self.flat.parameters])
 
-    def _shown(self, machine: ir.Machine, state: State, tried: list[str]) -> dict[str, Json]:
-        out: dict[str, Json] = {}
-        kinds = {v.name: v.type for v in machine.variables}
-        kinds.update({p.name: p.type for p in machine.parameters})
-        names = {v.name for v in machine.variables}
-        for name, value in zip(fields_of(machine), state, strict=True):
-            kind = kinds[name]
-            if isinstance(kind, t.Part):
-                out[name] = self._shown(self.machine.part(kind.machine), value, [])
-            elif name in names or name in tried:
-                out[name] = encode(value, kind)
-        return out
+    def changed(self, before: State, after: State) -> dict[str, Json]:
+        """What a step changed, by path: `state`, `sender.window`, `peers[a].sent`."""
+        return dict(changes(self.machine, self.machine, (before, after), ""))
 
     def shown_args(self, function: ir.Function, args: Args) -> dict[str, Json]:
         """Arguments by name in JSON form."""
         rows = zip(function.params[-len(args) :] if args else (), args, strict=True)
         return {name: encode(value, kind) for (name, kind), value in rows}
-
-
-def changed(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:
-    """What a step changed, by path: `state`, `sender.window`."""
-    out: dict[str, Json] = {}
-    for name, value in after.items():
-        old = before.get(name)
-        if old == value and type(old) is type(value):
-            continue
-        part = isinstance(value, dict) and isinstance(old, dict) and value.keys() == old.keys()
-        if part and isinstance(value, dict) and isinstance(old, dict) and not _tagged(value):
-            out.update({f"{name}.{k}": v for k, v in changed(old, value).items()})
-        else:
-            out[name] = value
-    return out
 
 
 def _named(function: ir.Function, args: Args) -> dict[str, Any]:
@@ -277,7 +261,3 @@ def _belongs(value: Any, kind: t.Type) -> bool:
         case _:
             return bounds.breach(value, kind) is None
 
-
-def _tagged(value: Mapping[str, Json]) -> bool:
-    """Whether an object is a record, set or map in JSON form and not a part."""
-    return any(key.startswith("$") for key in value)

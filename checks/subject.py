@@ -53,7 +53,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Judged:
-    """A property to judge: the machine's own, or one of the part at `path`: `part.property`."""
+    """A property to judge: the machine's own, or one of the part at `path`: `part.property`.
+
+    A map on the path stands for all of its members.
+    """
 
     name: str
     row: ir.Property
@@ -87,7 +90,7 @@ class Subject:
         self.fixed = fixed
         self.dropped: set[str] = set()  # Invariants that are not assumed.
         self.lost: list[str] = []  # What is true of parameters, but could not be encoded.
-        self.judged = {j.name: j for j in _judged(machine, "", ())}
+        self.judged = {j.name: j for j in _judged(machine, machine, "", ())}
         # Several transitions serve these events, and no caller chooses among them.
         self.contested = {
             e.name: e for e in machine.events if not e.choice and len(machine.serving(e.name)) > 1
@@ -108,6 +111,9 @@ class Subject:
             for v in machine.variables
         } | self.parameters
         self._bound(self.state, {v.name: v.type for v in machine.variables})
+        # Every part was made with parameters that it assumes.
+        found = [tried(self._always, j, self.state) for j in self.of_kind("assume") if j.path]
+        self._given += known(found)
         self.hypotheses = {
             j.name: tried(self._always, j, self.state) for j in self.of_kind("invariant")
         }
@@ -153,20 +159,41 @@ class Subject:
     def _always(
         self, j: Judged, state: Mapping[str, Value], after: Mapping[str, Value] | None = None
     ) -> Term:
-        """The property for all values of its parameters; where it is undefined, false."""
+        """The property for all values of its parameters and all members of the families on its
+        path, of a step those that are there before and after; where it is undefined, false.
+        """
+        place, names, where = self._members(j, state, after)
         args: dict[str, Value] = {}
-        names: list[Term] = []
-        where: list[Term] = []
         for i, (name, kind) in enumerate(j.row.function.params):
             if after is not None and i == 0:
-                args[name] = self._run(after).read(j.path)
+                args[name] = self._run(after).read(place)
                 continue
             term = self.logic.fresh(name, self.encoding.shape(kind))
             names.append(term)
             where.append(self.encoding.bounds(term, kind))
             args[name] = term
-        value, defined = self._run(state).judge(j.row.function, args, j.path, j.machine)
+        value, defined = self._run(state).judge(j.row.function, args, place, j.machine)
         return self.logic.forall(names, self.logic.all(where), self.logic.all((defined, value)))
+
+    def _members(
+        self, j: Judged, state: Mapping[str, Value], after: Mapping[str, Value] | None
+    ) -> tuple[Place, list[Term], list[Term]]:
+        """The path with a name for each key on it, and where there is a part at these keys."""
+        place: Place = ()
+        names: list[Term] = []
+        where: list[Term] = []
+        for at in j.path:
+            if not isinstance(at.of, t.Map):
+                place = (*place, at)
+                continue
+            key = self.logic.fresh("key", self.encoding.shape(at.of.key))
+            for each in (state,) if after is None else (state, after):
+                held = self._run(each).read(place)
+                there, _ = self.encoding.held(at.of, self._run(each).sure(held), key)
+                where.append(there)
+            names.append(key)
+            place = (*place, At(at.of, key=key))
+        return place, names, where
 
     # Cases.
 
@@ -321,8 +348,10 @@ class Subject:
         j = self.judged.get(name)
         if j is None or j.row.kind != "invariant" or j.row.function.params:
             return self.logic.false
-        run = self._run(case.step.after)
-        return self.logic.negate(run.judge(j.row.function, {}, j.path, j.machine)[1])
+        after = case.step.after
+        place, names, where = self._members(j, after, None)
+        defined = self._run(after).judge(j.row.function, {}, place, j.machine)[1]
+        return self.logic.negate(self.logic.forall(names, self.logic.all(where), defined))
 
     # Witnesses.
 
@@ -371,15 +400,20 @@ def _length(encoding: Encoding, many: Many) -> Term:
     return logic.add(none, *(logic.choose(row.when, one, none) for row in many.rows))
 
 
-def _judged(machine: ir.Machine, prefix: str, path: Place) -> Iterator[Judged]:
-    """The safety properties of a machine, and of its parts."""
+def _judged(
+    whole: ir.Machine, machine: ir.Machine, prefix: str, path: Place
+) -> Iterator[Judged]:
+    """The safety properties of a machine and of its parts, and what these assume."""
     for p in machine.properties:
-        if p.kind in ("invariant", "step_property"):
+        if p.kind in ("invariant", "step_property", "assume"):
             yield Judged(prefix + p.name, p, machine, path)
     for v in machine.variables:
-        if isinstance(v.type, t.Part):
-            at = (*path, At(t.Part(machine.name), v.name))
-            yield from _judged(machine.part(v.type.machine), f"{prefix}{v.name}.", at)
+        part = t.part_of(v.type)
+        if part is not None:
+            at: Place = (*path, At(t.Part(machine.name), v.name))
+            if isinstance(v.type, t.Map):
+                at = (*at, At(v.type))  # Its key is named where the property is judged.
+            yield from _judged(whole, whole.part(part.machine), f"{prefix}{v.name}.", at)
 
 
 def known(found: Iterable[Term | NotEncodable]) -> list[Term]:

@@ -6,6 +6,7 @@ state is to remember what its names stand for.
 
 from __future__ import annotations
 
+import enum
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -209,3 +210,28 @@ def tree(state: State) -> Iterator[State]:
         held = getattr(state, name, None)
         for part in () if held is None else held.values() if family else (held,):
             yield from tree(part.__state__)
+
+
+def _parts(state: State) -> Iterator[tuple[str, State]]:
+    """The states of the parts, by the places where these stand."""
+    for name, family in state.__plan__.families.items():
+        held = getattr(state, name, None)
+        if family:
+            for key, part in () if held is None else held.items():
+                yield f"{name}[{spelled(key)}]", part.__state__
+        elif held is not None:
+            yield name, held.__state__
+
+
+def path_to(whole: State, part: State) -> str:
+    """Where a part stands in a whole, as a prefix of its variables; nothing for the whole."""
+    for place, each in _parts(whole):
+        inner = "" if each is part else path_to(each, part)
+        if inner or each is part:
+            return f"{place}.{inner}"
+    return ""
+
+
+def spelled(key: Any) -> str:
+    """A key as it stands in a path: the name of an element or a member, else its text."""
+    return key.name if isinstance(key, enum.Enum) else str(key)

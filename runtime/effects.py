@@ -28,7 +28,8 @@ def variable_of(place: ir.Expr) -> str | None:
 
 @dataclass
 class Writes:
-    """The variables that a step may assign; `parts`: it may also change its parts."""
+    """The variables that a step may assign; `parts`: it may change its parts, or which
+    there are."""
 
     variables: dict[str, None] = field(default_factory=dict[str, None])
     parts: bool = False
@@ -77,6 +78,8 @@ class Reach:
         name = variable_of(place)
         if name in self.ghosts:
             return  # It is not there when the machine runs.
+        if t.contains(place.type, t.Part):
+            out.parts = True  # A machine comes or goes.
         if name is not None:
             out.variables[name] = None
         elif not isinstance(root(place), ir.Local):

@@ -65,8 +65,17 @@ def part_of(cls: type[M], whole: State, parameters: Mapping[str, Any] | None) ->
     state.__time__, state.__universe__ = whole.__time__, whole.__universe__
     state.__watch__ = PART
     if parameters is not None:
-        begin(state, parameters)
+        _begin_part(state, parameters)
     return made
+
+
+def _begin_part(state: State, parameters: Mapping[str, Any]) -> None:
+    """As `begin`, in a step of the whole: bounds are judged where the step ends."""
+    plan = state.__plan__
+    plan.fresh(state)
+    for name, value in parameters.items():
+        setattr(state, name, value)
+    _assume(state)
 
 
 def begin(
@@ -84,12 +93,18 @@ def begin(
     (fresh or plan.fresh)(state)
     for name, value in parameters.items():
         setattr(state, name, plan.parameters[name](value, state.__universe__))
+    _assume(state)
+    if fresh is None and (plan.families or not plan.judged):
+        judge_all(state)  # Initial values depend on nothing, but a part's on its key.
+        plan.judged = True
+
+
+def _assume(state: State) -> None:
+    """ValueError where the parameters are not those that the machine assumes."""
+    plan = state.__plan__
     for name in plan.assumed:
         if not plan.functions[name](state):
             raise ValueError(f"{plan.name}: the assumption {name} is false of these parameters")
-    if not plan.judged and fresh is None:
-        judge_all(state)  # Initial values depend on nothing: once is enough.
-        plan.judged = True
 
 
 def _elements(universe: Universe) -> dict[str, tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from lawful.spec import types as t
 from lawful.spec.bounds import bounded, breach
 from lawful.spec.outcomes import MachineFault, PropertyViolated, Refused, Undefined
 
-from .choice import NO_VALUE, UNSET, Saved, control, decide, ignored, restore, save, tree
+from .choice import NO_VALUE, UNSET, Saved, control, decide, ignored, path_to, restore, save, tree
 from .guards import AllRefused, Broken, Refusal, said
 from .plan import State, Way
 
@@ -20,14 +20,19 @@ def judge(state: State, way: Way, saved: list[Saved]) -> None:
     """Raise `Broken` where a variable is out of its bounds after the step."""
     before = {id(s.state): dict(zip(s.names, s.values, strict=True)) for s in saved}
     for each in tree(state) if way.composite else (state,):
+        known = before.get(id(each))
         names = each.__plan__.variables if way.composite else way.writes
+        if known is None and each is not state:
+            names = tuple(each.__plan__.fields)  # A new part: its parameters, too.
         for name in names:
-            judge_variable(each, name, before.get(id(each), {}).get(name, UNSET))
+            judge_variable(each, name, (known or {}).get(name, UNSET), state)
         each.__odd__ = False
 
 
-def judge_variable(state: State, name: str, old: Any) -> None:
-    """Raise `Broken` where this variable, which was `old`, is out of its bounds."""
+def judge_variable(state: State, name: str, old: Any, whole: State | None = None) -> None:
+    """Raise `Broken` where this variable, which was `old`, is out of its bounds; `whole` is the
+    machine that its own is a part of.
+    """
     kind = state.__plan__.fields[name]
     value = getattr(state, name, UNSET)
     if value is old or value is UNSET or not bounded(kind):
@@ -35,7 +40,8 @@ def judge_variable(state: State, name: str, old: Any) -> None:
     if state.__odd__ or old is UNSET or not _screened(kind):
         found = breach(value, kind)
         if found is not None:
-            raise out_of_bounds(name, found)
+            where = "" if whole is None else path_to(whole, state)
+            raise out_of_bounds(f"{where}{name}", found)
 
 
 def _screened(kind: t.Type) -> bool:
@@ -48,13 +54,16 @@ def _screened(kind: t.Type) -> bool:
 
 
 def judge_all(state: State) -> None:
-    """Raise `PropertyViolated` where a variable of a new instance is out of its bounds."""
+    """Raise `PropertyViolated` where a variable of a new instance, or of a part of it, is out of
+    its bounds.
+    """
     plan = state.__plan__
-    for name in plan.variables:
-        try:
-            judge_variable(state, name, UNSET)
-        except Broken as broken:
-            raise PropertyViolated(plan.name, "initial", broken.name, broken.what) from None
+    for each in tree(state):
+        for name in plan.variables if each is state else each.__plan__.fields:
+            try:
+                judge_variable(each, name, UNSET, state)
+            except Broken as broken:
+                raise PropertyViolated(plan.name, "initial", broken.name, broken.what) from None
 
 
 def judge_odd(state: State, way: Way) -> None:
@@ -64,7 +73,7 @@ def judge_odd(state: State, way: Way) -> None:
 
 def out_of_bounds(what: str, found: str) -> Broken:
     """The breach of a variable, or of the output."""
-    inside = found.startswith(("[", "."))
+    inside = found[0] in "[. "
     return Broken("bounds", said(f"{what}{found}" if inside else f"{what}: {found}"))
 
 

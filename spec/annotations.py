@@ -91,6 +91,8 @@ class TypeReader:
             self.refuse(place, _spelled(annotation), FORMS, self._instead(annotation))
             return t.Unknown()
         self._judge(found, place)
+        if len(self.problems.found) > before and t.contains(found, t.Part):
+            return t.Unknown()
         self.used[found] = None
         return found
 
@@ -130,12 +132,12 @@ class TypeReader:
 
     def _judge(self, found: t.Type, place: Place) -> None:
         """What is immutable inside what, and which alternatives can be told apart."""
+        if t.contains(found, t.Part):
+            self._judge_machines(found, place)
+            return
         match found:
             case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item) if not t.immutable(item):
-                self.refuse(
-                    place, f"{item} inside {found}", "immutable elements and keys",
-                    "use frozenset, tuple or a Record for what is inside",
-                )
+                self._frozen_inside(item, found, place)
             case t.Union() if not t.proper_union(found) or not t.immutable(found):
                 self.refuse(
                     place, str(found), "a union of Records, or one immutable type and None",
@@ -144,8 +146,6 @@ class TypeReader:
             case _:
                 pass
         inside = t.element(found) if not isinstance(found, t.Map) else found.value
-        if isinstance(found, t.Map | t.Seq) and isinstance(inside, t.Part):
-            self.later(place, str(found), "declare the parts one by one: first: Peer = Peer()")
         if t.contains(found, t.Clock) and not isinstance(found, t.Clock):
             self.refuse(
                 place, str(found), "a Clock as a field of its own", "declare clock: Clock = Clock()"
@@ -153,6 +153,32 @@ class TypeReader:
         family = isinstance(found, t.Map) and found.mutable and isinstance(inside, t.Timer)
         if t.contains(found, t.Timer) and not isinstance(found, t.Timer) and not family:
             self.refuse(place, str(found), "a Timer, or dict[K, Timer]", "use dict[K, Timer]")
+
+    def _frozen_inside(self, item: t.Type, found: t.Type, place: Place) -> None:
+        self.refuse(
+            place, f"{item} inside {found}", "immutable elements and keys",
+            "use frozenset, tuple or a Record for what is inside",
+        )
+
+    def _judge_machines(self, found: t.Type, place: Place) -> None:
+        """Machines stand alone, or in a dict: each has one place, which transitions name."""
+        match found:
+            case t.Part():
+                return
+            case t.Map(value=t.Part(), mutable=True, key=key) if not t.contains(key, t.Part):
+                if not t.immutable(key):
+                    self._frozen_inside(key, found, place)
+                return
+            case t.Seq(item=t.Part() as part):
+                rewrite = f"use dict[int, {part}] with the position as key"
+            case t.Map(key=outer, value=t.Map(key=key, value=t.Part() as part)):
+                rewrite = f"use one dict with pairs as keys: dict[tuple[{outer}, {key}], {part}]"
+            case t.Union(options=options):
+                one = next(o for o in options if t.contains(o, t.Part))
+                rewrite = f"use dict[K, {one}]: there is no machine where there is no key"
+            case _:
+                rewrite = "use dict[K, Peer], and keep keys wherever a machine is meant"
+        self.refuse(place, str(found), "a machine by itself, or in a dict[K, Peer]", rewrite)
 
     def _class(self, cls: type, place: Place) -> t.Type | None:
         plain: dict[type, t.Type] = {

@@ -8,10 +8,11 @@ from typing import Any
 from . import exprs, ir, tree, words
 from . import types as t
 from .cases import match_statement
-from .context import Body, root, unpacked
+from .context import Body, is_machine_path, root, unpacked
 from .effects import Effect, effect, may_change
 from .errors import Place, a
 from .facts import facts_if
+from .families import name_members, round_of
 from .methods import refused
 from .operators import binary
 from .order import changed_while_iterated, order_matters
@@ -75,7 +76,7 @@ def _into(b: Body, node: tree.Set, changing: Effect, place: ir.Expr) -> list[ir.
     if not t.fits(kind, place.type):
         exprs.misfit(b, node.value.place, kind, place.type)
     local = b.temporary(kind, node.place)
-    b.forget_state()
+    _after(b, make)
     b.replaced(place)
     return [make(local), ir.Assign(node.place, place, local)]
 
@@ -105,9 +106,18 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
         own_container(b, value, node.value.place)
         b.bind({name: t.Unknown()})
         return []
-    named = not t.immutable(value.type) and isinstance(root(value), ir.Self)
-    if named and isinstance(value, ir.Field | ir.Item) and wanted is None:
+    named = not t.immutable(value.type) and is_machine_path(value)
+    machine = t.contains(value.type, t.Part)
+    if named and isinstance(value, ir.Field | ir.Item) and (wanted is None or machine):
         return name_place(b, target, value)
+    if machine:
+        b.problem(
+            "L202", node.value.place, f"{a(value.type)} kept in {name}",
+            "machines where they stand in the state",
+            f"put it there first, and name the place: self.peers[p] = ...; {name} = self.peers[p]",
+        )
+        b.bind({name: t.Unknown()})
+        return []
     return [_assign_local(b, node, target, (value, wanted))]
 
 
@@ -270,10 +280,13 @@ def _evaluate(b: Body, node: tree.Evaluate) -> list[ir.Stmt]:
 def _after(b: Body, make: Callable[[ir.Expr | None], ir.Stmt]) -> ir.Stmt:
     """The statement of a call that changes something; what was known before is forgotten."""
     made = make(None)
-    if isinstance(made, ir.Update):
-        b.updated(made.target)
-    else:
-        b.forget_state()
+    match made:
+        case ir.Update(target=target):
+            b.updated(target)
+        case ir.Step():
+            b.stepped()
+        case _:
+            b.forget_state()
     return made
 
 
@@ -322,18 +335,29 @@ def _choose(b: Body, node: tree.Choose) -> list[ir.Stmt]:
 
 def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
     over, item = exprs.iterable(b, node.over)
-    bound = unpacked(item, node.names)
+    turn = round_of(b, over, item, node.names)
+    over, names = turn.over, turn.names
+    bound = unpacked(turn.item, names)
     if bound is None:
         b.problem(
-            "L203", node.place, f"{len(node.names)} names for {a(item)}",
+            "L203", node.place, f"{len(names)} names for {a(item)}",
             "one name, or as many as the tuple has items", "unpack tuples only",
         )
-        bound = dict.fromkeys(node.names, t.Unknown())
+        bound = dict.fromkeys(names, t.Unknown())
     b.bind(bound)
     b.facts = {}  # What a round changes is not known when the next one begins.
+    kept, steady = dict(b.aliases), set(b.steady)
+    name_members(b, turn.members)
+    again = tree.assigned_names(node.body)
+    b.steady = (steady | set(names)) - again
+    if turn.members and again & {*names, *turn.members}:
+        b.problem(
+            "L206", node.place, "a member of a family whose name the loop assigns",
+            "a local that is assigned once", "use another name for this",
+        )
     body = _inner(b, node.body)
-    b.facts = {}
-    loop = ir.Loop(node.place, node.names, over, body)
+    b.facts, b.aliases, b.steady = {}, kept, steady
+    loop = ir.Loop(node.place, names, over, body)
     if not t.ordered(over.type) and not isinstance(over.type, t.Unknown):
         culprit = order_matters(loop, b.scene.functions())
         if culprit is not None:

@@ -101,7 +101,12 @@ def _hoisted(
         )
         return b.wrong(node.place)
     local = b.temporary(type, node.place)
-    b.hoisted.append(make(local))
+    made = make(local)
+    b.hoisted.append(made)
+    if isinstance(made, ir.Step):
+        b.stepped()
+    elif not isinstance(made, ir.Update):
+        b.forget_state()
     return local
 
 

@@ -8,6 +8,7 @@ from .context import Body, Resolver, unpacked
 from .errors import a
 from .exprs import expr, iterable, join, truth, unordered
 from .facts import facts_if
+from .families import name_members, round_of
 from .order import identity, injective
 from .ranking import compared
 from .walk import free_locals
@@ -67,20 +68,23 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
     in_order = True
     for clause in given:
         over, item = iterable(b, clause.over)
+        turn = round_of(b, over, item, clause.names)
+        over = turn.over
         in_order = in_order and (t.ordered(over.type) or isinstance(over.type, t.Unknown))
-        bound = unpacked(item, clause.names)
+        bound = unpacked(turn.item, turn.names)
         if bound is None:
             b.problem(
-                "L203", clause.place, f"{len(clause.names)} names for {a(item)}",
+                "L203", clause.place, f"{len(turn.names)} names for {a(item)}",
                 "one name, or as many as the tuple has items", "unpack tuples only",
             )
-            bound = dict.fromkeys(clause.names, t.Unknown())
+            bound = dict.fromkeys(turn.names, t.Unknown())
         b.bind(bound)
+        name_members(b, turn.members)
         conditions: list[ir.Expr] = []
         for condition in clause.conditions:
             conditions.append(truth(b, condition))
             b.facts.update(facts_if(conditions[-1], True))
-        out.append(ir.Clause(clause.place, clause.names, over, tuple(conditions)))
+        out.append(ir.Clause(clause.place, turn.names, over, tuple(conditions)))
     return tuple(out), in_order
 
 

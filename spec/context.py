@@ -64,7 +64,8 @@ class Body:
 
     `owned` are the locals that hold a container of their own, `aliases` those that name a place;
     of these the `dead` name one that was replaced since. `assigned` is what the body assigns
-    anywhere: such a name is never one of the module. `evaluated` tells that something that a step
+    anywhere: such a name is never one of the module; but `steady` are variables of loops round here
+    that nothing else assigns. `evaluated` tells that something that a step
     could change, or that could refuse, was evaluated before in the same statement.
     """
 
@@ -78,6 +79,7 @@ class Body:
     aliases: dict[str, ir.Expr] = field(default_factory=dict[str, ir.Expr])
     dead: set[str] = field(default_factory=set[str])
     assigned: frozenset[str] = frozenset()
+    steady: set[str] = field(default_factory=set[str])
     facts: dict[ir.Expr, t.Type] = field(default_factory=dict[ir.Expr, t.Type])
     hoisted: list[ir.Stmt] | None = None
     evaluated: bool = False
@@ -164,9 +166,20 @@ class Body:
         self.facts = {e: f for e, f in self.facts.items() if not mentions(e, target)}
 
     def forget_state(self) -> None:
-        """After a step or a helper changed the state: only facts about locals remain."""
-        self.facts = {e: f for e, f in self.facts.items() if isinstance(e, ir.Local)}
+        """After a helper changed the state: only facts about locals remain."""
+        self._forget_facts()
         self.dead |= {n for n, path in self.aliases.items() if isinstance(root(path), ir.Self)}
+
+    def stepped(self) -> None:
+        """After a part's step: what this machine has itself is where it was."""
+        self._forget_facts()
+        self.dead |= {
+            name for name, path in self.aliases.items()
+            if isinstance(root(path), ir.Self) and within_part(path)
+        }
+
+    def _forget_facts(self) -> None:
+        self.facts = {e: f for e, f in self.facts.items() if isinstance(e, ir.Local)}
 
     def replaced(self, target: ir.Expr) -> None:
         """After another value was put at `target`: names of what was there name nothing."""
@@ -192,6 +205,25 @@ def root(expr: ir.Expr) -> ir.Expr:
     while isinstance(expr, ir.Field | ir.Item | ir.Narrow):
         expr = expr.of
     return expr
+
+
+def is_machine_path(expr: ir.Expr) -> bool:
+    """Whether the expression names a place in a machine: this one, or one that is only read."""
+    base = root(expr)
+    return isinstance(base, ir.Self) or (
+        isinstance(base, ir.Local) and isinstance(base.type, t.Part)
+    )
+
+
+def within_part(path: ir.Expr) -> bool:
+    """Whether a step of a part may put something else at this place: it lies inside a part."""
+    inside = isinstance(path, ir.Item) or not isinstance(path.type, t.Part)
+    while isinstance(path, ir.Field | ir.Item | ir.Narrow):
+        path = path.of
+        if inside and isinstance(path.type, t.Part) and not isinstance(path, ir.Self):
+            return True
+        inside = inside or isinstance(path, ir.Item)
+    return False
 
 
 def is_path(expr: ir.Expr) -> bool:

@@ -148,6 +148,11 @@ def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
             "make a new value: a | {x}, or replace(...)",
         )
         return t.NOTHING, nothing
+    if op == "pop" and t.contains(kind, t.Part):
+        b.problem(
+            "L205", place, f"pop of {a(kind)}", "del", "write del self.peers[p]; read it before"
+        )
+        return t.Unknown(), nothing
     result, params = _signature(b, node, kind, op)
     args = arguments(b, node, params)
     for arg in args:

@@ -88,6 +88,13 @@ def form(value: Any, kind: t.Type) -> ir.Json:
     """The JSON form of a value in a refusal; of a large container only how large it is."""
     if isinstance(kind, t.Set | t.Map | t.Seq | t.Bag) and len(value) > MOST_ELEMENTS:
         return f"{len(value)} elements"
+    return plain(value, kind)
+
+
+def plain(value: Any, kind: t.Type) -> ir.Json:
+    """The JSON form of a value; of a family of machines only who is in it."""
+    if isinstance(kind, t.Map) and t.part_of(kind) is not None:
+        return encode(frozenset(value), t.Set(kind.key, mutable=False))
     return encode(value, kind)
 
 

@@ -10,7 +10,10 @@ from .constants import constant
 from .context import MISSING, Body, Resolver
 from .errors import Place, a, nearest
 from .facts import facts_if
+from .families import gathered
 from .walk import may_be_undefined
+
+VALUES = (t.Tuple, t.Seq, t.Set, t.Bag, t.Union)  # No machine is kept in one of these.
 
 
 def expr(b: Body, node: tree.Expression, expected: t.Type | None = None) -> ir.Expr:
@@ -27,6 +30,9 @@ def infer(b: Body, node: tree.Expression, hint: t.Type | None) -> ir.Expr:
     found = b.scene.expressions[type(node)](b, node, hint)
     if may_be_undefined(found):
         b.evaluated = True
+    if isinstance(found.type, VALUES) and t.contains(found.type, t.Part):
+        gathered(b, found.place, found.type)
+        return b.wrong(node.place)
     return found
 
 
@@ -308,7 +314,11 @@ def unordered(b: Body, place: Place, found: str) -> None:
 
 
 def _interpolated(b: Body, node: tree.Interpolated, expected: t.Type | None) -> ir.Expr:
-    return ir.Format(node.place, t.TEXT, tuple(expr(b, part) for part in node.parts))
+    parts = tuple(expr(b, part) for part in node.parts)
+    for part in parts:
+        if t.contains(part.type, t.Part):
+            gathered(b, part.place, part.type)
+    return ir.Format(node.place, t.TEXT, parts)
 
 
 def _function(b: Body, node: tree.Function, expected: t.Type | None) -> ir.Expr:

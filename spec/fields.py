@@ -40,6 +40,10 @@ class Fields:
             kind = self.reader.read_field(annotation, place, inside_class(owner))
             if isinstance(kind, t.Part):
                 kind = self._part(kind, self.default(name), owner)
+            elif isinstance(kind, t.Map) and isinstance(kind.value, t.Part):
+                part = self._part(kind.value, None, owner)
+                unknown = isinstance(part, t.Unknown)
+                kind = part if unknown else dataclasses.replace(kind, value=part)
             if marked(annotation, "param"):
                 self.parameters.append((name, self._parameter(name, kind)))
             else:

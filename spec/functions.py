@@ -14,10 +14,20 @@ from .comps import comprehension
 from .context import MISSING, Body
 from .errors import Place, a
 from .facts import facts_if
+from .families import gathered
 from .methods import arguments, only, refused
 from .walk import always_defined
 
 Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
+
+
+def _values(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
+    """What is iterated, and the type of its elements, which are values and no machines."""
+    over, item = exprs.iterable(b, node)
+    if t.contains(item, t.Part):
+        gathered(b, over.place, over.type)
+        return b.wrong(node.place), t.Unknown()
+    return over, item
 
 
 def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
@@ -39,7 +49,7 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
             made = comprehension(b, argument, kind, None)
             found: ir.Expr = dataclasses.replace(made, place=node.place)
         else:
-            over, item = exprs.iterable(b, argument)
+            over, item = _values(b, argument)
             if kind in ("min", "max"):
                 item = ranking.compared(b, node.place, (item,), kind)
             elif not t.fits(item, type):
@@ -124,7 +134,9 @@ def _collected(kind: str, op: str) -> Caller:
             of = exprs.expr(b, argument, _as_set_or_list(argument.kind, wanted))
             item = wanted
         else:
-            of, item = exprs.iterable(b, argument)
+            of, item = _values(b, argument)
+            if isinstance(of.type, t.Unknown):
+                return b.wrong(node.place)
         if kind in ("list", "tuple") and not t.ordered(of.type) and of.type != t.Unknown():
             exprs.unordered(b, node.place, f"{kind}(...) of an unordered collection")
         if kind == "sorted":
@@ -170,7 +182,7 @@ def _counter(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return ir.Op(node.place, kind, "counter_of", (ir.Op(node.place, kind, "map", ()),))
     if not only(b, node, 1):
         return b.wrong(node.place)
-    of, item = exprs.iterable(b, node.args[0])
+    of, item = _values(b, node.args[0])
     if isinstance(of.type, t.Map) and not isinstance(of.type.value, t.Int):
         return refused(b, node, "Counter of a collection, or of a map to counts", "L203")
     return ir.Op(node.place, t.Bag(item), "counter_of", (of,))
@@ -179,7 +191,7 @@ def _counter(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
 def _len(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if not only(b, node, 1):
         return b.wrong(node.place)
-    of, _ = exprs.iterable(b, node.args[0])
+    of, _ = _values(b, node.args[0])
     if isinstance(of, ir.Op) and of.op in ("zip", "enumerate", "reversed"):
         return refused(b, node, "a collection: an iterator has no length", "L203")
     return ir.Op(node.place, t.INT, "len", (of,))
@@ -196,7 +208,7 @@ def _ordered_iter(op: str) -> Caller:
     """`reversed`, `enumerate` and `zip`: of ordered collections."""
 
     def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-        made = [exprs.iterable(b, arg) for arg in node.args]
+        made = [_values(b, arg) for arg in node.args]
         if not made or node.keywords or (op != "zip" and len(made) != 1):
             return refused(b, node, f"{op} of collections")
         for of, _ in made:

@@ -159,11 +159,12 @@ def _expectations(
 
 
 def _property_names(machine: ir.Machine, whole: ir.Machine) -> Iterator[str]:
-    """The names of all properties; those of parts as `part.property`."""
+    """The names of all properties; those of parts, and of all in a family, as `part.property`."""
     yield from (p.name for p in machine.properties)
     for v in machine.variables:
-        if isinstance(v.type, t.Part):
-            inner = next((m for m in whole.parts if m.name == v.type.machine), None)
+        part = t.part_of(v.type)
+        if part is not None:
+            inner = next((m for m in whole.parts if m.name == part.machine), None)
             names = () if inner is None else _property_names(inner, whole)
             yield from (f"{v.name}.{name}" for name in names)
 

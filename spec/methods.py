@@ -7,7 +7,7 @@ from collections.abc import Callable
 from . import exprs, ir, tree
 from . import types as t
 from .context import Body
-from .errors import nearest
+from .errors import a, nearest
 from .operators import SETS
 
 
@@ -103,6 +103,12 @@ def _get(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
     key = of.type.key if isinstance(of.type, t.Map) else t.element(of.type)
     value = of.type.value if isinstance(of.type, t.Map) else t.INT
     assert key is not None
+    if isinstance(value, t.Part):
+        b.problem(
+            "L205", node.place, f"get of {a(of.type)}", "a machine that is there",
+            "name the place, once it is there: if p in self.peers: peer = self.peers[p]",
+        )
+        return b.wrong(node.place)
     if len(node.args) == 2:
         args = arguments(b, node, (("key", key), ("default", value)))
         kind = value

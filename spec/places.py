@@ -75,6 +75,11 @@ def unassignable(b: Body, place: Place, found: str, rewrite: str) -> bool:
     return False
 
 
+def _steady(b: Body, key: ir.Expr) -> bool:
+    """Whether a key is a local that nothing assigns while the name of the place is used."""
+    return isinstance(key, ir.Local) and (key.name not in b.assigned or key.name in b.steady)
+
+
 def name_place(b: Body, target: tree.Name, value: ir.Expr) -> list[ir.Stmt]:
     """A local that names a mutable place: every use of it is a use of the place."""
     out: list[ir.Stmt] = []
@@ -85,7 +90,7 @@ def name_place(b: Body, target: tree.Name, value: ir.Expr) -> list[ir.Stmt]:
                 return dataclasses.replace(path, of=pinned(of))
             case ir.Item(of=of, key=key):
                 held = pinned(of)
-                if not isinstance(key, ir.Const):
+                if not isinstance(key, ir.Const) and not _steady(b, key):
                     local = b.temporary(key.type, key.place)
                     out.append(ir.Assign(key.place, local, key))
                     key = local

@@ -65,7 +65,16 @@ def own_container(b: Body, value: ir.Expr, place: Place) -> None:
     """Note that a value which is to be stored is a container that stands elsewhere, too."""
     if isinstance(value, ir.Self):
         b.problem("L211", place, "a second name of the machine itself", "self", "write self")
-    if isinstance(value.type, t.Timer | t.Part) or fresh(value):
+        return
+    if isinstance(value.type, t.Timer) or fresh(value):
+        return
+    if t.contains(value.type, t.Part):
+        part = value.type.value if isinstance(value.type, t.Map) else value.type
+        b.problem(
+            "L211", place, f"{a(value.type)} that stands elsewhere", "a new machine",
+            f"make one, {part}(...), and give it what it needs by its transitions; "
+            f"or keep its key",
+        )
         return
     word = _copier(value.type)
     rewrite = f"copy it: {word}(...)" if word else "copy it, or keep an immutable value"

@@ -72,13 +72,16 @@ class Signatures:
             self._unannotated(place, f"the parameter {name}", f"{name}: Nat")
             return t.Unknown()
         kind = self.reader.read(hints[name], place, names)
-        if isinstance(kind, t.Part):
-            self.problems.add(
-                "L190", place, f"{name}: {kind}, a machine", "what this version supports",
-                "name the part: self.peer.step()",
-            )
+        if t.contains(kind, t.Part):
+            self._machine(place, f"{name}: {kind}, a machine")
             return t.Unknown()
         return kind
+
+    def _machine(self, place: Place, found: str) -> None:
+        self.problems.add(
+            "L202", place, found, "values: a machine is none",
+            "pass its key, and name it in the body: self.peers[p]",
+        )
 
     def _output(self, head: str, hints: Mapping[str, Any], place: Place, names: Names) -> t.Type:
         wanted: t.Type | None = t.BOOL if head in BOOLEAN else None
@@ -96,6 +99,9 @@ class Signatures:
         if wanted is not None and found != wanted and not isinstance(found, t.Unknown):
             what = f"{'an' if head[0] in 'aei' else 'a'} {head} that gives {a(found)}"
             self.problems.add("L203", place, what, f"-> {wanted}", f"annotate it -> {wanted}")
+        if t.contains(found, t.Part):
+            self._machine(place, f"-> {found}, a machine")
+            return t.Unknown()
         return wanted or found
 
     def _unannotated(self, place: Place, what: str, example: str) -> None:

@@ -235,6 +235,12 @@ def union(members: tuple[Type, ...]) -> Type:
     return flat[0] if len(flat) == 1 else Union(tuple(flat))
 
 
+def part_of(type: Type) -> Part | None:
+    """The machine that a variable of this type is, or that each member of its family is."""
+    of = type.value if isinstance(type, Map) else type
+    return of if isinstance(of, Part) else None
+
+
 def proper_union(type: Type) -> bool:
     """Whether the alternatives can be told apart: records, or one other type, and None."""
     some = [option for option in options(type) if not isinstance(option, Nothing | Unknown)]

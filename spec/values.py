@@ -171,14 +171,16 @@ def encode(value: Any, type: t.Type) -> Json:
         case t.Set(item=item):
             return {"$set": sorted((encode(v, item) for v in value), key=rank)}
         case t.Bag(item=item):
-            return _pairs(((encode(k, item), n) for k, n in value.items() if n), item)
+            return encoded_map(((k, n) for k, n in value.items() if n), item)
         case t.Map(key=key, value=of):
-            return _pairs(((encode(k, key), encode(v, of)) for k, v in value.items()), key)
+            return encoded_map(((k, encode(v, of)) for k, v in value.items()), key)
         case _:
             raise TypeError(f"no JSON form for {type}")
 
 
-def _pairs(pairs: Iterable[tuple[Json, Json]], key: t.Type) -> Json:
+def encoded_map(items: Iterable[tuple[Any, Json]], key: t.Type) -> Json:
+    """The JSON form of a map with keys of this type, from keys and the forms of their values."""
+    pairs = ((encode(k, key), v) for k, v in items)
     rows = sorted(pairs, key=lambda pair: rank(pair[0]))
     if isinstance(key, t.Enum | t.Sort | t.Text):
         return {str(k): v for k, v in rows}

@@ -22,7 +22,7 @@ from tests.classics.jugs import Jugs
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
 
-from . import conforming, machines, rings, small
+from . import conforming, families, machines, rings, small
 
 QUICK = settings(
     derandomize=True, deadline=None, database=None, max_examples=5, stateful_step_count=30
@@ -43,7 +43,7 @@ def is_machine(value: object) -> bool:
 
 
 MACHINES = [
-    *defined(small), *defined(rings), *defined(conforming), *defined(machines),
+    *defined(small), *defined(rings), *defined(conforming), *defined(machines), *defined(families),
     Jugs, Peterson, TwoPhase, LinkFixed, LinkAsSeed,
 ]
 

@@ -25,7 +25,8 @@ from lawful.spec import bounds, ir, ops
 from lawful.spec import types as t
 from lawful.spec.errors import NOWHERE
 from lawful.spec.resolve import Resolved, resolve
-from lawful.spec.values import FrozenBag, FrozenMap, Token, encode
+from lawful.spec.values import FrozenBag, FrozenMap, Token, encode, encoded_map
+from tests.checks.families import Hub, Rack
 from tests.checks.rings import Ring
 from tests.checks.small import Board, Cell, Collections, Lamp, Numbers, Table
 from tests.classics.peterson import Peterson
@@ -105,7 +106,7 @@ def to_json(value: Any, kind: t.Type, machine: ir.Machine) -> Any:
             pairs = zip(fields_of(part), value, strict=True)
             return {field: to_json(v, of, machine) for (field, of), v in pairs}
         case t.Map(key=key, value=t.Part() as of):
-            return {str(encode(k, key)): to_json(v, of, machine) for k, v in value.items()}
+            return encoded_map(((k, to_json(v, of, machine)) for k, v in value.items()), key)
         case _:
             return encode(value, kind)
 
@@ -251,6 +252,8 @@ CLASSES = (
     ReceiverEntryFixed,
     SenderEntryAsSeed,
     ReceiverEntryAsSeed,
+    Hub,
+    Rack,
 )
 
 

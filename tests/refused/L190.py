@@ -11,7 +11,6 @@ class Entry(Machine):
 
 class Table(Machine):
     next: Annotated[int, Serial(bits=16)] = 0
-    peers: dict[Nat, Entry] = {}
     queue: list[Nat] = []
 
     @transition()

@@ -18,6 +18,10 @@ class Message(Record):
     body: list[Nat]
 
 
+class Cell(Machine):
+    held: Nat = 0
+
+
 class Peer(Machine):
     name: str = "a"
     data: bytes | None = None
@@ -30,9 +34,18 @@ class Peer(Machine):
     either: Nat | bool = 0
     even: Annotated[int, MultipleOf(2)] = 0
     few: Annotated[set[Nat], MaxLen(2)] = set()
+    cells: list[Cell] = []
+    maybe: Cell | None = None
+    grid: dict[Nat, dict[Nat, Cell]] = {}
+    shelf: dict[Nat, Cell] = {}
 
     @transition()
     def send(self, message: Message) -> None: ...
+
+    @transition()
+    def fill(self, cell: Cell) -> None:
+        kept = tuple(self.shelf.values())
+        new = Cell()
 
     @transition()
     def many(self, messages: list[Nat]) -> set[Nat]:

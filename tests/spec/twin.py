@@ -15,9 +15,11 @@ import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from lawful.checks.boxes import freeze
+from lawful.checks.reference import Reference
 from lawful.spec import ir, words
 from lawful.spec import types as t
-from lawful.spec.bounds import breach
+from lawful.spec.bounds import Values, breach
 from lawful.spec.members import chain_of, vars_before
 from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.values import FrozenBag, FrozenMap
@@ -176,10 +178,12 @@ def _shim(value: Any) -> Any:
         return value
 
 
-def _globals(real: Mapping[str, Any]) -> dict[str, Any]:
+def _globals(real: Mapping[str, Any], makers: Mapping[Any, Any]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, value in real.items():
-        if isinstance(value, types.ModuleType) and value.__name__ == "lawful":
+        if isinstance(value, type) and value in makers:
+            out[name] = makers[value]
+        elif isinstance(value, types.ModuleType) and value.__name__ == "lawful":
             out[name] = _Words(value)
         elif isinstance(value, types.FunctionType) and value.__module__ == real.get("__name__"):
             out[name] = types.FunctionType(
@@ -190,6 +194,13 @@ def _globals(real: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
+def _parts(resolved: Resolved) -> Iterator[tuple[str, type[Any]]]:
+    """The classes of the parts, and of theirs."""
+    for name, part in resolved.parts.items():
+        yield name, part
+        yield from _parts(resolve(part))
+
+
 class Twin:
     """The twin classes of a machine and its parts, and one step of an instance."""
 
@@ -197,12 +208,28 @@ class Twin:
         self.resolved: Resolved = resolve(cls)
         self.machine = self.resolved.machine
         self.sizes = sizes
-        self.classes: dict[str, type[Any]] = {self.machine.name: self._twin(cls)}
-        for name, part in self.resolved.parts.items():
-            self.classes[name] = self._twin(part)
         self.machines = {m.name: m for m in (self.machine, *self.machine.parts)}
         ticks = [v.type.tick for v in self.machine.variables if isinstance(v.type, t.Clock)]
         self.tick = ticks[0] if ticks else None
+        self.reference = Reference(self.machine, self.resolved.world)
+        self.reference.domains = Values(self.resolved.world, dict(sizes)).of
+        parts = dict(_parts(self.resolved))
+        self.makers = {part: self._maker(name) for name, part in parts.items()}
+        self.classes: dict[str, type[Any]] = {self.machine.name: self._twin(cls)}
+        for name, part in parts.items():
+            self.classes[name] = self._twin(part)
+
+    def _maker(self, name: str) -> Callable[..., Any]:
+        """Makes a twin of a part from its defaults, as its class would a part."""
+
+        def make(**parameters: Any) -> Any:
+            made = self.instance(name, freeze(self.reference.fresh(name, parameters)))
+            for p in self.machines[name].of_kind("assume"):
+                if not getattr(made, p.name)():
+                    raise ValueError(p.name)
+            return made
+
+        return make
 
     def _twin(self, cls: type[Any]) -> type[Any]:
         made: type[Any] = object
@@ -226,9 +253,9 @@ class Twin:
         cells: list[types.CellType] = []
         for name, cell in zip(real.__code__.co_freevars, real.__closure__ or (), strict=True):
             cells.append(types.CellType(made) if name == "__class__" else cell)
+        around = _globals(real.__globals__, self.makers)
         function = types.FunctionType(
-            real.__code__, _globals(real.__globals__), real.__name__, real.__defaults__,
-            tuple(cells),
+            real.__code__, around, real.__name__, real.__defaults__, tuple(cells)
         )
         if head is None or head.kind != "transition":
             return function
@@ -322,13 +349,18 @@ class Twin:
         return "done", after, output
 
     def _breach(self, machine: str, state: tuple[Any, ...]) -> bool:
-        for row, value in zip(self.machines[machine].variables, state, strict=False):
-            if isinstance(row.type, t.Part):
-                if self._breach(row.type.machine, value):
-                    return True
-            elif breach(value, row.type) is not None:
+        rows: list[tuple[t.Type, Any]] = []
+        for (_, kind), value in zip(self._fields(machine), state, strict=True):
+            part = t.part_of(kind)
+            if part is None:
+                rows.append((kind, value))
+                continue
+            members = value.values() if isinstance(kind, t.Map) else (value,)
+            if any(self._breach(part.machine, member) for member in members):
                 return True
-        return False
+            if isinstance(kind, t.Map):
+                rows += [(kind.key, key) for key in value]
+        return any(breach(value, kind) is not None for kind, value in rows)
 
     def holds(self, name: str, state: tuple[Any, ...], *more: Any) -> bool | str:
         """The value of a property, or "undefined"."""
