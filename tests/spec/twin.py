@@ -24,6 +24,8 @@ from lawful.spec.members import chain_of, vars_before
 from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.values import FrozenBag, FrozenMap
 
+from .sorts import elements, rank, ring
+
 UNDEFINED = (
     KeyError, IndexError, ZeroDivisionError, ValueError, AttributeError, TypeError,
     UnboundLocalError, RuntimeError,
@@ -135,19 +137,10 @@ def _can(method: Any, /, *args: Any) -> bool:
     return True
 
 
-def _ring(element: Any) -> list[Any]:
-    sort: Any = element.__class__
-    return [*sort]
-
-
-def _rank(element: Any, /) -> int:
-    return _ring(element).index(element)
-
-
 def _neighbour(step: int) -> Callable[[Any], Any]:
     def find(element: Any, /) -> Any:
-        ring = _ring(element)
-        return ring[(ring.index(element) + step) % len(ring)]
+        round_it = ring(element)
+        return round_it[(round_it.index(element) + step) % len(round_it)]
 
     return find
 
@@ -157,7 +150,7 @@ SHIMS = {
     words.refuse: _refuse,
     words.needed: _needed,
     words.can: _can,
-    words.rank: _rank,
+    words.rank: rank,
     words.successor: _neighbour(1),
     words.predecessor: _neighbour(-1),
 }
@@ -430,36 +423,3 @@ def _dispatch(machine: ir.Machine, event: ir.Event) -> Callable[..., Any]:
 
     run.__name__ = event.name
     return run
-
-
-class elements:  # used as a function
-    """Inside, iterating a sort gives as many elements as the scope says."""
-
-    def __init__(self, sizes: Mapping[str, int]) -> None:
-        self.sizes = sizes
-        self.meta: Any = type(words.Sort)
-
-    def __enter__(self) -> None:
-        sizes = self.sizes
-
-        def each(cls: Any) -> Iterator[Any]:
-            return iter([cls(f"{cls.__name__}{i + 1}") for i in range(sizes[cls.__name__])])
-
-        def count(cls: Any) -> int:
-            return sizes[cls.__name__]
-
-        self.kept = self.meta.__iter__, self.meta.__len__
-        self.meta.__iter__ = each
-        self.meta.__len__ = count
-        for name in ("__lt__", "__le__", "__gt__", "__ge__"):
-            setattr(words.OrderedSort, name, _by_rank(name))
-
-    def __exit__(self, *_: object) -> None:
-        self.meta.__iter__, self.meta.__len__ = self.kept
-        for name in ("__lt__", "__le__", "__gt__", "__ge__"):
-            delattr(words.OrderedSort, name)
-
-
-def _by_rank(name: str) -> Callable[[Any, Any], Any]:
-    """A comparison of elements of an ordered sort: that of their ranks."""
-    return lambda a, b: getattr(_rank(a), name)(_rank(b))
