@@ -81,7 +81,7 @@ class Run(Generic[T]):
         shown = self._shown()
         like = shown if isinstance(shown, Machine) else subject.like
         self.model = subject.model(like)
-        self.model.now = self.clock.now()
+        self.model.begin(self.clock.now())
         self.reading = Reading(self.machine, self.model.world, subject.unseen)
         plainly = subject.perform is None and subject.view is None
         self.lawful = isinstance(shown, Machine)
@@ -147,7 +147,7 @@ class Run(Generic[T]):
                 self._fire_due(far)
 
     def _event(self, act: Call, way: Way, args: Args) -> None:
-        self.model.now = self.clock.advance(FAR if way.timed else 0.0)
+        self._wait(way.timed)
         answer, hopeless, before = self.model.step(self.state, way, args), True, self.state
         if args:
             hopeless = self.hopeless(way)
@@ -156,6 +156,24 @@ class Run(Generic[T]):
         self._moved(before)
         if self.state == before:
             self.tried[way.name] += MOST if hopeless else 1
+
+    def _wait(self, timed: bool) -> None:
+        """Time passes before an event.
+
+        Without a clock so much that what is armed is due, where that may matter. With one, until
+        the next timer is due, or else by a tick every other time; past no urgent timer.
+        """
+        now, tick = self.clock.now(), self.model.tick
+        if not tick:
+            self.state = self.model.at(self.state, self.clock.advance(FAR if timed else 0.0))
+            return
+        wanted = now + tick * (len(self.acts) % 2)
+        if timed:
+            later = [due for _, due in self.model.deadlines(self.state) if due > now]
+            wanted = min(later, default=wanted)
+        passed = self.clock.advance(max(0.0, self.model.moment(self.state, wanted) - now))
+        # The sum may fall short of the deadline: it is the model's time that both are told.
+        self.state = self.model.at(self.state, passed)
 
     def _moved(self, before: State) -> None:
         self._near = None
@@ -197,8 +215,9 @@ class Run(Generic[T]):
         instance, before = self.instance, self.state
         assert instance is not None
         deadline = instance.lawful.next_deadline() or 0.0
+        far = far and not self.model.tick  # With a clock, what is urgent is never late.
         now = self.clock.advance(FAR if far else max(0.0, deadline - self.clock.now()))
-        self.model.now = max(now, deadline)
+        self.state = before = self.model.at(before, max(now, deadline))
         rows: list[Stepped] = []
         forget = instance.lawful.observe(rows.append)
         error: MachineFault | None = None

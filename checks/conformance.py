@@ -6,18 +6,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from lawful.runtime.timers import SimulatedClock, Time, ticks_of
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.bounds import Values
+from lawful.spec.explain import seconds
 from lawful.spec.outcomes import Reason
 from lawful.spec.resolve import Resolved
 from lawful.spec.sorting import in_order
+from lawful.spec.ticks import clock_of
 from lawful.spec.walk import everything
 from lawful.spec.words import Expected
 
 from .boxes import State
 from .meaning import Guard, NoValue
 from .near import Near
+from .passing import at_tick, timers
 from .reading import Armed, spelled
 from .reference import Done, Fault, Outcome, Reference, Refusal
 from .why import failure_of
@@ -136,7 +140,8 @@ def _timed(machine: ir.Machine, rows: tuple[ir.Transition, ...]) -> bool:
 class Model:
     """One machine's steps and properties; `given` are the elements of sorts, where known.
 
-    `now`: the time at which steps happen, for the deadlines of timers.
+    `now`: the time at which steps happen, for the deadlines of timers. Without a clock an armed
+    timer may be due at any moment; with one it is due by its deadline.
     """
 
     def __init__(self, resolved: Resolved, given: Elements) -> None:
@@ -144,12 +149,52 @@ class Model:
         self.world = resolved.world
         self.elements = {**_default_elements(resolved), **given}
         self.reference = Reference(self.machine, resolved.world)
-        self.now = 0.0
-        self.reference.armed = lambda seconds: Armed(self.now + seconds)
+        self.clock = clock_of(self.machine)
+        self.begin(0.0)
+        self.reference.armed = lambda seconds: Armed(self.time.due(seconds))
+        if self.clock is not None:
+            self.reference.left = self._left
         self.values = Values(self.world, {}, self.elements)
         self.reference.domains = self.values.of
         self.parts = {part.name: part for part in self.machine.parts}
         self.excused = _excused(resolved)
+
+    # Time.
+
+    def begin(self, now: float) -> None:
+        """From now on ticks are counted."""
+        self.now = now
+        self.time = Time(SimulatedClock(now))
+        if self.clock is not None:
+            ticks_of(self.time, self.tick, now)
+
+    def _left(self, timer: Armed) -> str:
+        left = timer.deadline - self.now
+        return seconds(left) if left > 0 else ""
+
+    @property
+    def tick(self) -> float:
+        """The seconds of a tick; 0 without a clock."""
+        kind = None if self.clock is None else self.clock.type
+        return kind.tick if isinstance(kind, t.Clock) else 0.0
+
+    def at(self, state: State, now: float) -> State:
+        """The state at that time, which is the present from now on."""
+        self.now = now
+        self.time.stop_at(now)
+        if self.time.ticks is None:
+            return state
+        return at_tick(self.reference.machines, self.machine.name, state, self.time.ticks.now)
+
+    def moment(self, state: State, wanted: float) -> float:
+        """The latest time up to `wanted` that no urgent timer which is due by then forbids."""
+        urgent = [due for timer, due in self.deadlines(state) if timer.urgent]
+        return max(self.now, min([wanted, *urgent]))
+
+    def deadlines(self, state: State) -> list[tuple[t.Timer, float]]:
+        """When the armed timers are due."""
+        found = timers(self.reference.machines, self.machine.name, state)
+        return [(kind, value.deadline) for _, kind, value in found if isinstance(value, Armed)]
 
     # Steps.
 

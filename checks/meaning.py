@@ -15,10 +15,11 @@ from typing import Any
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
-from lawful.spec.ticks import counted_by, until_due
+from lawful.spec.ticks import counted_by
 from lawful.spec.values import FrozenBag, FrozenMap, World
 
 from .boxes import Box
+from .passing import any_time, armed_by, ticks_left
 from .orders import folded, ranked
 
 Env = dict[str, Any]
@@ -108,7 +109,8 @@ class Meaning:
         self.domains: Callable[[t.Type], tuple[Any, ...]] = lambda _: ()
         self.counting = counted_by(machine) is not None
         self.stopped: Any = None if self.counting else False  # What a timer is that does not run,
-        self.armed: Callable[[float], Any] = _armed_by(machine)  # and one that was started.
+        self.armed: Callable[[float], Any] = armed_by(machine)  # and one that was started.
+        self.left: Callable[[Any], str] = ticks_left if self.counting else any_time
         self._codes: dict[int, tuple[ir.Expr, Code]] = {}
 
     def eval(self, e: ir.Expr, env: Env) -> Any:
@@ -174,15 +176,6 @@ class Meaning:
     def fresh(self, machine: str, parameters: Mapping[str, Any]) -> Box:
         """Replaced by the stepper, which makes states."""
         raise NotImplementedError
-
-
-def _armed_by(machine: ir.Machine) -> Callable[[float], Any]:
-    clock = counted_by(machine)
-    if clock is None:
-        return lambda _: True
-    assert isinstance(clock.type, t.Clock)
-    tick = clock.type.tick
-    return lambda seconds: until_due(seconds, tick)
 
 
 def fields_of(machine: ir.Machine) -> tuple[str, ...]:

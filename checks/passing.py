@@ -1,4 +1,4 @@
-"""Time in a state: what one tick makes of it, and what keeps time from passing."""
+"""Time in a state: its clocks and timers, what one tick makes of them, what keeps it back."""
 
 from __future__ import annotations
 
@@ -7,53 +7,99 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.ticks import counted_by, until_due
 from lawful.spec.values import FrozenMap
 
-from .boxes import Box
+from .boxes import Box, State, freeze, thaw
 
 Machines = Mapping[str, ir.Machine]
+Found = tuple[str, t.Timer, Any]
+
+
+def timers(machines: Machines, name: str, state: Box | State) -> Iterator[Found]:
+    """The timers of a state, parts included: place, type and value."""
+    for v, value in zip(machines[name].variables, state, strict=False):
+        match v.type:
+            case t.Timer() as timer:
+                yield v.name, timer, value
+            case t.Map(value=t.Timer() as timer):
+                yield from ((f"{v.name}[{k}]", timer, each) for k, each in value.items())
+            case t.Part(machine=part):
+                yield from _inside(v.name, timers(machines, part, value))
+            case t.Map(value=t.Part(machine=part)):
+                for k, each in value.items():
+                    yield from _inside(f"{v.name}[{k}]", timers(machines, part, each))
+            case _:
+                pass
+
+
+def _inside(place: str, found: Iterator[Found]) -> Iterator[Found]:
+    return ((f"{place}.{at}", timer, value) for at, timer, value in found)
 
 
 def urgent_and_due(machines: Machines, name: str, box: Box) -> Iterator[str]:
-    """The places of the urgent timers that are due, parts included."""
-    for v, value in zip(machines[name].variables, box, strict=False):
-        match v.type:
-            case t.Timer(urgent=True) if value == 0:
-                yield v.name
-            case t.Map(value=t.Timer(urgent=True)):
-                yield from (f"{v.name}[{k}]" for k, left in value.items() if left == 0)
-            case t.Part(machine=part):
-                yield from (f"{v.name}.{at}" for at in urgent_and_due(machines, part, value))
-            case t.Map(value=t.Part(machine=part)):
-                for k, each in value.items():
-                    inside = urgent_and_due(machines, part, each)
-                    yield from (f"{v.name}[{k}].{at}" for at in inside)
-            case _:
-                pass
+    """The places of the urgent timers that are due, where timers count."""
+    found = timers(machines, name, box)
+    return (place for place, timer, left in found if timer.urgent and left == 0)
 
 
 def advance(machines: Machines, name: str, box: Box) -> None:
     """One tick passes: clocks go on, and every armed timer is due one tick sooner."""
-    for i, v in enumerate(machines[name].variables):
-        match v.type:
-            case t.Clock():
-                box[i] += 1
-            case t.Timer():
-                box[i] = _sooner(box[i])
-            case t.Map(value=t.Timer()):
-                box[i] = _each(box[i], _sooner)
-            case t.Part(machine=part):
-                advance(machines, part, box[i])
-            case t.Map(value=t.Part(machine=part)):
-                for each in box[i].values():
-                    advance(machines, part, each)
-            case _:
-                pass
+    _change(machines, name, box, (lambda now: now + 1, _sooner))
 
 
 def _sooner(left: int | None) -> int | None:
     return None if left is None else max(0, left - 1)
 
 
-def _each(held: Mapping[Any, Any], change: Callable[[Any], Any]) -> FrozenMap[Any, Any]:
-    return FrozenMap({k: change(v) for k, v in held.items()})
+def at_tick(machines: Machines, name: str, state: State, now: int) -> State:
+    """The state where its clocks have gone on to `now`; its timers are as they were."""
+    box = thaw(state)
+    _change(machines, name, box, (lambda _: now, lambda timer: timer))
+    return freeze(box)
+
+
+Changes = tuple[Callable[[int], int], Callable[[Any], Any]]
+
+
+def _change(machines: Machines, name: str, box: Box, changes: Changes) -> None:
+    """Change all clocks and timers, those of parts included."""
+    of_clock, of_timer = changes
+    for i, v in enumerate(machines[name].variables):
+        match v.type:
+            case t.Clock():
+                box[i] = of_clock(box[i])
+            case t.Timer():
+                box[i] = of_timer(box[i])
+            case t.Map(value=t.Timer()):
+                box[i] = FrozenMap({k: of_timer(each) for k, each in box[i].items()})
+            case t.Part(machine=part):
+                _change(machines, part, box[i], changes)
+            case t.Map(value=t.Part(machine=part)):
+                for each in box[i].values():
+                    _change(machines, part, each, changes)
+            case _:
+                pass
+
+
+# Single timers.
+
+
+def any_time(_timer: Any) -> str:
+    """An armed timer is due."""
+    return ""
+
+
+def ticks_left(left: int) -> str:
+    """The time until it is due, in words; nothing where it is due."""
+    return f"{left} tick{'s are' if left > 1 else ' is'}" if left else ""
+
+
+def armed_by(machine: ir.Machine) -> Callable[[float], Any]:
+    """What a timer is that was started with so many seconds."""
+    clock = counted_by(machine)
+    if clock is None:
+        return lambda _: True
+    assert isinstance(clock.type, t.Clock)
+    tick = clock.type.tick
+    return lambda seconds: until_due(seconds, tick)

@@ -161,6 +161,8 @@ def plain(value: Any, kind: t.Type, world: World) -> Any:
     match kind:
         case t.Timer():
             return _armed(value)
+        case t.Clock():
+            return plain(getattr(value, "now", value), t.NAT, world)
         case t.Nothing() if value is None:
             return value
         case t.Bool() if isinstance(value, bool):

@@ -126,10 +126,10 @@ class Reference(Meaning):
             if row.source is not None and state.name not in row.source:
                 raise _elsewhere(row.control, state.name, row.source)
         if row.timer is not None:
-            timer, left = row.timer, self._header(row.timer, env)
-            armed = left is not self.stopped
-            if not armed or (self.counting and left > 0):
-                raise _header_guard(lambda: (words.timer(timer, armed), {}))
+            timer, value = row.timer, self._header(row.timer, env)
+            left = None if value is self.stopped else self.left(value)
+            if left != "":
+                raise _header_guard(lambda: (words.timer(timer, left), {}))
             self.store(row.timer, self.stopped, env)
         output = self._body(box, row.function, args)
         if row.target is not None and row.control is not None:

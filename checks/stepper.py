@@ -1,4 +1,8 @@
-"""One row at a time: what the machine does in a state, compared with what a row says it did."""
+"""One row at a time: what the machine does in a state, compared with what a row says it did.
+
+Of a machine with a clock rows have no ticks: the present tick is what the row tells, never less
+than before. Timers are armed or not.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,14 @@ from lawful.spec import bounds, ir, serial, walk
 from lawful.spec import types as t
 from lawful.spec.ir import Json
 from lawful.spec.serial import is_list
+from lawful.spec.ticks import clock_of
 from lawful.spec.values import World, decode, encode, rank
 
 from .boxes import State
 from .compare import at, changes, exact, pair, same, sentence
 from .mapping import HAPPENED, SKIPPED
 from .meaning import SELF, Guard, NoValue
+from .passing import at_tick
 from .reference import Done, Fault, Outcome, Reference, Refusal
 from .rows import Absent, Row
 from .told import Told, Untold
@@ -167,11 +173,26 @@ class Stepper:
         if isinstance(row.transition, str) and row.transition not in self.rows:
             raise Malformed("an unknown transition")
         args = self._args(row, event.params)
+        state = self._on_time(state, row)
         if row.outcome in ("done", HAPPENED):
             done = self._done(state, row, args)
             return done.state, done.transition or None
         self._not_done(state, row, args)
         return state, None
+
+    def _on_time(self, state: State, row: Row) -> State:
+        """The state at the tick in which the row was written."""
+        clock = clock_of(self.machine)
+        if clock is None:
+            return state
+        if isinstance(row.changed, Absent):
+            raise Unreplayable(f"the row does not tell {clock.name}, the present tick")
+        before = state[self.reference.layout[self.machine.name][clock.name]]
+        told = row.changed.get(clock.name, before)
+        now = self._value(clock.name, told, clock.type)
+        if now < before:
+            raise Differs("changed", f"{clock.name} goes back from {before} to {now}")
+        return at_tick(self.reference.machines, self.machine.name, state, now)
 
     def _args(self, row: Row, params: tuple[tuple[str, t.Type], ...]) -> tuple[Any, ...]:
         if set(row.args) != {name for name, _ in params}:
@@ -205,7 +226,7 @@ class Stepper:
         for p in self.machine.of_kind("assume"):
             if not self._holds(p, state):
                 raise Differs("assume", f"{p.name} is false of the parameters")
-        begun = self._begun(row, state)
+        begun = self._on_time(self._begun(row, state), row)
         out_of = self.reference.breach(self.machine.name, begun)
         if out_of is not None:
             raise Differs("fault", f"bounds: {out_of}")

@@ -130,8 +130,7 @@ def not_yet(place: ir.Expr) -> Site:
     """A timer is not armed, or not due."""
 
     def say(left: float | None) -> Said:
-        clause = explain.timer(place, left is not None)
-        return (clause if left is None else f"{clause}: {left:.3g} s are left"), {}
+        return explain.timer(place, None if left is None else explain.seconds(left)), {}
 
     return Site(say)
 

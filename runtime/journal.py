@@ -8,7 +8,8 @@
 `fingerprint` is that of the machine's behaviour. `outcome` is "done", "refused" (`why` says why)
 or "ignored". An instance's first row has the event null and the outcome "made", its parameters as
 `args` and its whole state as `changed`, so that a replay can begin at it. Values have the JSON
-form of the command line's page: opaque ones as hashes, timers by whether they are armed, parts as
+form of the command line's page: opaque ones as hashes, timers by whether they are armed, a clock
+by its tick (told when it has gone on since the last row, whatever the event did), parts as
 objects of their variables.
 """
 
@@ -22,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from lawful.spec import types as t
 from lawful.spec.ir import Json
+from lawful.spec.ticks import clock_of
 from lawful.spec.values import encode, rank
 
 from .choice import control
@@ -148,6 +150,8 @@ class _Writer:
         self.fingerprint = access.fingerprint.behaviour
         self.params = {way.name: dict(way.params) for way in self.plan.ways.values()}
         self.timers: dict[str, Json] = {}
+        self.clock = clock_of(self.plan.machine)
+        self.tick = 0
         self.seq = seq
 
     def row(self, time: float, **rest: Any) -> None:
@@ -164,6 +168,7 @@ class _Writer:
         at = getattr(control(state), "name", None)
         whole = variables(state)
         self.timers = {name: whole[name] for name in whole if _of_timers(plan.fields[name])}
+        self._passed(state)
         fixed = {p.name: plain(getattr(state, p.name), p.type) for p in plan.machine.parameters}
         self.row(
             state.__time__.now(), event=None, transition=None, args=fixed, outcome="made",
@@ -184,8 +189,12 @@ class _Writer:
 
 
     def changed(self, done: Stepped) -> dict[str, Json]:
-        """The new values; a timer that was armed and is armed again is what it was."""
-        state, out = done.instance.__state__, dict[str, Json]()
+        """The new values; a timer that was armed and is armed again is what it was.
+
+        The clock goes on by itself, between events: its tick is told with the event after that.
+        """
+        state = done.instance.__state__
+        out = self._passed(state)
         for name in done.changed:
             new = plain(getattr(state, name), self.plan.fields[name])
             if name not in self.timers:
@@ -193,6 +202,14 @@ class _Writer:
             elif new != self.timers[name]:
                 out[name] = self.timers[name] = new
         return out
+
+
+    def _passed(self, state: State) -> dict[str, Json]:
+        """The present tick by the clock's name, where it is another than in the last row."""
+        if self.clock is None:
+            return {}
+        before, self.tick = self.tick, getattr(state, self.clock.name).now
+        return {self.clock.name: self.tick} if self.tick != before else {}
 
 
 def _of_timers(kind: t.Type) -> bool:

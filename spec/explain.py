@@ -79,9 +79,15 @@ def absent(place: ir.Expr, key: str) -> str:
     return f"{path(place)} has no {key}"
 
 
-def timer(place: ir.Expr, armed: bool) -> str:
-    """Why a timer's transition is refused."""
-    return f"timer {path(place)} is not {'due' if armed else 'armed'}"
+def timer(place: ir.Expr, left: str | None) -> str:
+    """Why a timer's transition is refused; `left` is the time until it is due, if it is armed."""
+    found = f"timer {path(place)} is not"
+    return f"{found} armed" if left is None else f"{found} due: {left} left"
+
+
+def seconds(left: float) -> str:
+    """So many seconds, as `timer` takes them."""
+    return f"{left:.3g} s are"
 
 
 def form(value: Any, kind: t.Type) -> ir.Json:

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawful import DeclarationError, Machine, Scope
+from lawful import DeclarationError, Machine, Refused, Scope
 from lawful.checks.explore import CheckResult, explore
+from lawful.checks.fold import InstanceVerdict, fold
+from lawful.checks.prove import prove
 from lawful.checks.reference import Done
+from lawful.checks.replay import ReplayProgram
+from lawful.checks.rows import Row, journal_row
 from lawful.checks.space import Space
 from lawful.checks.verdict import PropertyResult, Verdict
+from lawful.runtime.journal import Journal
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from lawful.spec.ticks import passed, until_due
 from lawful.spec.values import decode, encode
+from lawful.testing import Mismatch, SimulatedClock, conformance
 
-from .timed import Fischer, Patient, Prompt, Stuck
+from .timed import Fischer, Patient, Prompt, Rooms, Stuck, Way
+
+QUICK = settings(
+    derandomize=True, deadline=None, database=None, max_examples=20, stateful_step_count=25
+)
 
 
 def check(cls: type[Machine], name: str = "scope", **changes: object) -> CheckResult:
@@ -208,3 +222,126 @@ def test_states_have_one_json_form() -> None:
     assert seen == 2 * len(kinds)
     with pytest.raises(ValueError, match="expected a Timer"):
         decode(-1, kinds["flight"], resolved.world)
+
+
+# Beside an implementation, in a journal, in proofs.
+
+
+def made(cls: Any) -> Any:
+    return conformance(cls, lambda clock: cls(clock=clock), settings=QUICK)
+
+
+TestPatientRuns = made(Patient)
+TestPromptRuns = made(Prompt)
+TestPartsRun = made(Rooms)
+
+
+class ByHand:
+    """A letter of one's own: its time is a count of ticks, its timer a deadline or None."""
+
+    def __init__(self, clock: SimulatedClock, ticks: int = 2) -> None:
+        self.time, self.ticks = clock, ticks
+        self.flight: float | None = None
+        self.state, self.at, self.seconds = Way.IDLE, 0, 2.0
+
+    @property
+    def clock(self) -> int:
+        return int(self.time.now())
+
+    def send(self) -> None:
+        if self.state is not Way.IDLE:
+            raise LateError
+        self.state, self.at, self.flight = Way.FLYING, self.clock, self.time.now() + self.ticks
+
+    def deliver(self) -> int:
+        if self.flight is None or self.time.now() < self.flight:
+            raise LateError
+        self.state, self.flight = Way.DONE, None
+        return self.clock - self.at
+
+
+class LateError(Exception):
+    """Not now."""
+
+
+def test_an_implementation_keeps_the_same_time() -> None:
+    right = conformance(Prompt, ByHand, refused=(LateError,), settings=QUICK)
+    right("runTest").debug()
+    wrong = conformance(Prompt, lambda c: ByHand(c, 1), refused=(LateError,), settings=QUICK)
+    with pytest.raises(Mismatch, match="flight: expected due at 3, found due at 2"):
+        wrong("runTest").debug()
+
+
+def journal_of(path: Path, rounds: int) -> list[dict[str, Any]]:
+    """The rows of rooms that somebody enters and leaves while time passes."""
+    clock, rng = SimulatedClock(50.0), random.Random(rounds)
+    rooms = Rooms(clock=clock)
+    with Journal(path) as journal:
+        journal.attach(rooms, "rooms")
+        for _ in range(rounds):
+            clock.advance(rng.choice((0.0, 0.2, 0.5, 1.3)))
+            rooms.lawful.fire_due(clock.now())
+            with contextlib.suppress(Refused):
+                rooms.lawful.take(rng.choice(("enter", "look", "leave")))
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def judged(rows: list[dict[str, Any]]) -> InstanceVerdict:
+    program = ReplayProgram((Rooms.lawful.ir,))
+    found = [journal_row(row, json.dumps(row)) for row in rows]
+    return fold(program, "rooms", [row for row in found if isinstance(row, Row)])
+
+
+def changed(rows: list[dict[str, Any]], event: str, **what: Any) -> list[dict[str, Any]]:
+    """The rows, of which the last one of an event that was done tells something else."""
+    at = max(i for i, row in enumerate(rows) if (row["event"], row["outcome"]) == (event, "done"))
+    told = {**rows[at], **what}
+    if "changed" in what:
+        told["changed"] = {**rows[at]["changed"], **what["changed"]}
+    return [*rows[:at], told, *rows[at + 1 :]]
+
+
+def test_a_journal_tells_the_present(tmp_path: Path) -> None:
+    rows = journal_of(tmp_path / "rows", 60)
+    assert {row["outcome"] for row in rows} == {"made", "done", "refused"}
+    ticks = [row["changed"]["clock"] for row in rows if "clock" in row["changed"]]
+    assert ticks == sorted(ticks) and ticks[-1] > 20
+    result = judged(rows)
+    assert (result.verdict, result.rows) == ("fits", len(rows))
+    assert set(result.transitions) == {"enter", "dark", "look", "leave"}
+
+
+def test_a_lie_about_time_is_found(tmp_path: Path) -> None:
+    rows = journal_of(tmp_path / "rows", 60)
+    leave = next(row for row in reversed(rows) if row["transition"] == "leave")
+    lies = [
+        (changed(rows, "leave", output=leave["output"] + 1), "output"),
+        (changed(rows, "look", changed={"clock": 0}), "clock goes back"),
+        (changed(rows, "look", changed={"last": 1}), "last"),
+    ]
+    for told, clause in lies:
+        result = judged(told)
+        assert result.verdict == "deviates"
+        assert result.finding is not None and clause in str(result.finding)
+    assert judged(changed(rows, "look", changed={"clock": -1})).verdict == "quarantined"
+
+
+def test_all_ticks_are_proved() -> None:
+    result = prove(resolve(Patient).machine, sizes={})
+    found = {p.name: p.verdict for p in result.properties if p.method != "none"}
+    assert found["time_goes_on"] is Verdict.PROVED
+    assert found["bounds"] is Verdict.PROVED
+    # To a proof an armed timer may be due at any tick: neither early nor late is excluded.
+    assert found["not_early"] is found["in_time"] is Verdict.UNKNOWN
+    assert {o.obligation for o in result.obligations} == {"start", "send", "deliver", "tick"}
+    assert result.obligations[0].covers == (
+        "all integers; all ticks; timers armed or not, an armed one due at any tick; "
+        "all parameter values"
+    )
+
+
+def test_a_proof_does_not_know_the_clock_of_a_part() -> None:
+    result = prove(resolve(Rooms).machine, sizes={})
+    assert {p.verdict for p in result.properties} == {Verdict.UNKNOWN}
+    notes = [o.note for o in result.obligations if o.obligation == "tick"]
+    assert notes and all("a part's clock" in note for note in notes)

@@ -54,6 +54,10 @@ class Patient(Machine):
     def not_early(self) -> bool:
         return implies(self.state == Way.DONE, self.clock.now >= self.at + 2)
 
+    @invariant
+    def sent_before(self) -> bool:
+        return self.at <= self.clock.now
+
     @step_property
     def time_goes_on(self, after: "Patient") -> bool:
         return after.clock.now in (self.clock.now, self.clock.now + 1)
@@ -158,3 +162,62 @@ class Fischer(Machine):
 
     scope = Scope(clock=range(0, 7), Proc=2)
     hasty = Scope(wait=(1.0,), expects=Expect(mutual_exclusion=("violated", 8)))
+
+
+class Light(Machine):
+    """Goes out by itself; it knows the time of its room."""
+
+    clock: Clock = Clock(tick=0.5)
+    out: Timer = Timer(urgent=True)
+    since: Nat = 0
+
+    @transition()
+    def on(self) -> None:
+        require(not self.out.armed, "it is on")
+        self.out.start(1)
+        self.since = self.clock.now
+
+    @transition(timer="out")
+    def off(self) -> Nat:
+        return self.clock.now - self.since
+
+    @invariant
+    def not_long(self) -> bool:
+        return implies(self.out.armed, self.clock.now <= self.since + 2)
+
+
+class Rooms(Machine):
+    """Two lights, one of which a person uses who stays for at least a second."""
+
+    clock: Clock = Clock(tick=0.5)
+    left: Light = Light()
+    stay: Timer = Timer()
+    entered: Nat = 0
+    last: Nat = 0
+
+    @transition()
+    def enter(self) -> None:
+        require(not self.stay.armed)
+        self.left.on()
+        self.stay.start(1.25)
+        self.entered = self.clock.now
+
+    @transition(timer="left.out")
+    def dark(self) -> Nat:
+        return self.clock.now
+
+    @transition()
+    def look(self) -> Nat:
+        require(self.clock.now > self.last, "has just looked")
+        self.last = self.clock.now
+        return self.last
+
+    @transition(timer="stay")
+    def leave(self) -> Nat:
+        return self.clock.now - self.entered
+
+    @invariant
+    def same_time(self) -> bool:
+        return self.left.clock.now == self.clock.now
+
+    scope = Scope(clock=range(0, 8), Nat=range(0, 9))
