@@ -19,8 +19,8 @@ from lawful.spec.ticks import counted_by
 from lawful.spec.values import FrozenBag, FrozenMap, World
 
 from .boxes import Box
-from .passing import any_time, armed_by, ticks_left
 from .orders import folded, ranked
+from .passing import any_time, armed_by, ticks_left
 
 Env = dict[str, Any]
 SELF = ""  # The key of the machine itself in an environment: no local has this name.

@@ -230,15 +230,15 @@ def test_seconds_without_a_tick_are_undefined() -> None:
     assert not never.idle.armed
 
 
-@pytest.mark.parametrize(
-    "kept",
-    [
-        lambda m, clock: Watch.lawful.restore(
-            json.loads(json.dumps(m.lawful.snapshot())), clock=clock
-        ),
-        lambda m, clock: copy.deepcopy(m),
-    ],
-)
+def restored(watch: Watch, clock: SimulatedClock) -> Watch:
+    return Watch.lawful.restore(json.loads(json.dumps(watch.lawful.snapshot())), clock=clock)
+
+
+def copied(watch: Watch, clock: SimulatedClock) -> Watch:
+    return copy.deepcopy(watch)
+
+
+@pytest.mark.parametrize("kept", [restored, copied])
 def test_a_copy_keeps_the_present(kept: Callable[[Watch, SimulatedClock], Watch]) -> None:
     clock = SimulatedClock(3.0)
     watch = Watch(clock=clock)
