@@ -142,15 +142,23 @@ class Meaning:
                 return value
 
     def clauses(self, clauses: tuple[ir.Clause, ...], env: Env) -> Iterator[Env]:
-        """The environments of a comprehension's clauses, inner loops inside outer ones."""
-        if not clauses:
-            yield env
-            return
+        """The environments of a comprehension's clauses, inner loops inside outer ones.
+
+        Each is given to be read before the next is asked for: it is one and the same.
+        """
         first, names = clauses[0], clauses[0].names
         conditions = [self.code(c) for c in first.conditions]
+        inner = dict(env)
         for item in self.eval(first.over, env):
-            inner = {**env, names[0]: item} if len(names) == 1 else _unpacked(env, names, item)
-            if all(condition(inner) for condition in conditions):
+            if len(names) == 1:
+                inner[names[0]] = item
+            else:
+                inner.update(zip(names, item, strict=True))
+            if not all(condition(inner) for condition in conditions):
+                continue
+            if len(clauses) == 1:
+                yield inner
+            else:
                 yield from self.clauses(clauses[1:], inner)
 
     def call(self, function: ir.Function, owner: Any, args: list[Any]) -> Any:
@@ -181,10 +189,6 @@ class Meaning:
 def fields_of(machine: ir.Machine) -> tuple[str, ...]:
     """The names of a state's items: variables, then parameters."""
     return (*(v.name for v in machine.variables), *(p.name for p in machine.parameters))
-
-
-def _unpacked(env: Env, names: tuple[str, ...], item: Any) -> Env:
-    return {**env, **dict(zip(names, item, strict=True))}
 
 
 def operator(op: str, arity: int) -> Callable[..., Any]:

@@ -84,11 +84,16 @@ class Reference(Meaning):
     # Steps.
 
     def step(self, state: State, transition: str, args: Mapping[str, Any]) -> Outcome:
-        """The outcome of one transition with these arguments: the outermost step."""
-        row = self.machine.transition(transition)
-        return self._outermost(state, transition, lambda box: self.enter(box, row, args))
+        """The outcome of one transition with these arguments: the outermost step.
 
-    def _outermost(self, state: State, name: str, run: Callable[[Box], Any]) -> Outcome:
+        The state is within the bounds of its types; of the next, what is new is judged.
+        """
+        row = self.machine.transition(transition)
+        return self._outermost(state, transition, lambda box: self.enter(box, row, args), state)
+
+    def _outermost(
+        self, state: State, name: str, run: Callable[[Box], Any], before: State | None = None
+    ) -> Outcome:
         box = thaw(state)
         clock = clock_of(self.machine)
         self.present = 0 if clock is None else box[self.layout[self.machine.name][clock.name]]
@@ -101,7 +106,7 @@ class Reference(Meaning):
         except Broken as broken:
             return Fault(broken.name, broken.what, name)
         after = freeze(box)
-        out_of = self.breach(self.machine.name, after, state) or self._output_breach(name, output)
+        out_of = self.breach(self.machine.name, after, before) or self._output_breach(name, output)
         return Fault("bounds", out_of, name) if out_of else Done(after, output, name)
 
     def breach(self, machine: str, state: State, before: State | None = None) -> str | None:

@@ -90,15 +90,14 @@ def search(
 def _begin(search: Search) -> None:
     """The initial states, level 1."""
     space = search.space
-    for name, args, outcome in space.initial():
+    for name, args, started in space.initial():
         search.generated += 1
+        outcome, outside = space.placed(started)
         if isinstance(outcome, Fault):
             search.failures.setdefault(
                 outcome.name, Found(-1, None, f"initial: {outcome.what}", _fault(outcome))
             )
             continue
-        assert isinstance(outcome, Done)
-        outside = space.outside(outcome.state)
         if outside is not None:
             search.cut_by[outside] += 1
         elif outcome.state not in search.index:
@@ -208,9 +207,8 @@ def _expand(search: Search, number: int) -> None:
         if isinstance(edge.outcome, Fault):
             found = Found(number, edge, edge.outcome.what, _fault(edge.outcome))
             _note(search, edge.outcome.name, found)
-        elif edge.cut:
-            outside = space.outside(edge.outcome.state) or ""
-            search.cut_by[outside] += 1
+        elif edge.cut is not None:
+            search.cut_by[edge.cut] += 1
             search.cut_from.add(number)
         else:
             _follow(search, number, edge, edge.outcome)

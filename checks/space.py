@@ -17,7 +17,7 @@ from lawful.spec.values import World, chosen, decode, encode
 from .boxes import State
 from .judged import Judged, judged
 from .meaning import SELF, NoValue
-from .reference import Done, Fault, Outcome, Reference, Refusal
+from .reference import Done, Fault, Reference, Refusal
 from .states import changes, shown
 
 Args = tuple[Any, ...]
@@ -25,12 +25,12 @@ Args = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One admitted event: a step, or a fault; `cut` where the step leaves the scope."""
+    """One admitted event: a step, or a fault; `cut` names what the step leaves the scope by."""
 
     rule: int
     args: Args
     outcome: Done | Fault
-    cut: bool
+    cut: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,7 @@ class Space:
         self.invariants = self.of_kind("invariant")
         self.step_properties = self.of_kind("step_property")
         self.reachables = self.of_kind("reachable")
+        self.constraints = self.of_kind("constraint")
 
     def of_kind(self, *kinds: ir.PropertyKind) -> list[Judged]:
         """The properties of some kinds, in the order of the declaration, parts' last."""
@@ -78,10 +79,17 @@ class Space:
         for combination in itertools.product(*given):
             made = dict(combination)
             alone = self.reference.parameters(made)
-            if all(self.holds(p, alone) for p in self.machine.of_kind("assume")):
+            if all(self._assumed(p, alone) for p in self.machine.of_kind("assume")):
                 yield made
 
-    def initial(self) -> Iterator[tuple[str | None, Args, Outcome]]:
+    def _assumed(self, p: ir.Property, state: State) -> bool:
+        try:
+            return self.holds(p, state)
+        except NoValue as error:
+            what = f"the assumption {p.name} has no value within the scope: {error}"
+            raise ValueError(f"{self.machine.name}: {what}") from error
+
+    def initial(self) -> Iterator[tuple[str | None, Args, Done | Fault]]:
         """Every start: the name and arguments of the `@initial`, or None, and its outcome."""
         for made in self.parameters():
             try:
@@ -91,8 +99,7 @@ class Space:
                 continue
             if not self.machine.initials:
                 out_of = self.reference.breach(self.machine.name, state)
-                start = Fault("bounds", out_of, "initial") if out_of else Done(state, None, "")
-                yield None, (), start
+                yield None, (), Fault("bounds", out_of, "") if out_of else Done(state, None, "")
             for rule, function in zip(self.flat.initials, self.machine.initials, strict=True):
                 for args in self.arguments(rule, state):
                     named = _named(function, args)
@@ -122,11 +129,10 @@ class Space:
         if plan.over is None:
             yield from self.values.of(plan.type)
             return
-        seen: set[Any] = set()
-        for value in in_order(self.reference.eval(plan.over, env)):
-            if value not in seen and _belongs(value, plan.type):
-                seen.add(value)
-                yield value
+        # In a list, one value may stand more than once; of a map or a bag, the keys are meant.
+        members = dict.fromkeys(self.reference.eval(plan.over, env))
+        values = {value: None for value in members if _belongs(value, plan.type)}
+        yield from values if t.ordered(plan.over.type) else in_order(values)
 
     def edges(self, state: State) -> Iterator[Edge]:
         """Every admitted event of a state, in the order of the declaration."""
@@ -137,10 +143,8 @@ class Space:
             names = [plan.name for plan in rule.plans]
             for args in self.arguments(rule, state):
                 outcome = step(state, row.name, dict(zip(names, args, strict=True)))
-                if isinstance(outcome, Refusal):
-                    continue
-                cut = isinstance(outcome, Done) and self.outside(outcome.state, state) is not None
-                yield Edge(index, args, outcome, cut)
+                if not isinstance(outcome, Refusal):
+                    yield Edge(index, args, *self.placed(outcome, state))
 
     def _source_fits(self, row: ir.Transition, state: State) -> bool:
         """Whether the source admits the state; read early only where no parameter decides it."""
@@ -152,16 +156,27 @@ class Space:
         at = self.reference.layout[self.machine.name][control.name]
         return state[at].name in row.source
 
-    def outside(self, state: State, before: State | None = None) -> str | None:
-        """The name of a variable outside the scope, or of a false constraint; or None.
+    def placed(
+        self, outcome: Done | Fault, before: State | None = None
+    ) -> tuple[Done | Fault, str | None]:
+        """An outcome, and the variable or constraint by which it is outside the scope, if it is.
 
         What `before`, a state within the scope, holds as the very same object is not judged again.
+        A constraint without a value is a fault: nobody said whether the state is to be explored.
         """
-        found = self._outside(self.machine, state, before)
-        if found is None:
-            false = (c for c in self.machine.of_kind("constraint") if not self.holds(c, state))
-            found = next((c.name for c in false), None)
-        return found
+        if isinstance(outcome, Fault):
+            return outcome, None
+        found = self._outside(self.machine, outcome.state, before)
+        if found is not None:
+            return outcome, found
+        for j in self.constraints:
+            failing = self.failing(j, outcome.state)
+            if failing is not None and failing.undefined is not None:
+                what = f"the constraint {j.name}: {failing.undefined}"
+                return Fault("undefined", what, outcome.transition), None
+            if failing is not None:
+                return outcome, j.name
+        return outcome, None
 
     def _outside(self, machine: ir.Machine, state: State, before: State | None) -> str | None:
         for i, v in enumerate(machine.variables):

@@ -345,7 +345,9 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
         )
         bound = dict.fromkeys(names, t.Unknown())
     b.bind(bound)
-    b.facts = {}  # What a round changes is not known when the next one begins.
+    # What a round may change is not known when the next one begins, nor after the last.
+    facts = b.facts_of_locals_without(tree.assigned_names((node,)))
+    b.facts = dict(facts)
     kept, steady = dict(b.aliases), set(b.steady)
     name_members(b, turn.members)
     again = tree.assigned_names(node.body)
@@ -356,7 +358,7 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
             "a local that is assigned once", "use another name for this",
         )
     body = _inner(b, node.body)
-    b.facts, b.aliases, b.steady = {}, kept, steady
+    b.facts, b.aliases, b.steady = facts, kept, steady
     loop = ir.Loop(node.place, names, over, body)
     if not t.ordered(over.type) and not isinstance(over.type, t.Unknown):
         culprit = order_matters(loop, b.scene.functions())

@@ -165,6 +165,16 @@ class Body:
             target = target.of
         self.facts = {e: f for e, f in self.facts.items() if not mentions(e, target)}
 
+    def facts_of_locals_without(self, names: frozenset[str]) -> dict[ir.Expr, t.Type]:
+        """What is known of locals that no assignment to these names can change."""
+        return {
+            place: fact
+            for place, fact in self.facts.items()
+            if isinstance(place, ir.Local | ir.Field)
+            if isinstance(of := root(place), ir.Local)
+            if of.name not in names and t.immutable(of.type)
+        }
+
     def forget_state(self) -> None:
         """After a helper changed the state: only facts about locals remain."""
         self._forget_facts()

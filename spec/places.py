@@ -15,9 +15,9 @@ from .sharing import changeable
 def place_of(b: Body, node: tree.Expression) -> ir.Expr | None:
     """An assignable place; a problem and None where it is not."""
     kept = b.evaluated
-    with b.knowing({}):
-        b.facts = {}  # A place is assigned at its declared type, whatever is known of it.
-        found = exprs.expr(b, node)
+    found = exprs.expr(b, node)
+    if isinstance(found, ir.Narrow):
+        found = found.of  # It is assigned at its declared type, whatever is known of it.
     b.evaluated = kept
     if isinstance(found.type, t.Unknown) or not _assignable(b, node, found):
         return None

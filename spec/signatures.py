@@ -56,6 +56,11 @@ class Signatures:
                 "L104", place, f"def {member.name}(self)", "the state after the step, too",
                 f'write def {member.name}(self, after: "{self.machine}") -> bool',
             )
+        if head == "assume" and params:
+            self.problems.add(
+                "L104", place, f"def {member.name}(self, {params[0][0]})", "about parameters alone",
+                "quantify inside: return all(... for n in Node)",
+            )
         signature = Signature(kind, tuple(params), self._output(head, hints, place, names))
         if kind != "helper":
             self._immutable(member, signature)

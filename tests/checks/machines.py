@@ -158,6 +158,26 @@ class Counter(Machine):
     wide = Scope(Nat=range(0, 51), step=(1,))
 
 
+class Unsure(Machine):
+    """A constraint that has no value in some state says nothing about it."""
+
+    keys: set[Annotated[int, Interval(ge=0, le=2)]] = {0}
+
+    @transition()
+    def clear(self) -> None:
+        self.keys.clear()
+
+    @transition()
+    def add(self, key: Annotated[int, Interval(ge=0, le=2)]) -> None:
+        self.keys.add(key)
+
+    @constraint
+    def low(self) -> bool:
+        return min(self.keys) < 1
+
+    expects = Expect(undefined=("undefined", 1))
+
+
 class Pruned(Counter):
     """Only even numbers are looked at."""
 

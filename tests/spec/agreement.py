@@ -91,5 +91,5 @@ def _shown(outcome: Outcome) -> tuple[str, Any, Any]:
 
 
 def _next(space: Space, state: Any) -> list[Any]:
-    edges = [edge for edge in space.edges(state) if not edge.cut]
+    edges = [edge for edge in space.edges(state) if edge.cut is None]
     return [edge.outcome.state for edge in edges if isinstance(edge.outcome, Done)]
