@@ -56,7 +56,10 @@ def label(m: ir.Machine, tr: ir.Transition) -> Label:
     """The label of a transition of the machine."""
     reader = _Reader(m, frozenset(name for name, _ in tr.function.params))
     reader.block(tr.function.body, {}, ())
-    outputs = tuple(dict.fromkeys(map(expr, reader.outputs)))
+    declared = str(tr.function.output)
+    outputs = tuple(
+        dict.fromkeys(declared if _hidden(e) else expr(e) for e in reader.outputs)
+    )
     return Label(
         name=tr.name,
         event=_event(tr),
@@ -64,7 +67,7 @@ def label(m: ir.Machine, tr: ir.Transition) -> Label:
         guards=tuple(dict.fromkeys(operand(guard, Level.AND) for guard in reader.guards)),
         steps=tuple(reader.steps),
         outputs=outputs,
-        brief=_brief(reader.outputs, tr.function.output) if outputs else "",
+        brief=_brief(reader.outputs, declared) if outputs else "",
     )
 
 
@@ -77,13 +80,18 @@ def _event(tr: ir.Transition) -> str:
     return tr.event if tr.timer is not None and not params else f"{tr.event}({', '.join(params)})"
 
 
-def _brief(outputs: list[ir.Expr], declared: t.Type) -> str:
-    if len({expr(output) for output in outputs}) > 1:
-        return str(declared)
+def _brief(outputs: list[ir.Expr], declared: str) -> str:
+    if len({expr(output) for output in outputs}) > 1 or _hidden(outputs[0]):
+        return declared
     text = expr(outputs[0])
     if len(text) <= SHORT:
         return text
-    return f"{outputs[0].type}(…)" if isinstance(outputs[0], ir.Make) else str(declared)
+    return f"{outputs[0].type}(…)" if isinstance(outputs[0], ir.Make) else declared
+
+
+def _hidden(output: ir.Expr) -> bool:
+    """Whether it is what a helper or a part gave: no name in the declaration stands for that."""
+    return any(isinstance(e, ir.Local) and e.name[:1] == "_" for e in everything([output]))
 
 
 class _Reader:

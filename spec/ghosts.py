@@ -106,6 +106,9 @@ class _Reader:
                     yield from self._decides(test, (*then, *other))
                 case ir.Loop(over=over, body=inner):
                     yield from self._decides(over, inner)
+                case ir.Do(call=call):  # What the helper does is judged in its own body.
+                    for arg in call.args:
+                        yield from self.reads(arg)
                 case _:
                     for expr in own_expressions(stmt):
                         yield from self.reads(expr)

@@ -122,3 +122,22 @@ class Tally(Machine):
         require(by > 0, "by nothing")
         self.count += by
         return self.count
+
+
+class Shelf(Machine):
+    """What its events return, a part or a helper gives."""
+
+    tally: Tally = Tally()
+    last: Nat = 0
+
+    @transition()
+    def add(self, by: Nat) -> Nat:
+        return self.tally.up(by)
+
+    @transition()
+    def up_twice(self, by: Nat) -> Nat:
+        return self.noted(by + by)
+
+    def noted(self, by: Nat) -> Nat:
+        self.last = by
+        return self.last

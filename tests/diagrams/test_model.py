@@ -7,7 +7,7 @@ import pytest
 from lawful.diagrams.labels import PRIME, Label, label
 from lawful.diagrams.model import WIDTH, Control, Edge, chart, lines, words
 
-from .examples import Light, Room, Tally
+from .examples import Light, Room, Shelf, Tally
 
 FULL = {
     "press": f"press(m: Press) [m.strength > 2 and presses{PRIME} < limit] / presses{PRIME}",
@@ -26,6 +26,12 @@ FULL = {
 def test_a_label_says_the_guards_and_outputs_of_the_body(name: str) -> None:
     m = Light.lawful.ir
     assert label(m, m.transition(name)).full == FULL[name]
+
+
+def test_what_a_helper_or_a_part_gives_is_told_by_its_type() -> None:
+    said = list(chart(Shelf.lawful.ir).labels())
+    assert [one.full for one in said if one.event == "add(by)"] == ["add(by) / Nat"]
+    assert [one.full for one in said if one.event == "up_twice(by)"] == ["up_twice(by) / Nat"]
 
 
 def test_the_chart_of_a_machine() -> None:

@@ -1,0 +1,391 @@
+"""Parallel read-only transactions: the window of a node, and one transaction in it.
+
+Source: the design document `read-only-transactions.md` (Leap); `[seed:105]` is its line 105, `L9`
+the number of a demand in it, `L-B1` of a defect that its text allows. A node's main thread toggles
+between read-write and read-only windows; in the latter a pool of threads takes the read-only
+transactions that were queued meanwhile. This is the design as it has to be; `as_seed.py` puts back
+what the document says where that goes wrong.
+
+Abstractions, confessed. The window counts the transactions in `read_only_trx_queue`; which they
+are, and in what order, is the queue's own affair: the document does not say where one is put back
+(L15). A transaction is a machine of its own, and whoever embeds both takes their steps together.
+What the main thread may do is one question here, `write` or `read`; who posts what to whom (L3 to
+L6, L22) is the node's, and a write that is refused is one that is held: it is never dropped, and
+asked for again (L11). A transaction that ends in an exception is answered like any other. Times are
+milliseconds, and so is what the clock counts that an instance is given. A timer runs out at any
+moment after it is started, so that all that is said holds however late the threads are; that a
+transaction is put back at most once if its window is long enough (L-B5) is beyond that.
+"""
+
+from enum import Enum
+
+from lawful import (
+    Ghost,
+    Machine,
+    Nat,
+    Param,
+    Scope,
+    State,
+    Timer,
+    assume,
+    event,
+    implies,
+    initial,
+    invariant,
+    reachable,
+    recoverable,
+    require,
+    step_property,
+    terminal,
+    transition,
+)
+
+
+class Phase(State):
+    """The window that a node is in (L7), and how far a read-only one has come."""
+
+    WRITE = "read-write window"
+    READ = "read-only window"
+    DRAINING = "read-only window, nothing new is started"
+    OVER = "read-only window, its time is over"
+
+
+class Task(State):
+    """What a read-only thread does about the task that was posted to it [seed:125-137] (L13)."""
+
+    LOOPING = "asks for the next transaction"
+    EXECUTING = "executes one"
+    DONE = "has exited"
+
+
+class Place(Enum):
+    """Where a read-only transaction that arrives is executed."""
+
+    QUEUE = "in the next read-only window"
+    MAIN_THREAD = "at once, single threaded"
+
+
+class Window(Machine, abstract=True):
+    """The windows of one node: its main thread, its read-only threads, the length of its queue."""
+
+    state: Phase = Phase.WRITE
+    queued: Nat = 0
+    tasks: dict[Nat, Task] = {}
+    window: Timer = Timer()
+    margin: Timer = Timer()
+    caught_up: bool = False
+    starved: Ghost[bool] = False
+
+    read_only_transaction_num_threads: Param[Nat] = 0
+    read_write_window_time: Param[Nat] = 500
+    read_only_window_time: Param[Nat] = 200
+    read_only_transaction_threshold: Param[Nat] = 0
+    read_only_window_margin: Param[Nat] = 5
+    max_read_only_transaction_time: Param[Nat] = 150
+
+    @assume
+    def window_holds_a_transaction(self) -> bool:
+        """At least as long as a transaction may be [seed:154] (L18)."""
+        return self.read_only_window_time >= self.max_read_only_transaction_time
+
+    @initial
+    def start(self) -> None:
+        """With no thread in the pool there are no windows [seed:152] (L16)."""
+        if self.read_only_transaction_num_threads > 0:
+            self.window.start(self.read_write_window_time)
+
+    # What arrives.
+
+    @event
+    def arrive(self) -> Place: ...
+
+    @transition(event="arrive")
+    def queue_it(self) -> Place:
+        """Queue the transaction [seed:117-123] (L7, L12); in a read-only window, too (L13)."""
+        require(self.read_only_transaction_num_threads > 0, "there is no read-only thread")
+        self.queued += 1
+        return Place.QUEUE
+
+    @transition(event="arrive")
+    def run_single_threaded(self) -> Place:
+        """Multi-threaded execution is not used [seed:152] (L16)."""
+        require(self.read_only_transaction_num_threads == 0, "there are read-only threads")
+        return Place.MAIN_THREAD
+
+    @transition(source=Phase.WRITE)
+    def write(self) -> None:
+        """The main thread executes an RPC write or a net sync request, of those that it held in
+        the read-only window first [seed:102,109-113] (L4, L7, L11)."""
+        self.caught_up = True
+
+    @transition(source=Phase.WRITE)
+    def nothing_held(self) -> None:
+        """The main thread has no such request to execute."""
+        self.caught_up = True
+
+    @transition()
+    def read(self) -> None:
+        """A `get_` request or a net non-sync one is served as it comes [seed:102] (L4, L7)."""
+
+    # To the read-only window.
+
+    @transition(source=Phase.WRITE, target=Phase.READ, timer="window")
+    def begin(self) -> Nat:
+        """At the end of the read-write window, if the queue has entries [seed:106] (L9, L17)."""
+        require(self.queued > 0, "the queue is empty")
+        self.starved = False
+        self.post()
+        return self.read_only_transaction_num_threads
+
+    @transition(source=Phase.WRITE, timer="window")
+    def prolong(self) -> None:
+        """Or else it begins again. The document is silent here: what arrives next waits for a
+        whole window at most (L-B12)."""
+        require(self.queued == 0, "read-only transactions are queued")
+        self.window.start(self.read_write_window_time)
+
+    @transition(source=Phase.WRITE, target=Phase.READ)
+    def begin_early(self) -> Nat:
+        """The number of outstanding transactions reaches the threshold [seed:106,155] (L9, L19),
+        but not before the writes have had their turn (L-B4)."""
+        require(0 < self.read_only_transaction_threshold, "no threshold is used")
+        require(self.queued >= self.read_only_transaction_threshold, "the threshold is not reached")
+        require(self.caught_up, "writes wait since the last read-only window")
+        self.starved = not self.caught_up
+        self.post()
+        return self.read_only_transaction_num_threads
+
+    def post(self) -> None:
+        """A task is posted to each of the read-only threads [seed:127] (L13)."""
+        self.tasks = {w: Task.LOOPING for w in range(self.read_only_transaction_num_threads)}
+        self.window.start(self.read_only_window_time)
+        self.margin.start(max(0, self.read_only_window_time - self.read_only_window_margin))
+
+    # In the read-only window.
+
+    @transition(source=Task.LOOPING, target=Task.EXECUTING, of="tasks[thread]")
+    def take(self, thread: Nat) -> None:
+        """A thread takes the next transaction of the queue [seed:127-130] (L13)."""
+        require(self.state == Phase.READ, "no time is left for another one")
+        require(self.queued > 0, "the queue is empty")
+        self.queued -= 1
+
+    @transition(source=Task.EXECUTING, target=Task.LOOPING, of="tasks[thread]")
+    def finish(self, thread: Nat) -> None:
+        """It has executed it, or its own time is over: either way it is answered (L21)."""
+
+    @transition(source=Task.EXECUTING, target=Task.LOOPING, of="tasks[thread]")
+    def put_back(self, thread: Nat) -> None:
+        """It failed due to the read window's deadline but not its own: back into the queue, for
+        the next round [seed:148] (L15)."""
+        require(self.state == Phase.OVER, "the window's time is not over")
+        self.queued += 1
+
+    @transition(source=Task.LOOPING, target=Task.DONE, of="tasks[thread]")
+    def leave(self, thread: Nat) -> None:
+        """Time to switch: the thread exits its task [seed:130-131] (L13)."""
+        require(self.state != Phase.READ, "there may be more to do")
+
+    @transition(source=Phase.READ, target=Phase.DRAINING)
+    def drain(self) -> None:
+        """The queue becomes empty [seed:107] (L10). A thread that finds it so waits as long as
+        another is busy: what arrives meanwhile is for all of them (L-B6)."""
+        require(self.queued == 0, "the queue is not empty")
+        require(all(t != Task.EXECUTING for t in self.tasks.values()), "a thread is busy")
+        self.margin.stop()
+
+    @transition(source=Phase.READ, target=Phase.DRAINING, timer="margin")
+    def stop_starting(self) -> None:
+        """Less than the margin remains: no new transaction is scheduled [seed:156] (L20)."""
+
+    @transition(source=(Phase.READ, Phase.DRAINING), target=Phase.OVER, timer="window")
+    def run_out(self) -> None:
+        """The end of the read-only window [seed:107,154] (L10, L18)."""
+        self.margin.stop()
+
+    # To the read-write window.
+
+    @transition(source=(Phase.DRAINING, Phase.OVER), target=Phase.WRITE)
+    def end(self) -> None:
+        """All read-only thread tasks are done: exit the window [seed:133-136] (L10, L13)."""
+        require(all(t == Task.DONE for t in self.tasks.values()), "a read-only thread is not done")
+        self.switch_back()
+
+    def switch_back(self) -> None:
+        self.margin.stop()
+        self.caught_up = False
+        self.window.start(self.read_write_window_time)
+
+    @terminal
+    def single_threaded(self) -> bool:
+        return self.read_only_transaction_num_threads == 0
+
+    @invariant
+    def reads_and_writes_exclude_each_other(self) -> bool:
+        """In a read-write window no read-only thread is at work (L7, L13, L22)."""
+        done = all(t == Task.DONE for t in self.tasks.values())
+        return implies(self.state == Phase.WRITE, done)
+
+    @invariant
+    def every_thread_has_a_task(self) -> bool:
+        """In a read-only window, each thread of the pool, and no other (L13)."""
+        threads = range(self.read_only_transaction_num_threads)
+        return all(w in threads for w in self.tasks) and implies(
+            self.state != Phase.WRITE, all(w in self.tasks for w in threads)
+        )
+
+    @invariant
+    def window_ends(self) -> bool:
+        """Every window has its time (L8, L17, L18), unless there is no pool (L16)."""
+        pool = self.read_only_transaction_num_threads > 0
+        return self.window.armed == (pool and self.state != Phase.OVER)
+
+    @invariant
+    def margin_is_kept(self) -> bool:
+        """Transactions are started only while more than the margin remains (L20)."""
+        return self.margin.armed == (self.state == Phase.READ)
+
+    @invariant
+    def without_a_pool_nothing_changes(self) -> bool:
+        """No thread: no window, no queue (L16)."""
+        return self.read_only_transaction_num_threads > 0 or (
+            self.state == Phase.WRITE and self.queued == 0
+        )
+
+    @invariant
+    def no_thread_leaves_early(self) -> bool:
+        """While transactions are started, every thread is there to take them (L-B6)."""
+        done = any(t == Task.DONE for t in self.tasks.values())
+        return not (self.state == Phase.READ and done)
+
+    @invariant
+    def writes_have_their_turn(self) -> bool:
+        """No read-only window begins early while writes of the last one wait (L11, L-B4)."""
+        return not self.starved
+
+    @step_property
+    def started_in_time(self, after: "Window") -> bool:
+        """What begins to execute does so in the read-only window, before the margin (L20)."""
+        return all(
+            implies(task == Task.EXECUTING, self.margin.armed or self.tasks[w] == task)
+            for w, task in after.tasks.items()
+            if w in self.tasks
+        )
+
+    @recoverable
+    def writes_go_on(self) -> bool:
+        """Every read-only window can end (L10)."""
+        return self.state == Phase.WRITE
+
+    @recoverable
+    def queue_is_served(self) -> bool:
+        """Whatever is queued can be executed (L9)."""
+        return self.queued == 0 and self.state == Phase.WRITE
+
+    @reachable
+    def early_by_threshold(self) -> bool:
+        few = self.queued == self.read_only_transaction_threshold
+        return self.state == Phase.READ and few and self.window.armed
+
+    @reachable
+    def all_threads_are_busy(self) -> bool:
+        """And more transactions than threads (L24)."""
+        busy = all(t == Task.EXECUTING for t in self.tasks.values())
+        return self.state == Phase.READ and busy and self.queued > 0
+
+    @reachable
+    def a_transaction_outlasts_the_window(self) -> bool:
+        late = any(t == Task.EXECUTING for t in self.tasks.values())
+        return self.state == Phase.OVER and late
+
+    @reachable
+    def ends_before_its_time(self) -> bool:
+        """The queue was empty, and all threads are done (L10)."""
+        done = all(t == Task.DONE for t in self.tasks.values())
+        return self.state == Phase.DRAINING and done and self.window.armed
+
+    scope = Scope(
+        Nat=range(0, 4),
+        read_only_transaction_num_threads=(0, 1, 2),
+        read_only_transaction_threshold=(0, 2),
+    )
+
+
+class WindowFixed(Window):
+    """Ends once, for its own window; leaves writes their turn; keeps its threads busy."""
+
+    @assume
+    def margin_leaves_time(self) -> bool:
+        """Or nothing would ever be started (L-B8)."""
+        return self.read_only_window_margin < self.read_only_window_time
+
+
+class Stage(State):
+    """What has become of a read-only transaction."""
+
+    QUEUED = "queued"
+    RUNNING = "executed by a read-only thread"
+    ANSWERED = "answered"
+    INVALID = "answered: took too long"
+
+
+class Transaction(Machine):
+    """One read-only transaction, from its arrival to the one answer to its client."""
+
+    state: Stage = Stage.QUEUED
+    limit: Timer = Timer()
+    answers: Ghost[Nat] = 0
+    retried: Ghost[bool] = False
+
+    max_read_only_transaction_time: Param[Nat] = 150
+
+    @transition(source=Stage.QUEUED, target=Stage.RUNNING)
+    def take(self) -> None:
+        """A read-only thread processes it [seed:127-130] (L13)."""
+        self.limit.start(self.max_read_only_transaction_time)
+
+    @transition(source=Stage.RUNNING, target=Stage.ANSWERED)
+    def finish(self) -> None:
+        """Its result, or its exception, goes to `next` [seed:140-147] (L14)."""
+        self.limit.stop()
+        self.answers += 1
+
+    @transition(source=Stage.RUNNING, target=Stage.INVALID, timer="limit")
+    def exceed(self) -> None:
+        """It has executed for longer than it may: invalid [seed:157] (L21), and not put back."""
+        self.answers += 1
+
+    @transition(source=Stage.RUNNING, target=Stage.QUEUED)
+    def put_back(self) -> None:
+        """The read window's deadline came first: no answer, but another round [seed:148] (L15)."""
+        self.limit.stop()
+        self.retried = True
+
+    @terminal
+    def answered(self) -> bool:
+        return self.state in (Stage.ANSWERED, Stage.INVALID)
+
+    @invariant
+    def one_answer(self) -> bool:
+        """Exactly one, and that it is put back is none."""
+        return self.answers == (1 if self.state in (Stage.ANSWERED, Stage.INVALID) else 0)
+
+    @invariant
+    def execution_is_limited(self) -> bool:
+        """It runs out of its own time just while it executes (L21)."""
+        return self.limit.armed == (self.state == Stage.RUNNING)
+
+    @step_property
+    def answered_for_good(self, after: "Transaction") -> bool:
+        final = self.state in (Stage.ANSWERED, Stage.INVALID)
+        return implies(final, after.state == self.state)
+
+    @recoverable
+    def can_be_answered(self) -> bool:
+        return self.state in (Stage.ANSWERED, Stage.INVALID)
+
+    @reachable
+    def answered_in_a_later_window(self) -> bool:
+        return self.state == Stage.ANSWERED and self.retried
+
+    scope = Scope(Nat=range(0, 2))
