@@ -23,7 +23,18 @@ def method(node: ast.FunctionDef, file: str, *, of_class: bool = True) -> tree.M
             "write self first; what needs no machine is a function of the module",
         )
     decorators = tuple(parser.place(each) for each in node.decorator_list)
-    return tree.Method(head, node.name, params, body, doc, tuple(parser.problems.found), decorators)
+    problems = tuple(parser.problems.found)
+    unwritten = _is_unwritten(node.body)
+    return tree.Method(head, node.name, params, body, doc, problems, decorators, unwritten)
+
+
+def _is_unwritten(body: list[ast.stmt]) -> bool:
+    """What type checkers accept, where `...` would not give the output that is annotated."""
+    match body:
+        case [ast.Expr(value=ast.Constant(value=str())), last] | [last]:
+            return isinstance(last, ast.Raise) and ast.unparse(last) == "raise NotImplementedError"
+        case _:
+            return False
 
 
 def _end_of_name(node: ast.FunctionDef | ast.ClassDef) -> int:

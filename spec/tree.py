@@ -243,7 +243,10 @@ Statement = (
 
 @dataclass(frozen=True, slots=True)
 class Method(Tree):
-    """A function of the class body or of a module; `problems` count only if it is used."""
+    """A function of the class body or of a module; `problems` count only if it is used.
+
+    `unwritten`: its body is `raise NotImplementedError`, as an event's may be.
+    """
 
     name: str
     params: tuple[str, ...]
@@ -251,6 +254,7 @@ class Method(Tree):
     doc: str
     problems: tuple[Problem, ...]
     decorators: tuple[Place, ...] = ()
+    unwritten: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,7 +201,9 @@ class Message(Machine, abstract=True):
     # Scheduling.
 
     @event
-    def schedule(self, place: Nat, inside: bool) -> bool: ...
+    def schedule(self, place: Nat, inside: bool) -> bool:
+        """Whether the sender is accepted [seed:151]."""
+        raise NotImplementedError
 
     @transition(source=ASLEEP, target=Stage.WAITING, event="schedule")
     def enqueue(self, place: Nat, inside: bool) -> bool:
@@ -437,7 +439,7 @@ class Request(Message, abstract=True):
     def receiver_is_called_once(self) -> bool:
         """Success or failure, once, unless it is withdrawn (R23, R30)."""
         ended = self.state in (Stage.SUCCEEDED, Stage.FAILED)
-        waits = self.state == Stage.SENT or self.state == Stage.WITHDRAWN
+        waits = self.state in (Stage.SENT, Stage.WITHDRAWN)
         return implies(ended, self.receiver_called == 1) and implies(
             waits and self.channel is not None, self.receiver_called == 0
         )

@@ -22,7 +22,7 @@ class WindowAsSeed(Window):
     def begin_early(self) -> Nat:
         """The number of outstanding transactions reaches the threshold [seed:106,155], which is
         all that is asked for (L-B4)."""
-        require(0 < self.read_only_transaction_threshold, "no threshold is used")
+        require(self.read_only_transaction_threshold > 0, "no threshold is used")
         require(self.queued >= self.read_only_transaction_threshold, "the threshold is not reached")
         self.starved = not self.caught_up
         self.post()

@@ -97,7 +97,9 @@ class Window(Machine, abstract=True):
     # What arrives.
 
     @event
-    def arrive(self) -> Place: ...
+    def arrive(self) -> Place:
+        """A read-only transaction is sent to the node."""
+        raise NotImplementedError
 
     @transition(event="arrive")
     def queue_it(self) -> Place:
@@ -148,7 +150,7 @@ class Window(Machine, abstract=True):
     def begin_early(self) -> Nat:
         """The number of outstanding transactions reaches the threshold [seed:106,155] (L9, L19),
         but not before the writes have had their turn (L-B4)."""
-        require(0 < self.read_only_transaction_threshold, "no threshold is used")
+        require(self.read_only_transaction_threshold > 0, "no threshold is used")
         require(self.queued >= self.read_only_transaction_threshold, "the threshold is not reached")
         require(self.caught_up, "writes wait since the last read-only window")
         self.starved = not self.caught_up

@@ -13,6 +13,8 @@ import pytest
 from hypothesis import settings
 
 from lawful.checks import conformance as model
+from lawful.machines.message_scheduler.as_seed import ChannelAsSeed, RequestAsSeed
+from lawful.machines.read_only_windows.as_seed import WindowAsSeed
 from lawful.machines.unicast.system import LinkAsSeed, LinkFixed
 from lawful.runtime.instance import Machine
 from lawful.runtime.timers import SimulatedClock
@@ -28,6 +30,8 @@ QUICK = settings(
     derandomize=True, deadline=None, database=None, max_examples=5, stateful_step_count=30
 )
 PARAMETERS: dict[str, dict[str, Any]] = {
+    "WindowAsSeed": {"read_only_transaction_num_threads": 2, "read_only_transaction_threshold": 2},
+    "RequestAsSeed": {"timeout": 2},
     "Table": {"quota": {small.Lamp.OFF: 1, small.Lamp.ON: 2, small.Lamp.BROKEN: 3}},
 }
 
@@ -45,6 +49,7 @@ def is_machine(value: object) -> bool:
 MACHINES = [
     *defined(small), *defined(rings), *defined(conforming), *defined(machines), *defined(families),
     Jugs, Peterson, TwoPhase, LinkFixed, LinkAsSeed,
+    WindowAsSeed, RequestAsSeed, ChannelAsSeed,
 ]
 
 

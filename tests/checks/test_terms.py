@@ -19,6 +19,8 @@ from lawful.checks.subject import inside
 from lawful.checks.symbols import Made, Many, Missing, Row, Value, Whole
 from lawful.checks.terms import Execution, Symbolic
 from lawful.checks.witness import literal
+from lawful.machines.message_scheduler.declaration import RequestFixed
+from lawful.machines.read_only_windows.as_seed import WindowAsSeed
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
 from lawful.spec import bounds, ir, ops
@@ -32,7 +34,7 @@ from tests.checks.small import Board, Cell, Collections, Lamp, Numbers, Table
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
 
-SIZES = {"Node": 2, "RM": 3, "Seat": 3}
+SIZES = {"Node": 2, "Peer": 2, "RM": 3, "Seat": 3}
 NODE = t.Sort("Node")
 OFF = Lamp.OFF
 KINDS = ("done", "refused", "undefined", "asserts", "bounds", "ambiguous")
@@ -254,6 +256,8 @@ CLASSES = (
     ReceiverEntryAsSeed,
     Hub,
     Rack,
+    WindowAsSeed,
+    RequestFixed,
 )
 
 

@@ -11,8 +11,10 @@ import pytest
 import lawful
 from lawful import Machine
 from lawful.diagrams import dot
+from lawful.machines.message_scheduler.declaration import RequestFixed
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
+from lawful.machines.read_only_windows.declaration import WindowFixed
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
 from lawful.spec import types as t
 
@@ -21,7 +23,8 @@ from .examples import GOLDEN, Light, Room, Tally, agrees
 DRAWN = Path(lawful.__file__).parent / "diagrams" / "drawn"
 SMALL: list[type[Machine]] = [Light, Room, Tally]
 COMMITTED: list[type[Machine]] = [
-    SenderEntryFixed, ReceiverEntryFixed, InboundPeerFixed, QueueOwnerFixed,
+    SenderEntryFixed, ReceiverEntryFixed, InboundPeerFixed, QueueOwnerFixed, WindowFixed,
+    RequestFixed,
 ]
 
 

@@ -1,0 +1,206 @@
+"""The window of read-only transactions: the document's story, and what is established of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from lawful import Machine, Refused
+from lawful.checks.prove import prove
+from lawful.machines.read_only_windows.as_seed import WindowAsSeed
+from lawful.machines.read_only_windows.declaration import Place, Transaction, WindowFixed
+from lawful.runtime.timers import SimulatedClock
+from lawful.spec.resolve import resolve
+from lawful.testing import conformance
+from tests.machines.established import counts, found, verdicts
+
+QUICK = settings(
+    derandomize=True, deadline=None, database=None, max_examples=20, stateful_step_count=30
+)
+
+
+def node(clock: SimulatedClock, threads: int = 2, **parameters: int) -> WindowFixed:
+    """A node that has started, with the document's defaults but for the number of threads."""
+    window = WindowFixed(clock=clock, read_only_transaction_num_threads=threads, **parameters)
+    window.start()
+    return window
+
+
+def now(machine: Machine) -> dict[str, Any]:
+    """The whole state; of a timer, the time that is left."""
+    variables: dict[str, Any] = machine.lawful.snapshot()["variables"]
+    return variables
+
+
+def whole(*tasks: str, **given: Any) -> dict[str, Any]:
+    """The state of a window in which all that is not given is as at the start."""
+    start = {"queued": 0, "margin": None, "caught_up": False}
+    return {**start, "tasks": {"$map": [[w, task] for w, task in enumerate(tasks)]}, **given}
+
+
+def passed(window: Machine, clock: SimulatedClock, milliseconds: float) -> list[str]:
+    """What timers do when this time has passed."""
+    return [fired.transition for fired in window.lawful.fire_due(clock.advance(milliseconds))]
+
+
+# The story, on the runtime.
+
+
+def test_the_defaults_are_the_documents() -> None:
+    assert WindowFixed().lawful.snapshot()["parameters"] == {
+        "read_only_transaction_num_threads": 0,
+        "read_write_window_time": 500,
+        "read_only_window_time": 200,
+        "read_only_transaction_threshold": 0,
+        "read_only_window_margin": 5,
+        "max_read_only_transaction_time": 150,
+    }
+
+
+def test_the_windows_follow_one_another() -> None:
+    clock = SimulatedClock()
+    window = node(clock)
+    assert now(window) == whole(state="WRITE", window=500.0)
+    window.write()
+    assert window.arrive() is Place.QUEUE
+    assert passed(window, clock, 499) == []
+    assert passed(window, clock, 1) == ["begin"]
+    loops = ["LOOPING", "LOOPING"]
+    begun = {"window": 200.0, "margin": 195.0, "caught_up": True}
+    assert now(window) == whole(*loops, state="READ", queued=1, **begun)
+    window.take(1)
+    window.read()
+    busy = whole("LOOPING", "EXECUTING", state="READ", **begun)
+    assert now(window) == busy
+    with pytest.raises(Refused, match=r"write: state is READ, not WRITE"):
+        window.write()
+    with pytest.raises(Refused, match=r"take: the queue is empty"):
+        window.take(0)
+    with pytest.raises(Refused, match=r"drain: a thread is busy"):
+        window.drain()
+    with pytest.raises(Refused, match=r"leave: there may be more to do"):
+        window.leave(0)
+    assert now(window) == busy
+    window.finish(1)
+    window.drain()
+    drained = {"window": 200.0, "caught_up": True}
+    assert now(window) == whole(*loops, state="DRAINING", **drained)
+    window.leave(0)
+    with pytest.raises(Refused, match=r"end: a read-only thread is not done"):
+        window.end()
+    window.leave(1)
+    clock.advance(20)
+    window.end()
+    assert now(window) == whole("DONE", "DONE", state="WRITE", window=500.0)
+
+
+def test_a_transaction_goes_on_in_the_next_window() -> None:
+    clock = SimulatedClock()
+    window, trx = node(clock, threads=1), Transaction(clock=clock)
+    window.arrive()
+    passed(window, clock, 500)
+    clock.advance(190)
+    window.take(0)
+    trx.take()
+    assert now(trx) == {"state": "RUNNING", "limit": 150.0}
+    assert passed(window, clock, 5) == ["stop_starting"]
+    with pytest.raises(Refused, match=r"put_back: the window's time is not over"):
+        window.put_back(0)
+    assert passed(window, clock, 5) == ["run_out"]
+    assert now(window) == whole("EXECUTING", state="OVER", window=None)
+    window.put_back(0)
+    trx.put_back()
+    assert now(trx) == {"state": "QUEUED", "limit": None}
+    assert now(window) == whole("LOOPING", state="OVER", queued=1, window=None)
+    with pytest.raises(Refused, match=r"take: no time is left for another one"):
+        window.take(0)
+    window.leave(0)
+    window.end()
+    assert now(window) == whole("DONE", state="WRITE", queued=1, window=500.0)
+    assert passed(window, clock, 500) == ["begin"]
+    window.take(0)
+    trx.take()
+    assert passed(trx, clock, 150) == ["exceed"]
+    window.finish(0)
+    assert now(trx) == {"state": "INVALID", "limit": None}
+    with pytest.raises(Refused, match=r"put_back: state is INVALID, not RUNNING"):
+        trx.put_back()
+
+
+def test_many_transactions_do_not_wait_for_the_windows_end() -> None:
+    clock = SimulatedClock()
+    window = node(clock, read_only_transaction_threshold=2)
+    window.arrive()
+    with pytest.raises(Refused, match=r"begin_early: the threshold is not reached \(1 >= 2"):
+        window.begin_early()
+    window.arrive()
+    with pytest.raises(Refused, match=r"begin_early: writes wait since the last read-only"):
+        window.begin_early()
+    window.nothing_held()
+    assert window.begin_early() == 2
+    begun = {"window": 200.0, "margin": 195.0, "caught_up": True}
+    assert now(window) == whole("LOOPING", "LOOPING", state="READ", queued=2, **begun)
+
+
+def test_an_empty_queue_prolongs_the_read_write_window() -> None:
+    clock = SimulatedClock()
+    window = node(clock)
+    assert passed(window, clock, 500) == ["prolong"]
+    assert now(window) == whole(state="WRITE", window=500.0)
+
+
+def test_without_threads_there_are_no_windows() -> None:
+    clock = SimulatedClock()
+    window = node(clock, threads=0)
+    assert window.arrive() is Place.MAIN_THREAD
+    assert passed(window, clock, 10_000) == []
+    assert now(window) == whole(state="WRITE", window=None)
+
+
+def test_times_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="the assumption window_holds_a_transaction is false"):
+        WindowFixed(read_only_window_time=149)
+    with pytest.raises(ValueError, match="the assumption margin_leaves_time is false"):
+        WindowFixed(read_only_window_margin=200)
+
+
+# What is established.
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected"),
+    [
+        (WindowFixed, (548, 2_466, 11)),
+        (WindowAsSeed, (3_708, 21_396, 27)),
+        (Transaction, (8, 9, 5)),
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_what_was_found(cls: type[Machine], expected: tuple[int, int, int]) -> None:
+    assert counts(cls) == expected
+
+
+def test_the_document_as_written() -> None:
+    assert found(WindowAsSeed) == {
+        "reads_and_writes_exclude_each_other": [
+            "queue_it", "begin", "stop_starting", "leave", "end", "begin", "end_as_told",
+        ],
+        "no_thread_leaves_early": ["queue_it", "begin", "take", "leave"],
+        "writes_have_their_turn": ["queue_it", "queue_it", "begin_early"],
+    }
+
+
+@pytest.mark.parametrize("cls", [WindowFixed, Transaction], ids=lambda cls: cls.__name__)
+def test_it_is_proved_for_any_number_of_threads_and_transactions(cls: type[Machine]) -> None:
+    assert verdicts(prove(resolve(cls).machine, sizes={})) == {"proved"}
+
+
+TestWindow = conformance(
+    WindowFixed, lambda clock: WindowFixed(clock=clock, read_only_transaction_num_threads=2),
+    settings=QUICK,
+)
+TestTransaction = conformance(
+    Transaction, lambda clock: Transaction(clock=clock), settings=QUICK
+)
