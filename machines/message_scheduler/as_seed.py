@@ -1,5 +1,5 @@
-"""Message scheduler to the letter: what the document `message-scheduler.md` says where
-`declaration.py` deviates (`[seed:343]` is its line 343), and the checker shows what follows.
+"""Message scheduler to the letter: what the document `message-scheduler.md` says where the other
+modules deviate (`[seed:343]` is its line 343), and the checker shows what follows.
 
 R-B1: a sender that a callback schedules is accepted, for the thread-local says nothing of stopping,
 and stop finds it nowhere. R-B2: an answered channel returns to the pool, though its peer has left
@@ -9,7 +9,8 @@ offered before. Withdrawal is "not yet implemented".
 
 from lawful import Expect, Nat, drop, require, transition
 
-from .declaration import ASLEEP, Channel, ChannelId, Discard, Failure, Gate, Request, Stage
+from .channel import Channel, ChannelId, Gate
+from .declaration import ASLEEP, Discard, Failure, Request, Stage
 
 
 class RequestAsSeed(Request):

@@ -1,6 +1,6 @@
 """Message scheduler: one message to a peer, from the sender that waits to the last callback.
 
-Source: the design document `message-scheduler.md` (rippled); `[seed:164]` is its line 164, `R16`
+Source: the design document `message-scheduler.md` (rippled); `[seed:151]` is its line 151, `R16`
 the number of a demand in it, `R-B1` of a defect that its text allows. A dependent schedules a
 sender, which is offered channels until it sends a message on one; of a request, a receiver then
 waits for the response. None of these machines does input or output: an event returns what its
@@ -10,11 +10,12 @@ what the document says where that goes wrong.
 Abstractions, confessed. A message is the sender's only one: who has more schedules another sender
 (R22, R26), or a machine for each of them; so an offer's size M, of which it uses one, is not told.
 What the message says, which of the channels it likes, and which peers it has tried before (R12),
-the sender decides late (R9), outside. The queue is the scheduler's: a sender knows its place in it,
-a number that grows with each arrival. A callback is one step with what the scheduler does around
-it, and what it does itself follows as events of their own: `inside` a callback, `schedule` defers
-(R40). A timer runs out at any moment; times are in the unit of the instance's clock. The channel of
-a withdrawn request reopens when its time is over, also if the response arrives before.
+the sender decides late (R9), outside. Which channels are open, and whose turn it is, the scheduler
+knows; a sender knows its place in the queue, a number that grows with each arrival. A callback is
+one step with what the scheduler does around it, and what it does itself follows as events of their
+own: `inside` a callback, `schedule` defers (R40). A timer runs out at any moment; times are in the
+unit of the instance's clock. The channel of a withdrawn request reopens when its time is over, also
+if the response arrives before.
 """
 
 from enum import Enum
@@ -28,7 +29,6 @@ from lawful import (
     Param,
     Record,
     Scope,
-    Sort,
     State,
     Timer,
     event,
@@ -44,95 +44,13 @@ from lawful import (
     transition,
 )
 
+from .channel import ChannelId, Peer
+
 Body = Annotated[bytes, Opaque("Body")]
 
 
-class Peer(Sort):
-    """A connected peer server [seed:130] (R12)."""
-
-
-class ChannelId(Record):
-    """Each peer has one or more channels, not all of them as many [seed:130-131] (R13)."""
-
-    peer: Peer
-    number: Nat
-
-
-class Gate(State):
-    """States of a channel [seed:132-136] (R14); GONE, its peer has left (R33, R34)."""
-
-    OPEN = "ready to send exactly one message"
-    CLOSED = "gives its peer time to read and respond"
-    GONE = "gone with its peer"
-
-
-class Channel(Machine, abstract=True):
-    """The unit of capacity for messaging a peer."""
-
-    state: Gate = Gate.OPEN
-    alive: bool = True
-    unanswered: Ghost[Nat] = 0
-
-    @transition(source=Gate.OPEN, target=Gate.CLOSED)
-    def send(self) -> None:
-        """Sending a message closes the channel [seed:176] (R19), if the weak reference to its peer
-        can still be locked [seed:301-304] (R33, R34)."""
-        require(self.alive, "the peer has been destroyed")
-        self.unanswered += 1
-
-    @transition(source=Gate.CLOSED, target=Gate.OPEN)
-    def reopen(self) -> None:
-        """Its request was answered or timed out, its notification digested: it returns to the pool
-        [seed:107-109,187-192] (R10, R21)."""
-        self.unanswered = 0
-
-    @transition(source=(Gate.OPEN, Gate.CLOSED))
-    def die(self) -> None:
-        """The heartbeat's timer has destroyed the peer; nobody is told [seed:297-318] (R33, R36)"""
-        require(self.alive, "the peer has been destroyed")
-        self.alive = False
-
-    @transition(source=Gate.OPEN, target=Gate.GONE)
-    def discover(self) -> None:
-        """An offer discovers that it holds a dead peer, and removes it [seed:303-307] (R34)."""
-        require(not self.alive, "the peer is alive")
-
-    @transition(source=(Gate.OPEN, Gate.CLOSED), target=Gate.GONE)
-    def disconnect(self) -> None:
-        """The overlay says that the peer has left (R4)."""
-        self.alive = False
-
-    left = ignore("disconnect", source=Gate.GONE, because="it is gone")
-    too_late = ignore("reopen", source=Gate.GONE, because="it is gone with its peer (R-B2)")
-
-    @terminal
-    def over(self) -> bool:
-        return self.state == Gate.GONE
-
-    @invariant
-    def one_message_at_a_time(self) -> bool:
-        """A channel is closed just while its one message is unanswered (R6, R14, R19)."""
-        return self.state == Gate.GONE or self.unanswered == (1 if self.state == Gate.CLOSED else 0)
-
-    @step_property
-    def gone_for_good(self, after: "Channel") -> bool:
-        """No channel of a peer that has left is ever open again (R4)."""
-        return implies(self.state == Gate.GONE, after.state == Gate.GONE)
-
-    @reachable
-    def closed_by_the_dead(self) -> bool:
-        """Until somebody says so, or its message's time is over."""
-        return self.state == Gate.CLOSED and not self.alive
-
-    scope = Scope(Nat=range(0, 3))
-
-
-class ChannelFixed(Channel):
-    """Does not come back."""
-
-
 class Reason(Enum):
-    """Why a request failed [seed:202-205,290-291] (R23, R32)."""
+    """Why a request failed [seed:203-204,289-290] (R23, R32)."""
 
     TIMEOUT = "timeout"
     DISCONNECT = "disconnect"
@@ -151,7 +69,7 @@ class Discard(Record):
 
 
 class Success(Record):
-    """Call the receiver's onSuccess [seed:252,258] (R28, R29); the channel is open again."""
+    """Call the receiver's onSuccess [seed:252-253,258] (R28, R29); the channel is open again."""
 
     request: Nat
     body: Body
@@ -255,7 +173,7 @@ class Message(Machine, abstract=True):
 
     @transition(source=Stage.OFFERED, target=Stage.WAITING)
     def refuse_all(self) -> None:
-        """It closed no channel: it keeps its place [seed:195-196,234-235] (R22, R27)."""
+        """It closed no channel: it keeps its place [seed:195-196,236-237] (R22, R27)."""
         self.refused = set(self.offered)
         self.offered.clear()
 
@@ -279,7 +197,7 @@ class Message(Machine, abstract=True):
 
     @transition(source=(Stage.DEFERRED, Stage.WAITING), target=Stage.WITHDRAWN)
     def withdraw_sender(self) -> None:
-        """Return it, not just discard it [seed:264-277] (R30); a footnote says "not yet"."""
+        """Return it, not just discard it [seed:269-277] (R30); a footnote says "not yet"."""
         self.refused.clear()
 
     @event
@@ -374,7 +292,7 @@ class Message(Machine, abstract=True):
 
 
 class Request(Message, abstract=True):
-    """A message that expects a response; the receiver waits for it [seed:179-182] (R20)."""
+    """A message that expects a response; the receiver waits for it [seed:179-185] (R20)."""
 
     request: Nat = 0
     receiver_called: Ghost[Nat] = 0
@@ -389,7 +307,7 @@ class Request(Message, abstract=True):
 
     @transition(source=Stage.SENT, target=Stage.SUCCEEDED)
     def receive(self, peer: Peer, request: Nat, body: Body) -> Success | None:
-        """The response arrives: it has the request's number [seed:201,257-259] (R3, R10, R23)."""
+        """The response arrives: it has the number sent [seed:201-202,258-259] (R3, R10, R23)."""
         channel = needed(self.channel, "nothing was sent")
         require(request == self.request, "answers another request")
         require(peer == channel.peer, "comes from another peer")
@@ -401,14 +319,14 @@ class Request(Message, abstract=True):
 
     @transition(source=Stage.SENT, target=Stage.FAILED, timer="timer")
     def expire(self) -> Failure:
-        """The response is considered missing [seed:188-189,202-204] (R11, R21, R23)."""
+        """The response is considered missing [seed:188-189,203-204] (R11, R21, R23)."""
         channel = needed(self.channel, "nothing was sent")
         self.receiver_called += 1
         return Failure(self.request, Reason.TIMEOUT, channel)
 
     @transition(source=Stage.SENT, target=Stage.FAILED)
     def disconnect(self, peer: Peer) -> Failure | None:
-        """Its peer disconnects before it answers [seed:202-204] (R4, R23)."""
+        """Its peer disconnects before it answers [seed:203-204] (R4, R23)."""
         channel = needed(self.channel, "nothing was sent")
         require(peer == channel.peer, "another peer")
         self.timer.stop()
@@ -419,7 +337,7 @@ class Request(Message, abstract=True):
 
     @transition(source=Stage.SENT, target=Stage.WITHDRAWN)
     def withdraw_receiver(self) -> None:
-        """Return it [seed:264-277] (R30). Its peer has the request none the less, and the channel
+        """Return it [seed:269-277] (R30). Its peer has the request none the less, and the channel
         stays closed."""
 
     @transition(source=Stage.WITHDRAWN, timer="timer")
@@ -429,7 +347,7 @@ class Request(Message, abstract=True):
 
     @transition(source=Stage.SENT, target=Stage.FAILED, event="stop")
     def shut_down(self) -> Discard | Failure | None:
-        """Immediately fail all waiting receivers [seed:290] (R32)."""
+        """Immediately fail all waiting receivers [seed:289-290] (R32)."""
         self.stopped = True
         self.timer.stop()
         self.receiver_called += 1

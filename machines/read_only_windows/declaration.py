@@ -8,13 +8,14 @@ what the document says where that goes wrong.
 
 Abstractions, confessed. The window counts the transactions in `read_only_trx_queue`; which they
 are, and in what order, is the queue's own affair: the document does not say where one is put back
-(L15). A transaction is a machine of its own, and whoever embeds both takes their steps together.
-What the main thread may do is one question here, `write` or `read`; who posts what to whom (L3 to
-L6, L22) is the node's, and a write that is refused is one that is held: it is never dropped, and
-asked for again (L11). A transaction that ends in an exception is answered like any other. Times are
-milliseconds, and so is what the clock counts that an instance is given. A timer runs out at any
-moment after it is started, so that all that is said holds however late the threads are; that a
-transaction is put back at most once if its window is long enough (L-B5) is beyond that.
+(L15). Each step is atomic, as under the queue's mutex. A transaction is a machine of its own, and
+whoever embeds both takes their steps together. What the main thread may do is one question here,
+`write` or `read`; who posts what to whom (L3 to L6, L22) is the node's, and a write that is refused
+is one that is held: it is never dropped, and asked for again (L11). A transaction that ends in an
+exception is answered like any other. Times are milliseconds, and so is what the clock counts that
+an instance is given. A timer runs out at any moment after it is started, so that all that is said
+holds however late the threads are; that a transaction is put back at most once if its window is
+long enough (L-B5) is beyond that.
 """
 
 from enum import Enum
@@ -158,7 +159,7 @@ class Window(Machine, abstract=True):
         return self.read_only_transaction_num_threads
 
     def post(self) -> None:
-        """A task is posted to each of the read-only threads [seed:127] (L13)."""
+        """A task is posted to each of the read-only threads [seed:128] (L13)."""
         self.tasks = {w: Task.LOOPING for w in range(self.read_only_transaction_num_threads)}
         self.window.start(self.read_only_window_time)
         self.margin.start(max(0, self.read_only_window_time - self.read_only_window_margin))
@@ -167,7 +168,7 @@ class Window(Machine, abstract=True):
 
     @transition(source=Task.LOOPING, target=Task.EXECUTING, of="tasks[thread]")
     def take(self, thread: Nat) -> None:
-        """A thread takes the next transaction of the queue [seed:127-130] (L13)."""
+        """A thread takes the next transaction of the queue [seed:129-132] (L13)."""
         require(self.state == Phase.READ, "no time is left for another one")
         require(self.queued > 0, "the queue is empty")
         self.queued -= 1
@@ -209,7 +210,7 @@ class Window(Machine, abstract=True):
 
     @transition(source=(Phase.DRAINING, Phase.OVER), target=Phase.WRITE)
     def end(self) -> None:
-        """All read-only thread tasks are done: exit the window [seed:133-136] (L10, L13)."""
+        """All read-only thread tasks are done: exit the window [seed:134-136] (L10, L13)."""
         require(all(t == Task.DONE for t in self.tasks.values()), "a read-only thread is not done")
         self.switch_back()
 
@@ -343,7 +344,7 @@ class Transaction(Machine):
 
     @transition(source=Stage.QUEUED, target=Stage.RUNNING)
     def take(self) -> None:
-        """A read-only thread processes it [seed:127-130] (L13)."""
+        """A read-only thread processes it [seed:129] (L13)."""
         self.limit.start(self.max_read_only_transaction_time)
 
     @transition(source=Stage.RUNNING, target=Stage.ANSWERED)

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from lawful import Machine, Scope
-from lawful.checks.explore import CheckResult, explore
+from lawful.checks.explore import explore
 from lawful.checks.prove import ProofResult
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 
+Counts = tuple[int, int, int]
 
-@cache
-def explored(cls: type[Machine]) -> CheckResult:
-    """The machine, explored in its own scope."""
+
+def established(cls: type[Machine]) -> tuple[Counts, dict[str, list[str]]]:
+    """Distinct and generated states and depth of a machine of which all is as expected; and of
+    each violated property, the transitions of its shortest counterexample."""
     resolved = resolve(cls)
     flat = lower(resolved.machine, resolved.scopes.get("scope", Scope()))
-    return explore(flat, resolved.world, resolved.expects)
-
-
-def counts(cls: type[Machine]) -> tuple[int, int, int]:
-    """Distinct and generated states and depth, of a machine of which all is as expected."""
-    result = explored(cls)
+    result = explore(flat, resolved.world, resolved.expects)
     assert result.complete
     assert result.as_expected, [p.name for p in result.properties if not p.as_expected]
-    return result.distinct, result.generated, result.depth
-
-
-def found(cls: type[Machine]) -> dict[str, list[str]]:
-    """Of each violated property, the transitions of its shortest counterexample."""
-    return {
+    violated = {
         p.name: [step.transition for step in p.trace.steps]
-        for p in explored(cls).properties
+        for p in result.properties
         if p.trace is not None and p.verdict.value == "violated"
     }
+    return (result.distinct, result.generated, result.depth), violated
 
 
 def verdicts(result: ProofResult) -> set[str]:
