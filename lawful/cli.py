@@ -99,6 +99,9 @@ def _prove(commands_: Commands) -> None:
     parser = _command(commands_, "prove", commands.prove)
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument("--method", choices=("auto", "induction"), default="auto")
+    parser.add_argument(
+        "--any-size", action="append", default=[], metavar="SORT", help="whatever the scope says"
+    )
     parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
     parser.add_argument(
         "--timeout", type=_seconds, default=10.0, metavar="S", help="for each obligation"

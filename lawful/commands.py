@@ -97,7 +97,12 @@ def _proved(cls: type[Machine], given: argparse.Namespace) -> ProofResult:
     except ImportError as error:
         raise OutOfReach("prove needs Z3: pip install 'lawful[check]'") from error
     bounds = targets.scope_of(cls, given.scope).bounds
-    sizes = {name: size for name, size in bounds.items() if type(size) is int}
+    targets.check_sorts(cls, given.any_size)
+    sizes = {
+        name: size
+        for name, size in bounds.items()
+        if type(size) is int and name not in given.any_size
+    }
     with progress(f"proving {cls.__name__}", given.quiet) as tell:
         return proofs.prove(
             resolve(cls).machine, sizes=sizes, timeout_seconds=given.timeout, progress=tell

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
@@ -66,6 +66,15 @@ def declared_in(where: str) -> tuple[str, list[type[Machine]]]:
 def _defined(module: ModuleType) -> dict[str, type[Machine]]:
     name = module.__name__
     return {n: c for n, c in vars(module).items() if _is_machine(c) and c.__module__ == name}
+
+
+def check_sorts(cls: type[Machine], names: Iterable[str]) -> None:
+    """TargetError unless the machine has sorts of these names."""
+    known = [kind.name for kind in resolve(cls).machine.types if isinstance(kind, t.Sort)]
+    for name in names:
+        if name not in known:
+            have = f"it has: {', '.join(known)}" if known else "it has none"
+            raise TargetError(f"{cls.__name__} has no sort {name}; {have}")
 
 
 def scope_of(cls: type[Machine], given: list[str]) -> Scope:

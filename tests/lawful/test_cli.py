@@ -10,6 +10,7 @@ import pytest
 
 from lawful.cli import main
 
+REQUEST = "lawful.machines.message_scheduler.declaration:RequestFixed"
 SENDER = "lawful.machines.unicast.declaration:SenderEntryFixed"
 SENDER_AS_SEED = "lawful.machines.unicast.as_seed:SenderEntryAsSeed"
 
@@ -181,6 +182,23 @@ def test_prove_says_what_is_proved_and_for_what(capsys: pytest.CaptureFixture[st
     assert all("all integers" in p["covers"] for p in asked)
     names = {p["name"] for p in machine["properties"]}
     assert {"bounds", "window_is_what_is_unacked", "no_silent_loss"} <= names
+
+
+def test_prove_leaves_the_size_of_a_sort_open(capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = answer("prove", REQUEST, "--any-size", "Peer", capsys=capsys)
+    assert code == 0
+    [machine] = found["machines"]
+    asked = {(p["verdict"], p["covers"]) for p in machine["properties"] if p["method"] != "none"}
+    assert asked == {(
+        "proved",
+        "all integers; timers armed or not; all parameter values; all values of Body; any Peer",
+    )}
+    code, _, err = run("prove", REQUEST, "--any-size", "Body", capsys=capsys)
+    assert code == 5
+    assert "RequestFixed has no sort Body; it has: Peer" in err
+    code, _, err = run("prove", SENDER, "--any-size", "Peer", capsys=capsys)
+    assert code == 5
+    assert "SenderEntryFixed has no sort Peer; it has none" in err
 
 
 def test_a_counterexample_to_induction_is_no_violation(capsys: pytest.CaptureFixture[str]) -> None:
