@@ -14,8 +14,7 @@ whoever embeds both takes their steps together. What the main thread may do is o
 is one that is held: it is never dropped, and asked for again (L11). A transaction that ends in an
 exception is answered like any other. Times are milliseconds, and so is what the clock counts that
 an instance is given. A timer runs out at any moment after it is started, so that all that is said
-holds however late the threads are; that a transaction is put back at most once if its window is
-long enough (L-B5) is beyond that.
+holds however late the threads are; how often a transaction is put back (L-B5) is in `timing.py`.
 """
 
 from enum import Enum

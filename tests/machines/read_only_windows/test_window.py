@@ -9,8 +9,9 @@ from hypothesis import settings
 
 from lawful import Machine, Refused
 from lawful.checks.prove import prove
-from lawful.machines.read_only_windows.as_seed import WindowAsSeed
+from lawful.machines.read_only_windows.as_seed import AttemptsAsSeed, WindowAsSeed
 from lawful.machines.read_only_windows.declaration import Place, Transaction, WindowFixed
+from lawful.machines.read_only_windows.timing import AttemptsFixed
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec.resolve import resolve
 from lawful.testing import conformance
@@ -163,6 +164,27 @@ def test_without_threads_there_are_no_windows() -> None:
     assert now(window) == whole(state="WRITE", window=None)
 
 
+def test_the_next_window_is_long_enough() -> None:
+    clock = SimulatedClock()
+    attempts = AttemptsFixed(clock=clock)
+    attempts.begin()
+    clock.advance(196)
+    with pytest.raises(Refused, match="take: less than the margin remains"):
+        attempts.take()
+    assert passed(attempts, clock, 4) == ["wait_for_another"]
+    attempts.begin()
+    clock.advance(100)
+    attempts.take()
+    assert passed(attempts, clock, 100) == ["cut"]
+    attempts.begin()
+    clock.advance(10)
+    attempts.take()
+    assert passed(attempts, clock, 150) == ["exceed"]
+    assert attempts.put_back == 1
+    with pytest.raises(ValueError, match="window_holds_what_starts_late is false"):
+        AttemptsFixed(read_only_window_time=160)
+
+
 def test_times_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="the assumption window_holds_a_transaction is false"):
         WindowFixed(read_only_window_time=149)
@@ -175,7 +197,11 @@ def test_times_that_do_not_fit_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("cls", "expected"),
-    [(WindowFixed, (548, 2_466, 11)), (Transaction, (8, 9, 5))],
+    [
+        (WindowFixed, (548, 2_466, 11)),
+        (Transaction, (8, 9, 5)),
+        (AttemptsFixed, (1_843, 2_898, 18)),
+    ],
     ids=lambda given: getattr(given, "__name__", ""),
 )
 def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) -> None:
@@ -192,6 +218,10 @@ def test_the_document_as_written() -> None:
             "no_thread_leaves_early": ["queue_it", "begin", "take", "leave"],
             "writes_have_their_turn": ["queue_it", "queue_it", "begin_early"],
         },
+    )
+    again = ["begin", "take", "tick", "tick", "cut"]
+    assert established(AttemptsAsSeed) == (
+        (1_972, 3_136, 30), {"put_back_at_most_once": again + again}
     )
 
 

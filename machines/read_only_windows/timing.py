@@ -1,0 +1,140 @@
+"""Parallel read-only transactions, in time: how often one transaction is put back (L-B5).
+
+Source as in `declaration.py`. A transaction is taken at any moment of the read-only window in which
+its turn comes; is it stopped by that window's end, its turn is the first in the next, and a thread
+takes it at most `latency` after that began. The document knows of no such delay, and asks only that
+a window be as long as a transaction may be [seed:154] (L18).
+
+Abstractions, confessed. Of the other transactions nothing is said but that they delay this one; the
+windows in between have no length. The unit of all times is the tick of the clock. What is due at
+the same tick happens in any order, so that equality is not enough. The first window may also end
+before the transaction's turn has come.
+"""
+
+from lawful import (
+    Clock,
+    Machine,
+    Nat,
+    Param,
+    Scope,
+    State,
+    Timer,
+    assume,
+    invariant,
+    reachable,
+    recoverable,
+    require,
+    terminal,
+    transition,
+)
+
+
+class Turn(State):
+    """Where a read-only transaction is, and the window with it."""
+
+    QUEUED = "read-write window"
+    NEXT = "read-only window, not yet taken"
+    RUNNING = "read-only window, executed"
+    ANSWERED = "answered"
+    INVALID = "answered: took too long"
+
+
+class Attempts(Machine, abstract=True):
+    """One read-only transaction in the windows of a node."""
+
+    state: Turn = Turn.QUEUED
+    clock: Clock = Clock()
+    opened: Nat = 0
+    window: Timer = Timer(urgent=True)
+    limit: Timer = Timer(urgent=True)
+    start: Timer = Timer(urgent=True)
+    put_back: Nat = 0
+
+    read_only_window_time: Param[Nat] = 200
+    read_only_window_margin: Param[Nat] = 5
+    max_read_only_transaction_time: Param[Nat] = 150
+    latency: Param[Nat] = 10
+
+    @transition(source=Turn.QUEUED, target=Turn.NEXT)
+    def begin(self) -> None:
+        """A read-only window; who was put back is the first in it (L9, L15)."""
+        self.opened = self.clock.now
+        self.window.start(self.read_only_window_time)
+        if self.put_back > 0:
+            self.start.start(self.latency)
+
+    @transition(source=Turn.NEXT, target=Turn.RUNNING)
+    def take(self) -> None:
+        """Not when less than the margin remains [seed:156] (L20)."""
+        passed = self.clock.now - self.opened
+        left = self.read_only_window_time - passed
+        require(left >= self.read_only_window_margin, "less than the margin remains")
+        self.start.stop()
+        self.limit.start(self.max_read_only_transaction_time)
+
+    @transition(source=Turn.NEXT, target=Turn.QUEUED, timer="window")
+    def wait_for_another(self) -> None:
+        """Its turn has not come."""
+        self.start.stop()
+
+    @transition(source=Turn.RUNNING, target=Turn.ANSWERED)
+    def finish(self) -> None:
+        """It takes any time."""
+        self.window.stop()
+        self.limit.stop()
+
+    @transition(source=Turn.RUNNING, target=Turn.INVALID, timer="limit")
+    def exceed(self) -> None:
+        """It has taken longer than it may [seed:157] (L21)."""
+        self.window.stop()
+
+    @transition(source=Turn.RUNNING, target=Turn.QUEUED, timer="window")
+    def cut(self) -> None:
+        """The window's deadline comes first: put it back [seed:148] (L15)."""
+        self.limit.stop()
+        self.put_back += 1
+
+    @terminal
+    def answered(self) -> bool:
+        return self.state in (Turn.ANSWERED, Turn.INVALID)
+
+    @invariant
+    def put_back_at_most_once(self) -> bool:
+        """In the next window it has the time that it may take (L-B5)."""
+        return self.put_back <= 1
+
+    @recoverable
+    def can_be_answered(self) -> bool:
+        return self.state in (Turn.ANSWERED, Turn.INVALID)
+
+    @reachable
+    def answered_in_the_next_window(self) -> bool:
+        return self.state == Turn.ANSWERED and self.put_back == 1
+
+    @reachable
+    def too_long_in_the_next_window(self) -> bool:
+        return self.state == Turn.INVALID and self.put_back == 1
+
+
+class AttemptsFixed(Attempts):
+    """The window is longer than a transaction may take after it is started late."""
+
+    @assume
+    def window_holds_what_starts_late(self) -> bool:
+        """More than `max-read-only-transaction-time` and the latency (L18, L-B5)."""
+        longest = self.max_read_only_transaction_time + self.latency
+        return self.read_only_window_time > longest
+
+    @assume
+    def margin_leaves_time(self) -> bool:
+        """Or a transaction that is started late is never started (L-B8)."""
+        return self.read_only_window_margin + self.latency <= self.read_only_window_time
+
+    scope = Scope(
+        Nat=range(0, 12),
+        clock=range(0, 12),
+        read_only_window_time=(3, 4),
+        read_only_window_margin=(1,),
+        max_read_only_transaction_time=(2, 3),
+        latency=(0, 1),
+    )
