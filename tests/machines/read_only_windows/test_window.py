@@ -237,3 +237,6 @@ TestWindow = conformance(
 TestTransaction = conformance(
     Transaction, lambda clock: Transaction(clock=clock), settings=QUICK
 )
+TestAttempts = conformance(
+    AttemptsFixed, lambda clock: AttemptsFixed(clock=clock), settings=QUICK
+)
