@@ -43,7 +43,10 @@ class Rounds(Trail):
         """The value, which is a term: its type is known to have an encoding."""
         if isinstance(value, Missing):
             raise NotEncodable(value.why)
-        assert not isinstance(value, Many | Made | Whole)
+        if isinstance(value, Made):
+            lost = (field.why for field in value.fields if isinstance(field, Missing))
+            raise NotEncodable(next(lost, "a sequence inside a value"))
+        assert not isinstance(value, Many | Whole)
         return value
 
     def field_of(self, value: Value, kind: t.Type, name: str) -> Value:

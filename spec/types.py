@@ -193,7 +193,7 @@ class Clock(Type):
     most: int | None = None
 
     def __str__(self) -> str:
-        return "Clock"
+        return "Clock" if self.most is None else f"Clock[0..{self.most}]"
 
 
 @dataclass(frozen=True, slots=True)

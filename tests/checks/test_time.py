@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawful import DeclarationError, Machine, Refused, Scope
+from lawful import Clock, DeclarationError, Fairness, Machine, Refused, Scope, Timer, Weak
 from lawful.checks.explore import CheckResult, explore
 from lawful.checks.fold import InstanceVerdict, fold
 from lawful.checks.prove import prove
@@ -29,7 +29,7 @@ from lawful.spec.ticks import passed, until_due
 from lawful.spec.values import decode, encode
 from lawful.testing import Mismatch, SimulatedClock, conformance
 
-from .timed import Fischer, Patient, Prompt, Rooms, Stuck, Way
+from .timed import Fischer, House, Patient, Prompt, Rooms, Stuck, Way
 
 QUICK = settings(
     derandomize=True, deadline=None, database=None, max_examples=20, stateful_step_count=25
@@ -345,3 +345,40 @@ def test_a_proof_does_not_know_the_clock_of_a_part() -> None:
     assert {p.verdict for p in result.properties} == {Verdict.UNKNOWN}
     notes = [o.note for o in result.obligations if o.obligation == "tick"]
     assert notes and all("a part's clock" in note for note in notes)
+
+
+def test_a_proof_of_a_family_does_not_know_its_clocks() -> None:
+    result = prove(resolve(House).machine, sizes={"Floor": 2})
+    assert {p.verdict for p in result.properties} == {Verdict.UNKNOWN}
+    notes = {o.note for o in result.obligations if o.obligation in ("build", "tick")}
+    assert notes and all("a part's clock" in note for note in notes)
+
+
+TestAFamilyRuns = made(House)
+
+
+# What a declaration says about ticks.
+
+
+def fair(cls: type[Machine]) -> list[str]:
+    try:
+        resolve(cls)
+    except DeclarationError as refused:
+        return [problem.number for problem in refused.problems]
+    return []
+
+
+class FairTime(Machine):
+    clock: Clock = Clock()
+
+    fairness = Fairness(Weak("tick"))
+
+
+class FairWithout(Machine):
+    idle: Timer = Timer()
+
+    fairness = Fairness(Weak("tick"))
+
+
+def test_fairness_may_name_the_tick_of_a_clock() -> None:
+    assert (fair(FairTime), fair(FairWithout)) == ([], ["L217"])

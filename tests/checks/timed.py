@@ -221,3 +221,31 @@ class Rooms(Machine):
         return self.left.clock.now == self.clock.now
 
     scope = Scope(clock=range(0, 8), Nat=range(0, 9))
+
+
+class Floor(Sort):
+    """Of a house."""
+
+
+class House(Machine):
+    """A light for each floor, made when somebody comes and gone when it is dark."""
+
+    clock: Clock = Clock(tick=0.5)
+    lights: dict[Floor, Light] = {}
+
+    @transition()
+    def build(self, f: Floor) -> None:
+        require(f not in self.lights)
+        self.lights[f] = Light()
+        self.lights[f].on()
+        assert self.lights[f].since == self.clock.now
+
+    @transition(timer="lights[f].out")
+    def dark(self, f: Floor) -> None:
+        del self.lights[f]
+
+    @invariant
+    def same_time(self) -> bool:
+        return all(self.lights[f].clock.now == self.clock.now for f in self.lights)
+
+    scope = Scope(clock=range(0, 5), Floor=2, Nat=range(0, 6))

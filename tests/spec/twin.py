@@ -22,6 +22,7 @@ from lawful.spec import types as t
 from lawful.spec.bounds import Values, breach
 from lawful.spec.members import chain_of, vars_before
 from lawful.spec.resolve import Resolved, resolve
+from lawful.spec.ticks import with_ticks
 from lawful.spec.values import FrozenBag, FrozenMap
 
 from .sorts import elements, rank, ring
@@ -107,6 +108,9 @@ def _timed(twin: Any, kinds: Any, machine: str) -> Iterator[tuple[Any, t.Type]]:
                 yield from ((each, of) for each in value.values())
             case t.Part(machine=inner):
                 yield from _timed(value, kinds, inner)
+            case t.Map(value=t.Part(machine=inner)):
+                for each in value.values():
+                    yield from _timed(each, kinds, inner)
             case _:
                 pass
 
@@ -204,7 +208,7 @@ class Twin:
         self.machines = {m.name: m for m in (self.machine, *self.machine.parts)}
         ticks = [v.type.tick for v in self.machine.variables if isinstance(v.type, t.Clock)]
         self.tick = ticks[0] if ticks else None
-        self.reference = Reference(self.machine, self.resolved.world)
+        self.reference = Reference(with_ticks(self.machine), self.resolved.world)
         self.reference.domains = Values(self.resolved.world, dict(sizes)).of
         parts = dict(_parts(self.resolved))
         self.makers = {part: self._maker(name) for name, part in parts.items()}
@@ -316,6 +320,9 @@ class Twin:
     ) -> tuple[str, Any, Any]:
         """("done", state, output), or the kind of failure with None and None."""
         twin = self.instance(self.machine.name, state)
+        self.reference.present = max(
+            (v.now for v in vars(twin).values() if isinstance(v, Clock)), default=0
+        )
         with elements(self.sizes):
             try:
                 if name == "tick" and self.tick is not None:
