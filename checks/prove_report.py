@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 
 from lawful.spec.explain import text as value_text
 from lawful.spec.ir import Json
@@ -33,9 +34,7 @@ def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
         last = p.covers if covers else _odd(p, expects)
         rows.append((p.name, p.verdict.value, done, spent, last))
     lines += ["", *(INDENT + line for line in table(rows))]
-    for o in result.obligations:
-        if o.verdict not in PROVED:
-            lines += ["", *_refuted(o)]
+    lines += _left_open([o for o in result.obligations if o.verdict not in PROVED])
     notes = [f"{p.name}: {p.note}" for p in asked if p.note]
     rest = ", ".join(p.name for p in result.properties if p.method == NONE)
     return "\n".join([*lines, *notes, *([f"not asked here (exploration): {rest}"] if rest else [])])
@@ -49,6 +48,36 @@ def _odd(p: PropertyProof, expects: Mapping[str, Expected]) -> str:
 def _wanted(name: str, expects: Mapping[str, Expected]) -> str:
     expected = expects.get(name, "holds")
     return expected if isinstance(expected, str) else expected[0]
+
+
+def _left_open(obligations: Sequence[Obligation]) -> list[str]:
+    """What is not proved, in order; what one reason leaves open is told together."""
+    alike: dict[tuple[str, str], list[Obligation]] = {}
+    for o in obligations:
+        if o.counterexample is None:
+            alike.setdefault((o.verdict, o.note), []).append(o)
+    lines: list[str] = []
+    for o in obligations:
+        rows = alike.get((o.verdict, o.note), []) if o.counterexample is None else []
+        if len(rows) < 2:
+            lines += ["", *_refuted(o)]
+        elif o is rows[0]:
+            lines += ["", *_together(rows)]
+    return lines
+
+
+def _together(rows: Sequence[Obligation]) -> list[str]:
+    """Obligations that are open for the same reason: the reason, then each step's properties."""
+    names: dict[str, list[str]] = {}
+    for o in rows:
+        names.setdefault(o.obligation, []).append(o.property)
+    lines = [f"{len(rows)} are {rows[0].verdict.value}  {rows[0].note}".rstrip()]
+    for step, properties in names.items():
+        told = f"{step}: {', '.join(properties)}"
+        lines += textwrap.wrap(
+            told, 96, initial_indent=INDENT, subsequent_indent=INDENT * 3, break_long_words=False
+        )
+    return lines
 
 
 def _refuted(o: Obligation) -> list[str]:

@@ -8,16 +8,14 @@ their caller sends, and `on_receive_...` are given the reply. This is the design
 `as_seed.py` puts back what the document leaves open and its implementation got wrong.
 
 Abstractions, confessed. An object is its ID; whether it is valid is the pool's affair. The pool is
-what `decide` is told of it, and may be told otherwise the next time. Which of the interesting
-objects to request is up to the attribution among all peers: here any choice that the limits of
-this peer admit. A protocol error (O16) is a refusal: nothing changed, and the caller disconnects.
-Replies arrive in the order of the requests. The blocking wait for a decision (O9) is a refusal of
-`read_decision` until there is one. `psaOnDecisionCompleted` is called `psaOnDecisionExecuted` in
-line 55; the first name wins (O10).
-
-Covered here: O2, O4-O27, O29, O30, O32, O33, O37 and O39. With the composed system come the other
-peers, their attribution, the decision thread, the pool and its lock, disconnection, the outbound
-side: O1, O3, O28, O31, O34-O36, O38, O40-O42. O43 compares with another design.
+what `decide` is told of it, and may be told otherwise the next time; that it keeps what it was
+given until all have acked it is its promise, or that ID stays in the FIFO (O-B5). Which of the
+interesting objects to request is up to the attribution among all peers: here any choice that the
+limits of this peer admit. A protocol error (O16) is a refusal, and so is a step out of turn:
+nothing changed; after the first the caller disconnects. Replies arrive in the order of the
+requests, and how many of those available are read in a round is the caller's. The blocking wait for
+a decision (O9) is a refusal of `read_decision` until there is one. `psaOnDecisionCompleted` is
+called `psaOnDecisionExecuted` in line 55; the first name wins (O10).
 """
 
 from lawful import (
@@ -230,11 +228,13 @@ class InboundPeer(Machine, abstract=True):
         return self.step == Step.READ or self.waits()
 
     def known(self, x: ObjectId) -> bool:
+        """From this peer, that is: what the pool has from others may be announced (O-B4)."""
         return x in self.outstanding_fifo or x in self.inflight_ids or x in self.owt_pool
 
     @transition(source=Status.ACTING)
     def on_receive_objects(self, ids: frozenset[ObjectId]) -> None:
-        """Step 2: exactly what was requested, now on its way to the pool [seed:43,117] (O15)."""
+        """Step 2: exactly what the oldest request asked for, whatever the present decision says,
+        is now on its way to the pool [seed:43,117] (O15, O-B3)."""
         require(self.collects(), "replies are read before anything is requested")
         require(len(self.pending) > 0, "nothing was requested")
         request = self.pending[0]

@@ -19,10 +19,6 @@ returns: a restarted node has another ID. The ring is the order of the universe 
 
 The document's assertions on delivery are gone: with a cancel on its way, a node may be granted the
 queue, and has to pass it on (Q-B2, Q-B4). It gives no delay; 20 ms is its implementation's.
-
-Covered here: Q12, Q20 (acquire), Q30-Q42 but for locks and threads, which are the service's. With
-the composed system come all nodes at once, messages and their replicas (Q9-Q11, Q13-Q29), joining
-nodes (Q48, Q56), other ways off a queue (Q50) and queues that are destroyed (Q43).
 """
 
 from lawful import (

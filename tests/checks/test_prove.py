@@ -322,6 +322,21 @@ def test_what_is_for_exploration_is_listed_and_does_not_count() -> None:
     assert last == f"not asked here (exploration): {', '.join(rest)}"
 
 
+def test_what_one_reason_leaves_open_is_told_once() -> None:
+    told = prove_report.text(proof(Listed), {}).split("\n\n")[2:]
+    assert [rows.splitlines()[1:] for rows in told] == [
+        ["  put: bounds, asserts, undefined, natural, short"],
+        [],
+        ["  size: bounds, asserts, undefined, natural, short"],
+        [
+            "  visit: bounds, asserts, undefined, natural, short",
+            "not asked here (exploration): deadlock",
+        ],
+    ]
+    assert told[0].startswith("5 are unknown  not encodable: ")
+    assert told[1].startswith("count: short is unknown  not encodable: ")
+
+
 def test_without_transitions_nothing_is_proved_of_steps() -> None:
     result = proof(Still)
     moves = next(p for p in result.properties if p.name == "moves")

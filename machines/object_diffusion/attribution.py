@@ -1,0 +1,156 @@
+"""Object diffusion: which object is downloaded from whom.
+
+Source: `object-diffusion.md` as in `declaration.py`: one round of the attribution among all active
+peers (`pickObjectsToReq`), which reads the state of all peers and changes none [seed:143-166]
+(O33-O36, O38, O39). Here that state is any there can be, so that every round is explored.
+
+Abstractions, confessed. What is interesting of a peer is given, as `InboundPeer.interesting` tells
+it, and nothing of a frozen one; so are the copies on their way at active and frozen peers (O35),
+and what each of them has in flight. The peers are gone through in their order; the implementation
+of the document shuffles them. Its limits are of one round and of what came before: where there is
+more in flight than a limit admits, the round adds nothing.
+"""
+
+from collections.abc import Mapping
+
+from lawful import (
+    Machine,
+    Nat,
+    OrderedSort,
+    Param,
+    Scope,
+    initial,
+    invariant,
+    reachable,
+    require,
+    terminal,
+    transition,
+)
+
+from .declaration import ObjectId
+
+
+class Peer(OrderedSort):
+    """An outbound peer."""
+
+
+class Attribution(Machine):
+    """One round over what the decision thread read."""
+
+    interesting: dict[Peer, frozenset[ObjectId]]
+    acquiring: dict[ObjectId, Nat]
+    inflight: dict[Peer, Nat]
+    picked: dict[Peer, set[ObjectId]] = {}
+    done: bool = False
+
+    target_object_redundancy: Param[Nat] = 3
+    max_num_objects_inflight_per_peer: Param[Nat] = 50
+    max_num_objects_inflight_total: Param[Nat] = 500
+
+    @initial
+    def reads(
+        self,
+        interesting: Mapping[Peer, frozenset[ObjectId]],
+        acquiring: Mapping[ObjectId, Nat],
+        inflight: Mapping[Peer, Nat],
+    ) -> None:
+        """Any state of the peers."""
+        self.interesting = dict(interesting)
+        self.acquiring = dict(acquiring)
+        self.inflight = dict(inflight)
+
+    @transition()
+    def pick(self) -> None:
+        """For each object, sequentially, as many providers as its target lacks, within the limits
+        of each peer and of the node [seed:160] (O36): copies first, coverage later (O38)."""
+        require(not self.done, "the round is over")
+        total = sum(self.inflight.values())
+        for x in sorted({x for some in self.interesting.values() for x in some}):
+            copies = self.acquiring[x]
+            for p in sorted(p for p, some in self.interesting.items() if x in some):
+                if (
+                    copies < self.target_object_redundancy
+                    and self.load(p) < self.max_num_objects_inflight_per_peer
+                    and total < self.max_num_objects_inflight_total
+                ):
+                    self.add(p, x)
+                    copies += 1
+                    total += 1
+        self.done = True
+
+    def add(self, p: Peer, x: ObjectId) -> None:
+        if p not in self.picked:
+            self.picked[p] = set()
+        self.picked[p].add(x)
+
+    def of(self, p: Peer) -> frozenset[ObjectId]:
+        return frozenset(self.picked[p]) if p in self.picked else frozenset()
+
+    def load(self, p: Peer) -> Nat:
+        """What the peer has in flight, and is to request."""
+        return self.inflight[p] + len(self.of(p))
+
+    def copies(self, x: ObjectId) -> Nat:
+        """Those on their way, and those to be requested (O35)."""
+        return self.acquiring[x] + sum(1 for p in self.picked if x in self.picked[p])
+
+    def total(self) -> Nat:
+        return sum(self.load(p) for p in self.inflight)
+
+    @terminal
+    def over(self) -> bool:
+        return self.done
+
+    @invariant
+    def only_what_is_interesting(self) -> bool:
+        """Not in the pool, available, not to be acked (O33)."""
+        return all(some <= self.interesting[p] for p, some in self.picked.items())
+
+    @invariant
+    def redundancy_is_met_and_no_more(self) -> bool:
+        target = self.target_object_redundancy
+        return all(self.copies(x) <= max(target, self.acquiring[x]) for x in self.acquiring)
+
+    @invariant
+    def limits_are_kept(self) -> bool:
+        each, node = self.max_num_objects_inflight_per_peer, self.max_num_objects_inflight_total
+        return self.total() <= max(node, sum(self.inflight.values())) and all(
+            self.load(p) <= max(each, self.inflight[p]) for p in self.inflight
+        )
+
+    @invariant
+    def nothing_more_could_be_picked(self) -> bool:
+        """Eager: whatever is left over, one of the three limits forbids (O38)."""
+        return not self.done or not any(
+            self.copies(x) < self.target_object_redundancy
+            and self.load(p) < self.max_num_objects_inflight_per_peer
+            and self.total() < self.max_num_objects_inflight_total
+            for p, some in self.interesting.items()
+            for x in some
+            if x not in self.of(p)
+        )
+
+    @reachable
+    def two_copies_from_two_peers(self) -> bool:
+        return any(sum(1 for p in self.picked if x in self.picked[p]) == 2 for x in self.acquiring)
+
+    @reachable
+    def copies_come_before_coverage(self) -> bool:
+        """One object gets two copies while another gets none (O38, O-B9)."""
+        wanted = {x for some in self.interesting.values() for x in some}
+        return self.done and any(
+            self.copies(x) - self.acquiring[x] == 2 and self.copies(y) == 0
+            for x in wanted
+            for y in wanted
+        )
+
+    scope = Scope(
+        Peer=2,
+        ObjectId=2,
+        Nat=range(0, 4),
+        acquiring=range(0, 2),
+        inflight=range(0, 2),
+        target_object_redundancy=(1, 2),
+        max_num_objects_inflight_per_peer=(1, 2),
+        max_num_objects_inflight_total=(2, 3),
+    )
