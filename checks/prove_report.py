@@ -52,7 +52,7 @@ def _wanted(name: str, expects: Mapping[str, Expected]) -> str:
 
 def _left_open(obligations: Sequence[Obligation]) -> list[str]:
     """What is not proved, in order; what one reason leaves open is told together."""
-    alike: dict[tuple[str, str], list[Obligation]] = {}
+    alike: dict[tuple[Verdict, str], list[Obligation]] = {}
     for o in obligations:
         if o.counterexample is None:
             alike.setdefault((o.verdict, o.note), []).append(o)
