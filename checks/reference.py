@@ -195,6 +195,9 @@ class Reference(Meaning):
         """A transition or event of a part, within the caller's step."""
         m = self.machines[machine]
         event = next((e for e in m.events if e.name == name), None)
+        start = next((f for f in m.initials if f.name == name), None)
+        if start is not None:
+            return self._body(box, start, _named(start.params, args))
         if event is None:
             row = m.transition(name)
             return self.enter(box, row, _named(row.function.params, args))

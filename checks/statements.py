@@ -132,7 +132,8 @@ def _into(run: Statements, place: ir.Expr | None, value: Value, s: ir.Step) -> N
     assert isinstance(s.part.type, t.Part)
     machine = run.encoding.inner(s.part.type.machine)
     rows = [e.output for e in machine.events if e.name == s.name]
-    output = rows[0] if rows else machine.transition(s.name).function.output
+    starts = [t.NOTHING for f in machine.initials if f.name == s.name]
+    output = (*rows, *starts)[0] if rows or starts else machine.transition(s.name).function.output
     run.store(place, run.fit(value, output, place.type, s))
 
 

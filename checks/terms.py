@@ -239,6 +239,10 @@ class Execution(Statements):
         assert isinstance(part.type, t.Part)
         machine = self.encoding.inner(part.type.machine)
         event = next((e for e in machine.events if e.name == name), None)
+        start = next((f for f in machine.initials if f.name == name), None)
+        if start is not None:
+            args = self.named(start.params, given, node)
+            return self._merged(start, self._body(start, args, own, machine))
         if event is None:
             row = machine.transition(name)
             return self.taken(row, self.named(row.function.params, given, node), own, machine)

@@ -61,8 +61,8 @@ def at_one_instant(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def step(state: State, way: str, *args: Any) -> Any:
-    """A part's event within a step of its whole; what it does is undone by the whole."""
-    entry = state.__plan__.ways[way]
+    """A part's event or `@initial` in a step of its whole; what it does is undone by the whole."""
+    entry = state.__plan__.ways.get(way) or state.__plan__.starts[way]
     if len(entry.candidates) == 1 and not entry.ignores:
         return entry.candidates[0].run(state, *args)
     return decide(state, entry, args, save(state, entry))

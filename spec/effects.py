@@ -89,10 +89,11 @@ def _of_machine(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect 
         return None
     if signature.kind == "helper":
         return _helper(b, node, of, shape)
-    if signature.kind == "initial":
+    if signature.kind == "initial" and shape is b.scene.own:
         b.problem(
-            "L190", node.place, f"{name}, an @initial", "what this version supports",
-            "give the part a transition that sets it up, and call that",
+            "L220", node.place, f"self.{name}(...), an @initial of this machine",
+            "one @initial, called once by who makes the machine",
+            "put what both do into a helper method, and call that from both",
         )
         return t.Unknown(), lambda into: ir.Return(node.place, None)
     if shape is b.scene.own:

@@ -109,6 +109,7 @@ RULES: dict[str, str] = {
     "L217": "the declaration names what does not exist",
     "L218": "a collection is changed while a loop goes through it",
     "L219": "one name means two things",
+    "L220": "an @initial is called where its machine is made",
     "L221": "a machine has one clock, its parts share it",
     "L222": "an urgent timer needs a clock",
     "L223": "time itself makes the step `tick`",

@@ -11,7 +11,7 @@
            | Branch(test, then, other) | Loop(names, over, body) | Break | Continue
            | Return(value) | Require(test, why) | Refuse(why)     guards refuse the event
            | Assert(test)                           false breaks the property `asserts`
-           | Step(part, name, args, into)           a part's transition or event, in this same step
+           | Step(part, name, args, into)           a part's transition, event or start
            | Base(name, args, into)                 an ancestor's transition, header included
            | Do(call, into)                         a helper that changes the state
            | Tick(clock)                            one tick passes, for every timer, too
@@ -278,7 +278,7 @@ class Assert(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Step(Stmt):
-    """The transition or event `name` of the part at `part`, within the same atomic step."""
+    """The transition, event or `@initial` of the part at `part`, within the same atomic step."""
 
     part: Expr
     name: str

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from . import ir
 from . import types as t
+from .beginnings import parts_begin_where_they_are_made
 from .clocks import clocks_fit
 from .declare import Declared, declared
 from .errors import Place, Problems, a, nearest
@@ -212,5 +213,6 @@ RULES: tuple[Rule, ...] = (
     _fairness_names,
     clocks_fit,
     ghosts_are_not_read,
+    parts_begin_where_they_are_made,
     _everything_has_a_type,
 )
