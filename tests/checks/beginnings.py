@@ -7,6 +7,7 @@ from lawful import (
     Nat,
     Scope,
     Sort,
+    event,
     initial,
     invariant,
     require,
@@ -68,3 +69,26 @@ class Hub(Machine):
 
     scope = Scope(Node=2, Nat=range(0, 4))
     deadlock_ok = True
+
+
+class Door(Machine):
+    """Its event gives a value, which type checkers miss in a body of `...`."""
+
+    opened: Nat = 0
+    shut: bool = False
+
+    @event
+    def push(self, strength: Nat) -> Nat:
+        """How often it was opened."""
+        raise NotImplementedError
+
+    @transition(event="push")
+    def open(self, strength: Nat) -> Nat:
+        require(strength > 0, "is too weak")
+        self.opened += 1
+        return self.opened
+
+    @transition(event="push")
+    def rest(self, strength: Nat) -> Nat:
+        require(strength == 0, "is strong")
+        return self.opened

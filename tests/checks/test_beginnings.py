@@ -12,7 +12,7 @@ from lawful.spec.lower import lower
 from tests.spec import texts
 from tests.spec.agreement import agreement
 
-from .beginnings import Hub, Node
+from .beginnings import Door, Hub, Node
 
 A, B = Node("a"), Node("b")
 
@@ -151,3 +151,12 @@ def test_a_property_begins_nothing() -> None:
     text += "    def start(self) -> None:\n        self.cell.begin(1)\n    @invariant\n"
     text += "    def p(self) -> bool:\n        self.cell.begin(1)\n        return True\n"
     assert "L208" in texts.numbers(text)
+
+
+def test_an_event_without_a_body_may_say_so() -> None:
+    door = Door()
+    assert (door.push(1), door.push(0), door.lawful.ir.event("push").doc) == (
+        1, 1, "How often it was opened.",
+    )
+    transition = "class M(Machine):\n    @transition()\n    def go(self) -> int:\n"
+    assert texts.numbers(f"{transition}        raise NotImplementedError\n") == ["L102"]
