@@ -55,7 +55,8 @@ def _summary(result: CheckResult) -> Iterable[str]:
     yield f"explored  {counts}, {result.seconds:.1f} s ({result.engine})"
     if result.cuts:
         by = ", ".join(f"{name} {count:,}" for name, count in result.cut_by.items())
-        yield f"cut       {result.cuts:,} steps that leave the scope: {by}"
+        steps = "step that leaves" if result.cuts == 1 else "steps that leave"
+        yield f"cut       {result.cuts:,} {steps} the scope: {by}"
     if not result.complete:
         yield "stopped   before everything was explored"
 
@@ -81,12 +82,14 @@ def counterexample(p: PropertyResult) -> list[str]:
     lines = textwrap.wrap(said, WIDTH, subsequent_indent=INDENT, break_on_hyphens=False)
     if p.trace is not None:
         lines += [INDENT + line for line in trace_text(p.trace)]
-    return lines + [f"{INDENT}{note}" for note in p.notes]
+    if p.notes:
+        lines += [f"{INDENT}there, every transition is refused"]
+    return lines + [f"{INDENT}       {note}" for note in p.notes]
 
 
 def trace_text(trace: Trace) -> list[str]:
-    """A trace from the initial state on."""
-    lines = ["start"]
+    """A trace from the initial state on: all of that, then what each event changed."""
+    lines = ["start", *(f"       {name} = {text(value)}" for name, value in trace.initial.items())]
     for number, step in enumerate(trace.steps, 1):
         lines.append(f"{number:>3}  {event_text(step)}")
         lines += [f"       {name} = {text(value)}" for name, value in step.changed.items()]
