@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.runtime.instance import Machine
 from lawful.spec import freeze as freezing
-from lawful.spec import show as shown
 from lawful.spec.ir import Json
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from lawful.spec.serial import to_json
 from lawful.spec.show_flat import flat
+from lawful.spec.show_said import declaration
 
 from . import targets
 from .progress import progress
@@ -161,7 +161,7 @@ def show(given: argparse.Namespace) -> int:
         scoped = [lower(resolve(c).machine, targets.scope_of(c, given.scope)) for c in found]
         text = "\n\n".join(flat(each) for each in scoped)
     else:
-        text = "\n\n".join(shown.machine(resolve(cls).machine) for cls in found)
+        text = "\n\n".join(declaration(resolve(cls)) for cls in found)
     _answer(given, text, "show", irs)
     return HOLDS
 

@@ -314,6 +314,11 @@ def _comprehension(e: ir.Comp) -> str:
     match e.kind, e.key:
         case "map", ir.Local(name="_key"):
             return f"total({expr(e.element)})"
+        case "map", ir.Local(name=key) if (
+            # All of a type that is no class can only be gone through so.
+            isinstance(e.clauses[0].over, ir.Domain) and not str(e.clauses[0].over.type).isalnum()
+        ):
+            return f"total(lambda {key}: {expr(e.element)})"
         case "map", ir.Expr() as key:
             return f"{{{expr(key)}: {_generator(e)}}}"
         case "list", _:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from . import ir
+from . import ir, layout
 from . import types as t
 from .formula import Level, expr, own_name, quoted, shape
 from .walk import everything
@@ -37,8 +37,52 @@ def statement(s: ir.Stmt, indent: int = 0) -> list[str]:
 
 def block(body: Sequence[ir.Stmt], indent: int = 0) -> list[str]:
     """The statements of a body; `...` where there is none."""
-    lines = [line for s in body for line in statement(s, indent)]
+    lines = [line for s in _written(body) for line in statement(s, indent)]
     return lines or [INDENT * indent + "..."]
+
+
+def _written(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
+    """The statements as they were written: what went through a local of ours goes straight."""
+    rest = list(body)
+    while rest:
+        match rest:
+            case [
+                ir.Update() | ir.Step() | ir.Base() | ir.Do() as first,
+                ir.Assign(target=target, value=ir.Local(name=name)),
+                *after,
+            ] if _ours(name) and _named(first.into) == name:
+                yield dataclasses.replace(first, into=target)
+            case [ir.Unpack(names=names) as first, *after] if (
+                all(map(_ours, names)) and (targets := _unpacked(names, after)) is not None
+            ):
+                yield dataclasses.replace(first, names=targets)
+                after = after[len(names) :]
+            case [first, *after]:
+                yield first
+            case _:
+                raise AssertionError("a list with elements has a first one")
+        rest = after
+
+
+def _unpacked(names: tuple[str, ...], after: Sequence[ir.Stmt]) -> tuple[str, ...] | None:
+    """What the locals are assigned to by the statements that follow, if that is all they do."""
+    found: list[str] = []
+    for name, s in zip(names, after, strict=False):
+        match s:
+            case ir.Assign(target=target, value=ir.Local(name=given)) if given == name:
+                found.append(expr(target))
+            case _:
+                return None
+    return tuple(found) if len(found) == len(names) else None
+
+
+def _ours(name: str) -> bool:
+    """Whether a local is one that no declaration can name."""
+    return name[:1] == "_" and name[1:].isdigit()
+
+
+def _named(place: ir.Expr | None) -> str | None:
+    return place.name if isinstance(place, ir.Local) else None
 
 
 def _branch(s: ir.Branch, word: str) -> list[str]:
@@ -121,19 +165,29 @@ def _update(s: ir.Update) -> str:
 # Machines.
 
 
-def machine(m: ir.Machine) -> str:
-    """The machine as a module's text: its types, its parts, and the class."""
-    return "\n\n\n".join("\n".join(lines) for lines in _classes(m, set()).values()) + "\n"
+def machine(m: ir.Machine, said: Sequence[Sequence[str]] = ()) -> str:
+    """The machine as a module's text: its types, functions and parts, and the class.
+
+    `said` are more groups of lines for the class: what its declaration says of checking it.
+    """
+    texts = _classes(m, set())
+    texts[m.name] += ["", *_separated(said)] if said else []
+    wrap = layout.wrapped
+    return "\n\n\n".join(
+        "\n".join(line for given in lines for line in wrap(given)) for lines in texts.values()
+    ) + "\n"
 
 
 def _classes(m: ir.Machine, seen: set[str]) -> dict[str, list[str]]:
-    """Class statements by name, each after those that it needs."""
+    """Class statements and functions by name, each after those that it needs."""
     out = {str(kind): lines for kind in m.types if (lines := _type(kind, m))}
     for part in m.parts:
         if part.name not in seen:
             seen.add(part.name)
             out |= _classes(part, seen)
-    out[m.name] = _class(m)
+    free = _free(m)
+    out |= {f.name: _function(f, own=False) for f in m.functions if f.name in free}
+    out[m.name] = _class(m, free)
     return out
 
 
@@ -144,7 +198,7 @@ def _type(kind: t.Type, m: ir.Machine) -> list[str]:
             base = "State" if kind in controls else "Enum"
             return [f"class {name}({base}):", *(f"{INDENT}{member} = ..." for member in members)]
         case t.Record(name=name, fields=fields):
-            rows = [f"{INDENT}{field}: {type}" for field, type in fields]
+            rows = [f"{INDENT}{field}: {annotation(type)}" for field, type in fields]
             return [f"class {name}(Record):", *(rows or [INDENT + "..."])]
         case t.Sort(name=name, ordered=ordered):
             return [f"class {name}({'OrderedSort' if ordered else 'Sort'}):", INDENT + "..."]
@@ -154,7 +208,32 @@ def _type(kind: t.Type, m: ir.Machine) -> list[str]:
             return []
 
 
-def _class(m: ir.Machine) -> list[str]:
+def annotation(kind: t.Type) -> str:
+    """A type as an annotation of Python."""
+    match kind:
+        case t.Int(low=low, high=high) if "[" in str(kind):
+            limits = (("ge", low), ("le", high))
+            given = ", ".join(f"{word}={limit}" for word, limit in limits if limit is not None)
+            return f"Annotated[int, Interval({given})]"
+        case t.Seq(most=int() as most):
+            return f"Annotated[{annotation(dataclasses.replace(kind, most=None))}, MaxLen({most})]"
+        case t.Bag(most=int() as most):
+            return f"Annotated[{annotation(dataclasses.replace(kind, most=None))}, MaxLen({most})]"
+        case t.Seq(item=item, mutable=mutable):
+            return f"list[{annotation(item)}]" if mutable else f"tuple[{annotation(item)}, ...]"
+        case t.Set(item=item, mutable=mutable):
+            return f"{'set' if mutable else 'frozenset'}[{annotation(item)}]"
+        case t.Map(key=key, value=value, mutable=mutable):
+            return f"{'dict' if mutable else 'Mapping'}[{annotation(key)}, {annotation(value)}]"
+        case t.Bag(item=item):
+            return f"Counter[{annotation(item)}]"
+        case t.Tuple(items=items):
+            return f"tuple[{', '.join(map(annotation, items)) or '()'}]"
+        case _:
+            return str(kind)
+
+
+def _class(m: ir.Machine, free: Collection[str]) -> list[str]:
     groups = [
         _doc(m.doc),
         [_variable(v) for v in m.variables],
@@ -164,7 +243,7 @@ def _class(m: ir.Machine) -> list[str]:
         *(_event(e) for e in m.events if _worth_saying(e, m)),
         *(_transition(tr) for tr in m.transitions),
         [_ignore(row, m) for row in m.ignores],
-        *(_function(f, own=f.name not in _free(m)) for f in m.functions),
+        *(_function(f) for f in m.functions if f.name not in free),
         *([f"# Reached by super() as {base.name}.", *_transition(base)] for base in m.bases),
         *([f"@{p.kind}", *_function(p.function, p.doc)] for p in m.properties),
     ]
@@ -172,7 +251,7 @@ def _class(m: ir.Machine) -> list[str]:
     return [f"class {m.name}(Machine):", *(body or [INDENT + "..."])]
 
 
-def _separated(groups: Iterable[list[str]]) -> Iterator[str]:
+def _separated(groups: Iterable[Sequence[str]]) -> Iterator[str]:
     for i, group in enumerate(groups):
         if i:
             yield ""
@@ -186,12 +265,13 @@ def _doc(doc: str) -> list[str]:
 
 
 def _variable(v: ir.Variable) -> str:
-    kind = f"Ghost[{v.type}]" if v.ghost else str(v.type)
+    kind = f"Ghost[{annotation(v.type)}]" if v.ghost else annotation(v.type)
     return f"{v.name}: {kind}" + ("" if v.initial is None else f" = {expr(v.initial)}")
 
 
 def _parameter(p: ir.Parameter) -> str:
-    return f"{p.name}: Param[{p.type}]" + ("" if p.default is None else f" = {expr(p.default)}")
+    default = "" if p.default is None else f" = {expr(p.default)}"
+    return f"{p.name}: Param[{annotation(p.type)}]{default}"
 
 
 def _free(m: ir.Machine) -> set[str]:
@@ -202,9 +282,10 @@ def _free(m: ir.Machine) -> set[str]:
 
 def _function(f: ir.Function, doc: str = "", own: bool = True) -> list[str]:
     body = [*_doc(doc), *block(f.body)]
-    given = [f"{name}: {type}" for name, type in f.params]
+    given = [f"{name}: {annotation(type)}" for name, type in f.params]
     params = ", ".join(["self", *given] if own else given)
-    return [f"def {own_name(f.name)}({params}) -> {f.output}:", *(INDENT + line for line in body)]
+    head = f"def {own_name(f.name)}({params}) -> {annotation(f.output)}:"
+    return [head, *(INDENT + line for line in body)]
 
 
 def _worth_saying(e: ir.Event, m: ir.Machine) -> bool:
@@ -212,9 +293,9 @@ def _worth_saying(e: ir.Event, m: ir.Machine) -> bool:
 
 
 def _event(e: ir.Event) -> list[str]:
-    params = ", ".join(["self", *(f"{name}: {type}" for name, type in e.params)])
+    params = ", ".join(["self", *(f"{name}: {annotation(type)}" for name, type in e.params)])
     decorator = "@event(choice=True)" if e.choice else "@event"
-    return [decorator, f"def {e.name}({params}) -> {e.output}: ..."]
+    return [decorator, f"def {e.name}({params}) -> {annotation(e.output)}: ..."]
 
 
 def _transition(tr: ir.Transition) -> list[str]:

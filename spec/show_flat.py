@@ -7,19 +7,20 @@ from collections.abc import Iterator
 from . import types as t
 from .flat import Flat, Plan, Rule
 from .formula import expr
+from .layout import wrapped
 from .serial import canonical
 
 
 def flat(f: Flat) -> str:
     """The machine within its scope, as text."""
-    return "\n".join(_lines(f))
+    return "\n".join(line for given in _lines(f) for line in wrapped(given))
 
 
 def _lines(f: Flat) -> Iterator[str]:
     scope = ", ".join(f"{name}={bound}" for name, bound in f.scope)
     yield f"{f.machine.name} within {scope or 'its own bounds'}"
     for name, size in f.sizes:
-        yield f"    {name}: {size} elements"
+        yield f"    {name}: {size} element{'' if size == 1 else 's'}"
     for owner, name, kind in f.fields:
         of = "" if owner == f.machine.name else f"{owner}."
         yield f"    {of}{name}: {bounded(kind)}"
@@ -29,6 +30,12 @@ def _lines(f: Flat) -> Iterator[str]:
     for title, rules in (("initial", f.initials), ("transition", f.rules)):
         for rule in rules:
             yield f"    {title} {rule.name}({_plans(rule)})"
+    kinds = {
+        f"{m.name}.{p.name}": p.kind for m in (f.machine, *f.machine.parts) for p in m.properties
+    }
+    for rule in f.properties:
+        name = rule.name.removeprefix(f"{f.machine.name}.")
+        yield f"    {kinds[rule.name]} {name}({_plans(rule)})"
 
 
 def _plans(rule: Rule) -> str:
