@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -245,6 +246,54 @@ def _map(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     return run.fit(made, partial, kind, e)
 
 
+def _or_default(kind: str) -> Operator:
+    """`min` or `max` with a default: of the elements as they are in the result's type."""
+
+    def fold(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+        default = run.fit(values[1], e.args[1].type, e.type, e)
+        if unknown(e.args[0].type):
+            return default
+        many = run.elements(values[0], e.args[0].type, e)
+        if not many.rows:
+            return default
+        some = run.logic.any(row.when for row in many.rows)
+        with run.where(some):
+            best = run.fit(run.fold(kind, many, e), many.item, e.type, e)
+        return run.merge(some, best, default, e)
+
+    return fold
+
+
+def _first_or(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+    found = run.fit(values[1], e.args[1].type, e.type, e)
+    many = values[0]
+    assert isinstance(many, Many)
+    if not many.listed:
+        raise NotEncodable("next(...) of a collection without a bound")
+    for row in reversed(many.rows):
+        found = run.merge(row.when, run.fit(row.value, many.item, e.type, e), found, e)
+    return found
+
+
+def _subsets(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+    kind, item = e.args[0].type, t.element(e.type)
+    assert isinstance(item, t.Set)
+    elements = run.encoding.universe(item.item)
+    if elements is None or 2 ** len(elements) > LISTED:
+        raise NotEncodable(f"the subsets of a {kind}: its elements are not few")
+    logic = run.logic
+    many = run.elements(values[0], kind, e)
+    rows: list[Row] = []
+    for size in range(len(elements) + 1):
+        for chosen in itertools.combinations(elements, size):
+            made = run.encoding.empty(item)
+            for element in chosen:
+                made = logic.write(made, element, logic.true)
+            when = logic.all(run.member(many, element, item.item, e) for element in chosen)
+            rows.append(Row((), when, made))
+    return Many(tuple(rows), item)
+
+
 COLLECTIONS: Mapping[str, Operator] = {
     "concat": _concat,
     "count": _count,
@@ -271,6 +320,10 @@ COLLECTIONS: Mapping[str, Operator] = {
     "all_of": _fold("all"),
     "any_of": _fold("any"),
     "sum_of": _fold("sum"),
+    "min_or": _or_default("min"),
+    "max_or": _or_default("max"),
+    "first_or": _first_or,
+    "subsets": _subsets,
     "min_of": _fold("min"),
     "max_of": _fold("max"),
 }

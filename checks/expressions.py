@@ -180,7 +180,7 @@ def defaults(run: Evaluator, machine: ir.Machine, given: Mapping[str, Value]) ->
 
 def _comp(run: Evaluator, e: ir.Comp) -> Value:
     in_order = all(t.ordered(clause.over.type) for clause in e.clauses)
-    quit = e.kind if e.kind in ("all", "any") and in_order else None
+    quit = e.kind if e.kind in ("all", "any", "first") and in_order else None
     key_type = e.type.key if isinstance(e.type, t.Map) else t.NOTHING
     folded = e.kind in ("all", "any", "sum", "min", "max")
     item = e.type if folded else t.element(e.type) or t.NOTHING

@@ -17,9 +17,10 @@ from lawful.spec import ir, ops
 from lawful.spec import types as t
 from lawful.spec.ticks import counted_by
 from lawful.spec.values import FrozenBag, FrozenMap, World
+from lawful.spec.words import subsets
 
 from .boxes import Box
-from .orders import folded, ranked
+from .orders import first, folded, ranked
 from .passing import any_time, armed_by, ticks_left
 
 Env = dict[str, Any]
@@ -71,6 +72,10 @@ def _reversed(items: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(reversed(items))
 
 
+def _subsets(items: Iterable[Any]) -> tuple[frozenset[Any], ...]:
+    return tuple(subsets(items))
+
+
 # The Python meaning of the operators, over immutable values.
 NAMES: Mapping[str, Any] = {
     "set": frozenset,
@@ -79,6 +84,7 @@ NAMES: Mapping[str, Any] = {
     "Counter": freeze_bag,
     "sorted": _sorted,
     "reversed": _reversed,
+    "subsets": _subsets,
 }
 
 
@@ -334,7 +340,7 @@ def _comp(m: Meaning, e: ir.Comp) -> Code:
         key = m.code(e.key)
         return lambda env: FrozenMap({key(i): element(i) for i in m.clauses(clauses, env)})
     fold = folded(e, FOLDS[kind], m.elements)
-    if kind in ("all", "any") and all(t.ordered(c.over.type) for c in clauses):
+    if kind in ("all", "any", "first") and all(t.ordered(c.over.type) for c in clauses):
         return lambda env: fold(element(i) for i in m.clauses(clauses, env))
 
     def code(env: Env) -> Any:
@@ -357,6 +363,7 @@ FOLDS: dict[str, Callable[[Iterable[Any]], Any]] = {
     "set": frozenset,
     "list": tuple,
     "tuple": tuple,
+    "first": first,
 }
 
 

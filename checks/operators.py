@@ -59,6 +59,13 @@ def _bool(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
     return logic.negate(logic.equal(value, logic.number(0)))
 
 
+def _before(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+    first, second, size = (run.sure(v) for v in values)
+    logic = run.logic
+    ahead = logic.remainder(logic.add(first, logic.negative(second)), size)
+    return logic.less(size, logic.add(ahead, ahead))
+
+
 def _wider(a: t.Type, b: t.Type) -> t.Type:
     return b if t.fits(a, b) and not unknown(b) else a
 
@@ -209,6 +216,13 @@ OPERATORS: Mapping[str, Operator] = {
     "max": _least(1),
     "int": _int,
     "bool": _bool,
+    "serial_add": _integers(lambda run, v: run.logic.remainder(run.logic.add(v[0], v[1]), v[2])),
+    "serial_sub": _integers(
+        lambda run, v: run.logic.remainder(
+            run.logic.add(v[0], run.logic.negative(v[1])), v[2]
+        )
+    ),
+    "before": _before,
     "eq": _equal,
     "ne": lambda run, e, v: run.logic.negate(_equal(run, e, v)),
     "lt": _order(swapped=False, negated=False),

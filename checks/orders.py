@@ -1,8 +1,9 @@
-"""Ordered sorts in the reference engine: ranks among the elements there are."""
+"""What comes first in the reference engine, by the ranks of an ordered sort's elements too."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -17,6 +18,7 @@ COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
 }
 CHOSEN: dict[str, Callable[..., Any]] = {"min": min, "max": max, "min_of": min, "max_of": max}
+OR_DEFAULT: dict[str, Callable[..., Any]] = {"min_or": min, "max_or": max}
 STEPS = {"successor": 1, "predecessor": -1}
 
 
@@ -25,13 +27,15 @@ def ranked(e: ir.Op, elements: Elements) -> Callable[..., Any] | None:
     first = e.args[0].type if e.args else t.NOTHING
     if e.op == "rank" or e.op in STEPS:
         return functools.partial(_on_ring, elements, first, STEPS.get(e.op))
-    kind = t.element(first) if e.op in ("min_of", "max_of", "sorted") else first
+    kind = first if e.op in ("min", "max") or e.op in COMPARED else t.element(first)
     if kind is None or not t.by_rank(kind):
         return None
     if e.op in COMPARED:
         return functools.partial(_compared, COMPARED[e.op], order_of(kind, elements))
     if e.op == "sorted":
         return functools.partial(_sorted, order_of(kind, elements))
+    if e.op in OR_DEFAULT:
+        return functools.partial(_or_default, OR_DEFAULT[e.op], order_of(kind, elements))
     if e.op in CHOSEN:
         return functools.partial(_least, CHOSEN[e.op], order_of(kind, elements))
     return None
@@ -49,8 +53,19 @@ def _sorted(order: Order, values: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(sorted(values, key=order))
 
 
+def _or_default(
+    choose: Callable[..., Any], order: Order, values: Iterable[Any], default: Any
+) -> Any:
+    return choose(values, key=order, default=default)
+
+
 def _least(choose: Callable[..., Any], order: Order, *values: Any) -> Any:
     return choose(*values, key=order)
+
+
+def first(items: Iterable[Any]) -> tuple[Any, ...]:
+    """At most one item: the others are not asked for."""
+    return tuple(itertools.islice(items, 1))
 
 
 def folded(e: ir.Comp, fold: Callable[..., Any], elements: Elements) -> Callable[..., Any]:

@@ -337,8 +337,10 @@ def covers(machine: ir.Machine, sizes: Mapping[str, int]) -> tuple[str, bool]:
     """What the verdicts are about, in words; and whether a bound of the scope was used."""
     types = _types(machine)
     words: list[str] = []
-    if any(isinstance(k, t.Int) for k in types):
+    if any(isinstance(k, t.Int) and not isinstance(k, t.Serial) for k in types):
         words.append("all integers")
+    widths = sorted({k.bits for k in types if isinstance(k, t.Serial)})
+    words += [f"all serial numbers of {bits} bits" for bits in widths]
     if any(isinstance(k, t.Clock) for k in types):
         words.append("all ticks")
     if any(isinstance(k, t.Timer) for k in types):

@@ -135,6 +135,8 @@ class Rounds(Trail):
 
     def _decision(self, rows: Sequence[Row], quit: str) -> Term:
         """Where the fold over these rows is decided already."""
+        if quit == "first":
+            return self.logic.any(self.logic.exists(row.names, row.when) for row in rows)
         stop = self.logic.false if quit == "any" else self.logic.true
         decided: list[Term] = []
         for row in rows:

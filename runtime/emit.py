@@ -18,6 +18,7 @@ from lawful.spec import types as t
 from lawful.spec.sorting import in_order
 from lawful.spec.values import FrozenMap, World
 from lawful.spec.walk import everything
+from lawful.spec.words import subsets
 
 from . import choice, helpers
 from .build import attribute, call, located, name, target, without_places
@@ -87,7 +88,7 @@ BUILTINS: dict[str, Any] = {
     f.__name__: f
     for f in (
         abs, min, max, int, bool, len, all, any, sum, sorted, set, frozenset, list, tuple, dict,
-        Counter, range, reversed, enumerate, zip,
+        Counter, range, reversed, enumerate, zip, iter, next, subsets,
     )
 }
 
@@ -97,7 +98,8 @@ COMPARED: dict[str, type[ast.cmpop]] = {
     "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE,
 }
 KEYED: dict[str, Callable[..., Any]] = {
-    "min": min, "max": max, "min_of": min, "max_of": max, "sorted": sorted,
+    "min": min, "max": max, "min_of": min, "max_of": max, "min_or": min, "max_or": max,
+    "sorted": sorted,
 }
 
 
@@ -204,8 +206,11 @@ class Expressions:
         kind = first if e.op in ("min", "max") else t.element(first)
         if e.op not in KEYED or kind is None or not t.by_rank(kind):
             return None
-        made = call(self.use(KEYED[e.op]), *self.exprs(e.args))
-        made.keywords = [ast.keyword("key", self._order(kind))]
+        args, default = self.exprs(e.args), list[ast.keyword]()
+        if e.op in ("min_or", "max_or"):
+            default = [ast.keyword("default", args.pop())]
+        made = call(self.use(KEYED[e.op]), *args)
+        made.keywords = [*default, ast.keyword("key", self._order(kind))]
         return made
 
     def _order(self, kind: t.Type) -> ast.expr:
@@ -270,6 +275,8 @@ class Expressions:
                 return made if mutable else call(self.use(frozenset), made)
             case "list", _:
                 return ast.ListComp(element, generators)
+            case "first", _:
+                return ast.GeneratorExp(element, generators)
             case "all" | "any" as fold, _ if _all_count(e):
                 return call(self.use(BUILTINS[fold]), ast.ListComp(element, generators))
             case fold, _:
@@ -393,7 +400,7 @@ def _frozen(e: ir.Expr) -> bool:
 
 def _fresh(e: ir.Expr) -> bool:
     """Whether evaluating it makes a container that nothing else holds."""
-    return isinstance(e, ir.Comp | ir.New) or (isinstance(e, ir.Op) and e.op != "get")
+    return isinstance(e, ir.Comp | ir.New) or (isinstance(e, ir.Op) and e.op not in ops.HELD)
 
 
 def _all_count(e: ir.Comp) -> bool:

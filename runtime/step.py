@@ -157,6 +157,8 @@ class Body(Expressions):
         match e:
             case _ if not bounded(kind):
                 return True
+            case ir.Op(op="serial_add" | "serial_sub", type=t.Serial() as mine) if mine == kind:
+                return True
             case ir.Const(value=int() as value):
                 return isinstance(kind, t.Int) and _within(t.Int(value, value), kind)
             case ir.Const():

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import annotated_types
 
 from . import types as t
+from .bits import LEAST
 from .declare import Declaration, Names
 from .errors import Place, Problems, a, nearest
 from .values import World
@@ -218,17 +219,12 @@ class TypeReader:
                 "refer to the other record by a number or a Sort",
             )
             return t.Unknown()
-        bases = (base for base in cls.__mro__[1:] if base is not Record)
-        older = [base for base in bases if issubclass(base, Record)]
-        if older:
-            self.later(
-                place, f"{cls.__name__}, which inherits from {older[0].__name__}",
-                "write out the fields, and use a union where either may stand",
-            )
-        names = Names(vars(sys.modules[cls.__module__]), _around(cls))
         fields: list[tuple[str, t.Type]] = []
         self.reading.append(cls)
         for f in dataclasses.fields(cls):
+            # Those of ancestors come first; each is read where it stands.
+            owner = next(base for base in cls.__mro__ if f.name in _annotations(base))
+            names = Names(vars(sys.modules[owner.__module__]), _around(owner))
             fields.append((f.name, self._record_field(cls, f, place, names)))
         self.reading.pop()
         return t.Record(cls.__name__, tuple(fields))
@@ -238,8 +234,11 @@ class TypeReader:
     ) -> t.Type:
         kind = self.read(f.type, place, names)
         where = f"{cls.__name__}.{f.name}: {kind}"
-        if f.default_factory is not dataclasses.MISSING or not f.init:
-            self.later(place, f"{cls.__name__}.{f.name} with field(...)", "give a plain default")
+        if not f.init or f.kw_only or not f.compare:
+            self.refuse(
+                place, f"{cls.__name__}.{f.name} with field(...)", "a plain field",
+                "leave out init, kw_only and compare",
+            )
         if not t.immutable(kind):
             self.refuse(place, where, "an immutable type", "use frozenset, tuple or Mapping")
         elif t.contains(kind, t.Float):
@@ -279,6 +278,18 @@ class TypeReader:
     def _marked(self, found: t.Type, mark: Any, place: Place) -> t.Type:
         """The type narrowed by one mark of an `Annotated`."""
         match found, mark:
+            case t.Serial(), _ if isinstance(mark, (*BOUND, Serial)) or _is_nat(mark):
+                self.refuse(
+                    place, f"{mark} on a serial number", "a serial number alone",
+                    "serial numbers go round through all their values: leave the bounds out",
+                )
+            case t.Int(high=None), Serial(bits=bits):
+                if type(bits) is int and LEAST <= bits <= MOST_BITS:
+                    return t.serial(bits)
+                self.refuse(
+                    place, f"Serial(bits={bits!r})", f"{LEAST} to {MOST_BITS} bits",
+                    "Serial(bits=16)",
+                )
             case t.Int(), Mark(word="nat"):
                 low = 0 if found.low is None else max(0, found.low)
                 return dataclasses.replace(found, low=low, name="Nat")
@@ -287,7 +298,10 @@ class TypeReader:
             case (t.Seq() | t.Bag()), annotated_types.MaxLen(max_length=most):
                 return dataclasses.replace(found, most=most)
             case _, Serial():
-                self.later(place, "Serial", "use a bounded integer, and subtract modulo its size")
+                self.refuse(
+                    place, f"{mark} on {a(found)}", "a plain int",
+                    "Annotated[int, Serial(bits=16)]",
+                )
             case _, Mark(word=word):
                 self.refuse(
                     place, f"{word.capitalize()}[...] inside another type",
@@ -305,6 +319,7 @@ class TypeReader:
         return found
 
 
+MOST_BITS = 128
 BOUND = (
     annotated_types.Interval, annotated_types.Ge, annotated_types.Gt, annotated_types.Le,
     annotated_types.Lt,
@@ -348,9 +363,19 @@ def _bounded(type: t.Int, mark: Any) -> t.Int:
     return t.Int(low, high, type.name)
 
 
+def _annotations(cls: type) -> dict[str, Any]:
+    """The annotations that stand in the class itself."""
+    found: dict[str, Any] = vars(cls).get("__annotations__", {})
+    return found
+
+
 def _around(cls: type) -> dict[str, Any]:
     """The class itself by name, so that a record made in a function can be written as text."""
     return {cls.__name__: cls}
+
+
+def _is_nat(mark: Any) -> bool:
+    return isinstance(mark, Mark) and mark.word == "nat"
 
 
 def _spelled(annotation: object) -> str:

@@ -17,6 +17,7 @@ from .methods import refused
 from .operators import binary
 from .order import changed_while_iterated, order_matters
 from .places import name_place, place_of
+from .serials import declared
 from .sharing import changeable, fresh, own_container
 
 
@@ -84,6 +85,7 @@ def _into(b: Body, node: tree.Set, changing: Effect, place: ir.Expr) -> list[ir.
 def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
     name = target.name
     wanted = b.locals.get(name)
+    again = wanted is not None and node.annotation is None
     if node.annotation is not None:
         wanted = b.scene.annotation(node.annotation, node.place, b.names)
     if name in b.aliases or name == "self":
@@ -101,7 +103,7 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
             b.bind({name: wanted or t.widened(kind)})
             _after(b, make)
             return [make(ir.Local(target.place, b.locals[name], name))]
-    value = exprs.expr(b, node.value, wanted)
+    value = _again(b, node, (name, wanted)) if again else exprs.expr(b, node.value, wanted)
     if isinstance(value, ir.Self):
         own_container(b, value, node.value.place)
         b.bind({name: t.Unknown()})
@@ -118,7 +120,27 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
         )
         b.bind({name: t.Unknown()})
         return []
+    if again and isinstance(value.type, t.Unknown):
+        wanted = None  # Of what was refused nothing is known.
     return [_assign_local(b, node, target, (value, wanted))]
+
+
+def _again(b: Body, node: tree.Set, of: tuple[str, t.Type | None]) -> ir.Expr:
+    """What a local is assigned that has a value, and so a type, already."""
+    name, wanted = of
+    value = declared(b, exprs.infer(b, node.value, wanted), wanted or t.NOTHING)
+    if wanted is None or t.fits(value.type, wanted):
+        return value
+    kinds = {value.type, wanted}
+    rewrite = f"use another name for this, or annotate {name} where it first has a value"
+    if t.NOTHING in kinds and len(kinds) == 2:
+        first = "None" if wanted == t.NOTHING else "..."
+        (other,) = kinds - {t.NOTHING}
+        rewrite = f"annotate the local: {name}: {t.union((other, t.NOTHING))} = {first}"
+    b.problem(
+        "L203", value.place, str(value.type), f"{wanted}, the type that {name} has", rewrite
+    )
+    return b.wrong(node.place)
 
 
 def _assign_local(
@@ -131,9 +153,10 @@ def _assign_local(
             "a collection", "iterate it where it is made, or keep tuple(...) or frozenset(...)",
         )
     elif wanted is None and t.has_unknown(value.type) and not isinstance(value.type, t.Unknown):
+        example = _example(value.type)
         b.problem(
-            "L215", node.place, f"{target.name}, an empty {type(value.type).__name__.lower()}",
-            "the type of what it will hold", f"annotate it: {target.name}: {_example(value.type)}",
+            "L215", node.place, f"{target.name}, an empty {example.partition('[')[0]}",
+            "the type of what it will hold", f"annotate it: {target.name}: {example}",
         )
     own_container(b, value, node.value.place)
     kind = wanted or t.widened(value.type)

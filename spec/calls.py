@@ -12,7 +12,7 @@ from . import types as t
 from .constants import constant
 from .context import MISSING, Body
 from .declare import Declaration
-from .effects import effect
+from .effects import effect, is_super
 from .errors import a, nearest
 from .functions import FUNCTIONS
 from .methods import METHODS, arguments, refused
@@ -28,6 +28,8 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return _hoisted(b, node, changing)
     static = b.static(node.function)
     if static is MISSING:
+        if isinstance(node.function, tree.Attribute) and is_super(node.function.of):
+            return _ancestors(b, node, node.function.name)
         if isinstance(node.function, tree.Attribute):
             return _method(b, node, node.function, expected)
         exprs.expr(b, node.function)
@@ -131,15 +133,21 @@ def _made(b: Body, node: tree.Apply, cls: type, expected: t.Type | None) -> ir.E
 def _record(b: Body, node: tree.Apply, cls: Any, kind: t.Record) -> ir.Expr:
     given = {name for name, _ in node.keywords} | {n for n, _ in kind.fields[: len(node.args)]}
     left_out = {
-        f.name: constant(b, f.default, node.place)
+        f.name: constant(b, _default_of(f), node.place)
         for f in dataclasses.fields(cls)
-        if f.name not in given and f.default is not dataclasses.MISSING
+        if f.name not in given and _default_of(f) is not dataclasses.MISSING
     }
     params = tuple(field for field in kind.fields if field[0] not in left_out)
     args = dict(zip((name for name, _ in params), arguments(b, node, params), strict=False))
     values = [args.get(name) or left_out.get(name) for name, _ in kind.fields]
     known = tuple(value for value in values if value is not None)
     return ir.Make(node.place, kind, known) if len(known) == len(values) else b.wrong(node.place)
+
+
+def _default_of(f: dataclasses.Field[Any]) -> Any:
+    """A field's default, made if a function makes it; `MISSING` where it has none."""
+    made = f.default_factory
+    return f.default if made is dataclasses.MISSING else made()
 
 
 def _part(b: Body, node: tree.Apply, kind: t.Part) -> ir.Expr:
@@ -187,6 +195,18 @@ def _method(
             f"one of {', '.join(known)}" if known else "a value that has methods", rewrite,
         )
     return b.wrong(node.place)
+
+
+def _ancestors(b: Body, node: tree.Apply, name: str) -> ir.Expr:
+    """`super().name(...)` of a property, or of a helper that only reads."""
+    found = b.scene.base(b.owner, name)
+    if found is None:
+        return b.wrong(node.place)  # That it has none was noted.
+    key, signature = found
+    b.evaluated = True
+    args = arguments(b, node, signature.params)
+    own = ir.Self(node.place, t.Part(b.scene.own.name))
+    return ir.Call(node.place, signature.output, key, own, args)
 
 
 def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Expr:

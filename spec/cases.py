@@ -9,6 +9,7 @@ from . import types as t
 from .context import MISSING, Body, is_path
 from .errors import a, nearest
 from .facts import facts_if
+from .serials import declared
 
 Block = Callable[[Body, Sequence[tree.Statement]], tuple[ir.Stmt, ...]]
 
@@ -145,7 +146,7 @@ def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
         return _class(b, pattern, subject)
     if pattern.value is None:
         return ir.Const(pattern.place, t.BOOL, True)
-    value = exprs.expr(b, pattern.value)
+    value = declared(b, exprs.expr(b, pattern.value), subject.type)
     if isinstance(value.type, t.Nothing):
         return ir.IsA(pattern.place, t.BOOL, subject, (t.NOTHING,))
     if not t.alike(value.type, subject.type):
@@ -163,10 +164,12 @@ def _class(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
     if not isinstance(kind, t.Record):
         b.problem("L203", pattern.place, "this class", "a record class", "match records by class")
         return b.wrong(pattern.place)
-    tests: list[ir.Expr] = [ir.IsA(pattern.place, t.BOOL, subject, (kind,))]
-    if subject.type != kind and isinstance(subject, ir.Narrow):
+    heirs = b.scene.heirs(static, pattern.place, b.names, subject.type)
+    tests: list[ir.Expr] = [ir.IsA(pattern.place, t.BOOL, subject, heirs)]
+    seen = t.union(heirs)
+    if subject.type != seen and isinstance(subject, ir.Narrow):
         subject = subject.of
-    narrow = subject if subject.type == kind else ir.Narrow(pattern.place, kind, subject)
+    narrow = subject if subject.type == seen else ir.Narrow(pattern.place, seen, subject)
     names = [name for name, _ in kind.fields]
     given = [*zip(names, pattern.positional, strict=False), *pattern.keyword]
     for name, patterns in given:
@@ -174,7 +177,7 @@ def _class(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
             known = f"one of {', '.join(names)}"
             b.problem("L205", pattern.place, name, known, nearest(name, names))
             continue
-        field = ir.Field(pattern.place, dict(kind.fields)[name], narrow, name)
+        field = exprs.field(b, pattern.place, narrow, name)
         inner = [_pattern(b, each, field) for each in patterns]
         tests.append(inner[0] if len(inner) == 1 else ir.Or(pattern.place, t.BOOL, tuple(inner)))
     wanted = [test for test in tests if not _always(test)]

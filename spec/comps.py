@@ -114,8 +114,9 @@ def comprehension(
         key = None if node.key is None else expr(b, node.key, key_type)
     if kind in ("min", "max"):
         item = t.widened(compared(b, node.element.place, (element.type,), kind))
-    if kind in ("list", "tuple") and not in_order and not any_order:
-        unordered(b, node.place, "a list or tuple made from an unordered collection")
+    if kind in ("list", "tuple", "first") and not in_order and not any_order:
+        what = "the first of" if kind == "first" else "a list or tuple made from"
+        unordered(b, node.place, f"{what} an unordered collection")
     if key is not None and not in_order and _collides(bound, key, element):
         unordered(b, node.place, "a map in which two elements may have one key")
     item = item or element.type
@@ -124,6 +125,7 @@ def comprehension(
     results: dict[str, t.Type] = {
         "all": t.BOOL, "any": t.BOOL, "sum": t.INT, "min": item, "max": item,
         "list": t.Seq(item, mutable=True), "tuple": t.Seq(item, mutable=False),
+        "first": t.Seq(item, mutable=False),
         "set": t.Set(item, mutable=True),
     }
     result = results.get(kind)

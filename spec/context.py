@@ -52,6 +52,22 @@ class Scene:
     expressions: Mapping[type[tree.Tree], Resolver]
     functions: Callable[[], tuple[ir.Function, ...]]
     unfit: Callable[[str], bool]
+    records: Mapping[str, type[Any]]
+
+    def heirs(
+        self, test: object, place: Place, names: Names, kind: t.Type
+    ) -> tuple[t.Type, ...]:
+        """The alternatives that `isinstance` is true for: descendants of a record class are.
+
+        What is none of the alternatives is given as it is.
+        """
+        found = self.annotation(test, place, names)
+        if not isinstance(found, t.Record):
+            return t.options(found)
+        wanted = self.records[found.name]
+        records = [option for option in t.options(kind) if isinstance(option, t.Record)]
+        heirs = tuple(o for o in records if issubclass(self.records[o.name], wanted))
+        return heirs or (found,)
 
 
 MISSING = object()

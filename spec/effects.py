@@ -19,7 +19,7 @@ def effect(b: Body, node: tree.Apply) -> Effect | None:
     function = node.function
     if not isinstance(function, tree.Attribute) or b.static(function) is not MISSING:
         return None
-    if _is_super(function.of):
+    if is_super(function.of):
         return _base(b, node, function.name)
     if not _rooted(b, function.of):
         return None
@@ -35,7 +35,8 @@ def effect(b: Body, node: tree.Apply) -> Effect | None:
     return None
 
 
-def _is_super(node: tree.Expression) -> bool:
+def is_super(node: tree.Expression) -> bool:
+    """Whether it is `super()`, so that what follows is an ancestor's."""
     return isinstance(node, tree.Apply) and node.function.__class__ is tree.Name and (
         getattr(node.function, "name", "") == "super"
     )
@@ -65,19 +66,19 @@ def _base(b: Body, node: tree.Apply, name: str) -> Effect | None:
     found = b.scene.base(b.owner, name)
     if found is None:
         b.problem(
-            "L204", node.place, f"super().{name}(...)", "a transition that the ancestor has",
+            "L204", node.place, f"super().{name}(...)", "a method that the ancestor has",
             nearest(name, b.scene.own.methods),
         )
         return t.Unknown(), lambda into: ir.Base(node.place, name, (), into)
     key, signature = found
-    if signature.kind not in ("transition", "initial"):
-        b.problem(
-            "L190", node.place, f"super().{name}(...), {a(signature.kind)}",
-            "super() of a transition or an @initial", "give both a helper, and call that",
-        )
-        return signature.output, lambda into: ir.Base(node.place, key, (), into)
+    if signature.kind in ("property", "helper") and not signature.acts:
+        return None
     may_change(b, node.place)
     args = arguments(b, node, signature.params)
+    if signature.kind == "helper":
+        own = ir.Self(node.place, t.Part(b.scene.own.name))
+        call = ir.Call(node.place, signature.output, key, own, args)
+        return signature.output, lambda into: ir.Do(node.place, call, into)
     return signature.output, lambda into: ir.Base(node.place, key, args, into)
 
 

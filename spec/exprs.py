@@ -11,6 +11,7 @@ from .context import MISSING, Body, Resolver
 from .errors import Place, a, nearest
 from .facts import facts_if
 from .families import gathered
+from .serials import INTEGER, SERIAL, declared
 from .walk import may_be_undefined
 
 VALUES = (t.Tuple, t.Seq, t.Set, t.Bag, t.Union)  # No machine is kept in one of these.
@@ -19,6 +20,8 @@ VALUES = (t.Tuple, t.Seq, t.Set, t.Bag, t.Union)  # No machine is kept in one of
 def expr(b: Body, node: tree.Expression, expected: t.Type | None = None) -> ir.Expr:
     """The expression; where `expected` is given it fits there, else a problem is noted."""
     found = infer(b, node, expected)
+    if expected is not None:
+        found = declared(b, found, expected)
     if expected is not None and not t.fits(found.type, expected):
         misfit(b, found.place, found.type, expected)
         return b.wrong(node.place)
@@ -64,10 +67,16 @@ def _mended(found: t.Type, expected: t.Type) -> str:
             return "give every key a value: total(value), or {k: ... for k in ...} over all keys"
         case t.Map(), t.Map(mutable=True) if found.total or not expected.total:
             return "write dict(...) round it"
+        case t.Serial(), t.Int():
+            return INTEGER
+        case t.Int(), t.Serial():
+            return SERIAL
         case t.Bool(), t.Int():
             return "a bool is not an int here: write `1 if p else 0`"
         case t.Int() | t.Set() | t.Seq() | t.Map() | t.Union(), t.Bool():
             return "say what is asked: x != 0, len(s) > 0, x is not None"
+        case t.Record(fields=mine), t.Record(fields=theirs) if mine[: len(theirs)] == theirs:
+            return f"a record of another class does not stand for it: declare {expected} | {found}"
         case t.Nothing(), _:
             return f"give {a(expected)}, or annotate {expected} | None"
         case _, t.Nothing():
@@ -190,7 +199,7 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
             return b.wrong(node.place)
         if value is not MISSING and node.name not in shape.methods:
             return _constant(b, value, node.place, node.name)
-        return _unknown_attribute(b, node, of.type, sorted(shape.fields))
+        return _unknown_attribute(b, node.place, node.name, (of.type, sorted(shape.fields)))
     match of.type:
         case t.Record(fields=fields) if node.name in dict(fields):
             return narrowed(b, ir.Field(node.place, dict(fields)[node.name], of, node.name))
@@ -203,36 +212,44 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
         case t.Unknown():
             return b.wrong(node.place)
         case t.Record(fields=fields):
-            return _unknown_attribute(b, node, of.type, [name for name, _ in fields])
+            known = [name for name, _ in fields]
+            return _unknown_attribute(b, node.place, node.name, (of.type, known))
         case _:
-            return _unknown_attribute(b, node, of.type, [])
+            return _unknown_attribute(b, node.place, node.name, (of.type, []))
 
 
 def _of_union(b: Body, node: tree.Attribute, of: ir.Expr) -> ir.Expr:
     """A field that every record of a union has with one type; None among them is a problem."""
-    found: list[t.Type] = []
-    for option in t.options(of.type):
-        if isinstance(option, t.Nothing):
-            b.problem(
-                "L207", node.of.place, f"a value that may be None ({of.type})", "a record",
-                'test it with `is None`, or write needed(value, "why")',
-            )
-            return b.wrong(node.place)
-        fields = dict(option.fields) if isinstance(option, t.Record) else {}
-        found.append(fields.get(node.name, t.Unknown()))
-    if len(set(found)) == 1 and not isinstance(found[0], t.Unknown):
-        return ir.Field(node.place, found[0], of, node.name)
-    return _unknown_attribute(b, node, of.type, [])
+    if t.NOTHING in t.options(of.type):
+        b.problem(
+            "L207", node.of.place, f"a value that may be None ({of.type})", "a record",
+            'test it with `is None`, or write needed(value, "why")',
+        )
+        return b.wrong(node.place)
+    return field(b, node.place, of, node.name)
 
 
-def _unknown_attribute(b: Body, node: tree.Attribute, type: t.Type, known: list[str]) -> ir.Expr:
+def field(b: Body, place: Place, of: ir.Expr, name: str) -> ir.Expr:
+    """A field of a record, or one that every record of a union has with one type."""
+    fields = (dict(o.fields) if isinstance(o, t.Record) else {} for o in t.options(of.type))
+    kinds = {each.get(name, t.Unknown()) for each in fields}
+    kind = kinds.pop() if len(kinds) == 1 else t.Unknown()
+    if not isinstance(kind, t.Unknown):
+        return narrowed(b, ir.Field(place, kind, of, name))
+    return _unknown_attribute(b, place, name, (of.type, []))
+
+
+def _unknown_attribute(
+    b: Body, place: Place, name: str, of: tuple[t.Type, list[str]]
+) -> ir.Expr:
+    type, known = of
     expected = f"one of {', '.join(known)}" if known else f"an attribute that {a(type)} has"
-    rewrite = nearest(node.name, known)
+    rewrite = nearest(name, known)
     if isinstance(type, t.Union):
         expected = "a field that every alternative has, with one type"
         rewrite = "narrow it first: if isinstance(x, Ack): ..., or match"
-    b.problem("L205", node.place, f"{node.name} of {a(type)}", expected, rewrite)
-    return b.wrong(node.place)
+    b.problem("L205", place, f"{name} of {a(type)}", expected, rewrite)
+    return b.wrong(place)
 
 
 def _subscript(b: Body, node: tree.Subscript, expected: t.Type | None) -> ir.Expr:
@@ -289,7 +306,7 @@ def join(b: Body, place: Place, types: tuple[t.Type, ...]) -> t.Type:
     known = [kind for kind in types if not isinstance(kind, t.Unknown)]
     if not known:
         return t.Unknown()
-    if all(isinstance(kind, t.Int) for kind in known):
+    if all(isinstance(k, t.Int) and not isinstance(k, t.Serial) for k in known):
         return t.INT
     for kind in sorted(known, key=t.has_unknown):
         if all(t.fits(other, kind) for other in known):

@@ -173,6 +173,8 @@ def _atom(e: ir.Expr) -> str:
         case ir.Can(part=part, name=name, args=args):
             called = f"{operand(part, Level.ATOM)}.{name}"
             return f"can({', '.join([called, *map(expr, args)])})"
+        case ir.Call(function=function, of=ir.Self(), args=args) if "." in function:
+            return f"super().{own_name(function)}({_list(args)})"
         case ir.Call(function=function, of=of, args=args):
             owner = "" if of is None else f"{operand(of, Level.ATOM)}."
             return f"{owner}{own_name(function)}({_list(args)})"
@@ -220,6 +222,15 @@ def _operation(e: ir.Op) -> tuple[Level, str]:
         case ir.Op(op="map", args=args):
             pairs = zip(args[::2], args[1::2], strict=True)
             return Level.ATOM, f"{{{', '.join(f'{expr(k)}: {expr(v)}' for k, v in pairs)}}}"
+        case ir.Op(op="before", args=(first, second, _)):
+            return Level.ATOM, f"before({expr(first)}, {expr(second)})"
+        case ir.Op(op="serial_add" | "serial_sub", args=(first, second, _)):
+            row = shape(e.op.removeprefix("serial_"), 2)
+            return row.level, row.filled([*map(operand, (first, second), row.slots)])
+        case ir.Op(op="first_or", args=(ir.Comp() as made, default)):
+            return Level.ATOM, f"next(({_generator(made)}), {expr(default)})"
+        case ir.Op(op="min_or" | "max_or", args=(ir.Comp(kind="tuple") as made, default)):
+            return Level.ATOM, f"{e.op[:3]}(({_generator(made)}), default={expr(default)})"
         case ir.Op(op="counter_of", args=(ir.Op(op="map", args=()),)):
             return Level.ATOM, "Counter()"
         case ir.Op(op="slice", args=(of, low, high)):

@@ -16,7 +16,7 @@ from .errors import Place, a
 from .facts import facts_if
 from .families import gathered
 from .methods import arguments, only, refused
-from .walk import always_defined
+from .serials import declared
 
 Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
 
@@ -34,60 +34,43 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
     """`all`, `any`, `sum`, `min`, `max` of one iterable; min and max also of several values."""
 
     def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-        if kind in ("min", "max") and len(node.args) > 1 and not node.keywords:
+        least = kind in ("min", "max")
+        if least and len(node.args) > 1 and not node.keywords:
             args = tuple(exprs.expr(b, arg) for arg in node.args)
             of = ranking.compared(b, node.place, tuple(arg.type for arg in args), kind)
             return ir.Op(node.place, t.widened(of), kind, args)
-        default = dict(node.keywords).get("default") if kind in ("min", "max") else None
-        others = tuple(row for row in node.keywords if default is None or row[0] != "default")
-        bare = dataclasses.replace(node, keywords=others)
-        if len(bare.args) != 1 or bare.keywords:
+        if least and len(node.args) == 1 and [name for name, _ in node.keywords] == ["default"]:
+            return _or_default(b, node, kind)
+        if len(node.args) != 1 or node.keywords:
             more = f", {kind}(a, b) or {kind}(collection, default=0)"
-            return refused(b, node, f"{kind}(collection){more if kind in ('min', 'max') else ''}")
-        (argument,) = bare.args
+            return refused(b, node, f"{kind}(collection){more if least else ''}")
+        (argument,) = node.args
         if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
             made = comprehension(b, argument, kind, None)
-            found: ir.Expr = dataclasses.replace(made, place=node.place)
-        else:
-            over, item = _values(b, argument)
-            if kind in ("min", "max"):
-                item = ranking.compared(b, node.place, (item,), kind)
-            elif not t.fits(item, type):
-                return refused(b, node, f"a collection of {type}", "L203")
-            of = t.widened(item) if kind in ("min", "max") else type
-            found = ir.Op(node.place, of, op, (over,))
-        return found if default is None else _or_default(b, default, found)
+            return dataclasses.replace(made, place=node.place)
+        over, item = _values(b, argument)
+        if least:
+            item = t.widened(ranking.compared(b, node.place, (item,), kind))
+        elif not t.fits(item, type):
+            return refused(b, node, f"a collection of {type}", "L203")
+        return ir.Op(node.place, item if least else type, op, (over,))
 
     return resolve
 
 
-def _or_default(b: Body, default: tree.Expression, found: ir.Expr) -> ir.Expr:
+def _or_default(b: Body, node: tree.Apply, kind: str) -> ir.Expr:
     """`min` or `max` of a collection, and the default where that is empty."""
-    value = exprs.expr(b, default, found.type)
-    _sure(b, value)
-    return ir.If(found.place, found.type, _any_element(found), found, value)
-
-
-def _sure(b: Body, default: ir.Expr) -> None:
-    """Python evaluates a default whether it is used or not; here it has a value in either case."""
-    if not always_defined(default):
-        b.problem(
-            "L190", default.place, "a default that may have no value", "a constant or a variable",
-            "assign it to a local first",
-        )
-
-
-def _any_element(found: ir.Expr) -> ir.Expr:
-    """Whether what is folded has an element."""
-    yes = ir.Const(found.place, t.BOOL, True)
-    match found:
-        case ir.Comp(clauses=clauses):
-            return ir.Comp(found.place, t.BOOL, "any", yes, None, clauses)
-        case ir.Op(args=(over,)):
-            clause = ir.Clause(found.place, ("_each",), over, ())
-            return ir.Comp(found.place, t.BOOL, "any", yes, None, (clause,))
-        case _:
-            return yes
+    argument, default = node.args[0], dict(node.keywords)["default"]
+    if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
+        over = comprehension(b, argument, "tuple", None, any_order=True)
+        item = t.element(over.type) or t.Unknown()
+    else:
+        over, item = _values(b, argument)
+    item = t.widened(ranking.compared(b, node.place, (item,), kind))
+    with b.without_hoisting():
+        other = exprs.expr(b, default)
+    result = exprs.join(b, node.place, (item, other.type))
+    return ir.Op(node.place, result, f"{kind}_or", (over, other))
 
 
 def _next(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
@@ -98,21 +81,14 @@ def _next(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if not only(b, node, 2):
         return b.wrong(node.place)
     inside = None if expected is None else t.Seq(expected, mutable=False)
-    made = comprehension(b, generator, "list", inside)
-    if not isinstance(made.type, t.Seq) or not isinstance(made, ir.Comp):
+    made = comprehension(b, generator, "first", inside)
+    if not isinstance(made.type, t.Seq):
         return made
-    if not always_defined(made):
-        b.problem(
-            "L190", node.place, "a search that may be undefined for a later element",
-            "elements and conditions that always have a value",
-            "write a for loop with break",
-        )
-    other = exprs.expr(b, node.args[1], expected)
-    _sure(b, other)
-    zero = ir.Const(node.place, t.INT, 0)
-    first = ir.Item(node.place, made.type.item, made, zero)
-    kind = expected or exprs.join(b, node.place, (first.type, other.type))
-    return ir.If(node.place, kind, _any_element(made), first, other)
+    with b.without_hoisting():
+        other = exprs.expr(b, node.args[1], expected)
+    other = declared(b, other, made.type.item)
+    kind = expected or exprs.join(b, node.place, (made.type.item, other.type))
+    return ir.Op(node.place, kind, "first_or", (made, other))
 
 
 def _collected(kind: str, op: str) -> Caller:
@@ -183,7 +159,7 @@ def _counter(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if not only(b, node, 1):
         return b.wrong(node.place)
     of, item = _values(b, node.args[0])
-    if isinstance(of.type, t.Map) and not isinstance(of.type.value, t.Int):
+    if isinstance(of.type, t.Map) and not t.fits(of.type.value, t.INT):
         return refused(b, node, "Counter of a collection, or of a map to counts", "L203")
     return ir.Op(node.place, t.Bag(item), "counter_of", (of,))
 
@@ -192,7 +168,7 @@ def _len(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if not only(b, node, 1):
         return b.wrong(node.place)
     of, _ = _values(b, node.args[0])
-    if isinstance(of, ir.Op) and of.op in ("zip", "enumerate", "reversed"):
+    if isinstance(of, ir.Op) and of.op in ("zip", "enumerate", "reversed", "subsets"):
         return refused(b, node, "a collection: an iterator has no length", "L203")
     return ir.Op(node.place, t.INT, "len", (of,))
 
@@ -229,6 +205,9 @@ def _integer(op: str) -> Caller:
         if not only(b, node, 1):
             return b.wrong(node.place)
         of = exprs.expr(b, node.args[0])
+        if isinstance(of.type, t.Serial):
+            exprs.misfit(b, node.place, of.type, t.INT)
+            return b.wrong(node.place)
         if not isinstance(of.type, t.Int | t.Bool | t.Unknown):
             return refused(b, node, "an integer or a bool", "L203")
         return ir.Op(node.place, t.BOOL if op == "bool" else t.INT, op, (of,))
@@ -251,10 +230,10 @@ def _isinstance(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     second = node.args[1]
     options: list[t.Type] = []
     for each in _classes(second):
-        static = b.static(each)
+        static = None if each == tree.Literal(each.place, None) else b.static(each)
         if static is MISSING:
             return refused(b, node, "a record class, or several as A | B")
-        options.extend(t.options(b.scene.annotation(static, each.place, b.names)))
+        options.extend(b.scene.heirs(static, each.place, b.names, of.type))
     never = [o for o in options if not any(t.fits(k, o) for k in t.options(of.type))]
     if never and not isinstance(of.type, t.Unknown):
         b.problem(
@@ -266,12 +245,12 @@ def _isinstance(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
 
 
 def _classes(node: tree.Expression) -> tuple[tree.Expression, ...]:
-    """What `A | B` or `(A, B)` names, in a test."""
+    """The classes of `isinstance`: one, a tuple of them, or `A | B`."""
     match node:
-        case tree.Binary(op="|", left=left, right=right):
-            return *_classes(left), *_classes(right)
         case tree.Display(items=items):
-            return items
+            return tuple(each for item in items for each in _classes(item))
+        case tree.Binary(op="|", left=left, right=right):
+            return (*_classes(left), *_classes(right))
         case _:
             return (node,)
 
@@ -343,17 +322,6 @@ def _total(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     return ir.Comp(place, kind, "map", value, key, (ir.Clause(place, (name,), over, ()),))
 
 
-def _later(rewrite: str) -> Caller:
-    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-        name = getattr(node.function, "name", "this")
-        b.problem(
-            "L190", node.place, f"{name}(...)", "what this version supports", rewrite
-        )
-        return b.wrong(node.place)
-
-    return resolve
-
-
 def _statement_only(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     return refused(b, node, "this as a statement of its own")
 
@@ -388,9 +356,9 @@ FUNCTIONS: dict[Any, Caller] = {
     builtins.next: _next,
     words.require: _statement_only,
     words.refuse: _statement_only,
-    words.before: _later("compare with (b - a) % size < size // 2"),
+    words.before: ranking.before,
     words.rank: ranking.element("rank"),
     words.successor: ranking.element("successor"),
     words.predecessor: ranking.element("predecessor"),
-    words.subsets: _later("quantify over the elements instead"),
+    words.subsets: ranking.subsets,
 }

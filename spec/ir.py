@@ -140,12 +140,12 @@ class Clause(Node):
     conditions: tuple[Expr, ...]
 
 
-CompKind = Literal["set", "list", "tuple", "map", "all", "any", "sum", "min", "max"]
+CompKind = Literal["set", "list", "tuple", "map", "all", "any", "sum", "min", "max", "first"]
 
 
 @dataclass(frozen=True, slots=True)
 class Comp(Expr):
-    """A comprehension, a quantifier or a fold; `key` is given for maps alone."""
+    """A comprehension, quantifier or fold; `key`: of maps; `first`: one at most, no more seen."""
 
     kind: CompKind
     element: Expr

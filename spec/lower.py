@@ -9,6 +9,7 @@ from typing import Any
 
 from . import ir
 from . import types as t
+from .bits import SERIAL, item_names, narrowed
 from .bounds import belongs
 from .errors import Place, Problems, a, nearest
 from .flat import Flat, Plan, Rule
@@ -26,10 +27,10 @@ def lower(machine: ir.Machine, scope: Scope) -> Flat:
 
 class _Lowering:
     def __init__(self, machine: ir.Machine, scope: Scope) -> None:
-        self.machine = machine
         self.bounds = scope.bounds
         self.problems = Problems()
-        self.known: set[str] = {"Nat", "int"}
+        self.machine = narrowed(machine, _places(machine), self.bounds, self.problems)
+        self.known: set[str] = {"Nat", "int", SERIAL}
         self.wrong: set[str] = set()
 
     def run(self) -> Flat:
@@ -100,6 +101,8 @@ class _Lowering:
         """The type with the scope's bounds; `names` are the keys that may give them."""
         self.known.update(names)
         match kind:
+            case t.Serial():
+                return kind  # It has the scope's bits already.
             case t.Int():
                 return self._integer(kind, names, place)
             case t.Record(name=record, fields=fields):
@@ -114,7 +117,7 @@ class _Lowering:
             case t.Seq(item=item, most=most) | t.Bag(item=item, most=most):
                 length = self._length(kind, names, place) if most is None else most
                 return dataclasses.replace(
-                    kind, item=self.scoped(item, _items(names), place), most=length
+                    kind, item=self.scoped(item, item_names(names), place), most=length
                 )
             case t.Set(item=item):
                 return dataclasses.replace(kind, item=self.scoped(item, names, place))
@@ -274,9 +277,18 @@ def _elements(value: Any) -> Iterator[Sort]:
         yield from _elements(each)
 
 
-def _items(names: tuple[str, ...]) -> tuple[str, ...]:
-    """A length under the container's name is not a range for its elements."""
-    return tuple(f"{name}.item" for name in names)
+def _places(m: ir.Machine) -> Iterator[tuple[tuple[str, ...], t.Type, Place]]:
+    """What keys of a scope may name: names, type and place of variables and arguments."""
+    for owner in (m, *m.parts):
+        for v in owner.variables:
+            yield (f"{owner.name}.{v.name}", v.name), v.type, v.place
+        # A parameter's own name gives the values to try.
+        yield from (((), p.type, p.place) for p in owner.parameters)
+        for p in owner.properties:
+            for name, kind in p.function.params[1 if p.kind == "step_property" else 0 :]:
+                yield (f"{owner.name}.{p.name}.{name}", name), kind, p.place
+    for f in (*m.initials, *(row.function for row in m.transitions)):
+        yield from (((f"{f.name}.{name}", name), kind, f.place) for name, kind in f.params)
 
 
 def _spelled(value: Any) -> str:

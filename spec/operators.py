@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import ir, tree
+from . import ir, serials, tree
 from . import types as t
 from .context import Body, Resolver
 from .errors import Place, a
@@ -26,6 +26,8 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
     """An arithmetic or set operation, by the types of its sides."""
     left, right = sides
     match left.type, right.type:
+        case (t.Serial(), t.Int()) | (t.Int(), t.Serial()):
+            return serials.arithmetic(b, place, op, sides) or b.wrong(place)
         case (t.Int(), t.Int()) if op in ARITHMETIC:
             return ir.Op(place, t.INT, ARITHMETIC[op], sides)
         case (t.Set(item=mine), t.Set(item=theirs)) if op in SETS and t.alike(mine, theirs):
@@ -83,7 +85,7 @@ def _compare(b: Body, node: tree.Compare, expected: t.Type | None) -> ir.Expr:
 
 
 def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr:
-    left, right = sides
+    left, right = sides = serials.both(b, *sides)
     place = node.place
     if op in ("in", "not in"):
         return _membership(b, place, op, sides)
@@ -103,6 +105,10 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
             return b.wrong(place)
         return ir.Op(place, t.BOOL, "eq" if op == "==" else "ne", sides)
     match left.type, right.type:
+        case (t.Serial(), _) | (_, t.Serial()):
+            b.problem(
+                "L203", place, f"{left.type} {op} {right.type}", "before(a, b)", serials.BEFORE
+            )
         case t.Int(), t.Int():
             return ir.Op(place, t.BOOL, ORDER[op], sides)
         case (t.Sort() | t.Tuple(), _) if _in_one_order(left.type, right.type):
@@ -125,8 +131,9 @@ def _in_one_order(left: t.Type, right: t.Type) -> bool:
 
 
 def _membership(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr:
-    value, held = sides[0], looked_through(sides[1])
+    held = looked_through(sides[1])
     item = t.element(held.type)
+    value = sides[0] if item is None else serials.declared(b, sides[0], item)
     kinds = held.type.items if isinstance(held.type, t.Tuple) else (item,)
     if item is None and not isinstance(held.type, t.Unknown):
         b.problem(

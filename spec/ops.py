@@ -34,6 +34,11 @@ TABLE: dict[str, Row] = {
     "max": Row("max({*})", atom=True),
     "int": Row("int({0})", atom=True),
     "bool": Row("bool({0})", atom=True),
+    # Of serial numbers; the last operand is how many there are. Half the way round, neither of two
+    # comes before the other.
+    "serial_add": Row("({0} + {1}) % {2}"),
+    "serial_sub": Row("({0} - {1}) % {2}"),
+    "before": Row("({0} - {1}) % {2} * 2 > {2}"),
     # Comparisons; equality is of values of one type.
     "eq": Row("{0} == {1}"),
     "ne": Row("{0} != {1}"),
@@ -74,7 +79,12 @@ TABLE: dict[str, Row] = {
     "sum_of": Row("sum({0})", atom=True),
     "min_of": Row("min({0})", atom=True, partial=True),
     "max_of": Row("max({0})", atom=True, partial=True),
+    # The default is evaluated in any case, as an argument is; so it comes to no more than a value.
+    "min_or": Row("min({0}, default={1})", atom=True),
+    "max_or": Row("max({0}, default={1})", atom=True),
+    "first_or": Row("next(iter({0}), {1})", atom=True),
     "sorted": Row("sorted({0})", atom=True),
+    "subsets": Row("subsets({0})", atom=True),
     "set_of": Row("set({0})", atom=True),
     "frozenset_of": Row("frozenset({0})", atom=True),
     "list_of": Row("list({0})", atom=True),
@@ -90,6 +100,9 @@ TABLE: dict[str, Row] = {
     "list": Row("[{*}]", atom=True),
     "tuple": Row("({*},)", atom=True),
 }
+
+# What gives something that a container holds, and nothing new.
+HELD = frozenset({"get", "first_or"})
 
 # What an update does where it stands; `gives` says whether it has a value.
 UPDATES: dict[str, frozenset[str]] = {

@@ -26,6 +26,8 @@ from .words import Fairness, Ignored, Scope
 EXPRESSIONS = {**exprs.ROWS, **operators.ROWS, **comps.ROWS, tree.Apply: calls.call}
 
 
+BODILESS = ("event", "refines")  # What `super()` does not reach.
+
 @dataclass(frozen=True)
 class Resolved:
     """A machine, the Python classes behind its names, and what it says about checking."""
@@ -103,6 +105,7 @@ class _Resolver:
         self.scene = Scene(
             own, self.shapes, self.problems, self._constant, self._helper, self._module_function,
             self._base, self.reader.read, EXPRESSIONS, self._made_functions, self._unfit,
+            self.reader.records,
         )
         self.headers = Headers(self.scene, self.reader, self.members)
         machine = self._machine()
@@ -198,22 +201,29 @@ class _Resolver:
 
         None where it is refused itself, so that its calls are no further problems.
         """
-        member, signature = self.members.methods[name], self.signatures[name]
-        if name in self.functions:
-            known = self.functions[name]
+        return self._plain(name, self.members.methods[name], self.signatures[name])
+
+    def _plain(
+        self, key: str, member: Member, signature: Signature
+    ) -> tuple[ir.Function, bool] | None:
+        """A method, not under its header, as a function that is called by this key."""
+        if key in self.functions:
+            known = self.functions[key]
             if known is None:
-                self._circle(member.tree.place, name)
-                self.refused.add(name)
-            return None if name in self.refused else known
-        self.functions[name] = None
+                self._circle(member.tree.place, member.name)
+                self.refused.add(key)
+            return None if key in self.refused else known
+        self.functions[key] = None
         before = len(self.problems.found)
         self.problems.found.extend(member.tree.problems)
-        if member.tree.decorators:
+        if member.header is None and member.tree.decorators:
             self._decorated(member.tree)
-        function, body = self._body(member, "helper", signature)
-        self.functions[name] = function, body.changes
+        mode: Mode = "helper" if member.header is None else "property"
+        function, body = self._body(member, mode, signature)
+        function = replace(function, name=key)
+        self.functions[key] = function, body.changes
         if len(self.problems.found) > before:
-            self.refused.add(name)
+            self.refused.add(key)
             return None
         return function, body.changes
 
@@ -254,13 +264,18 @@ class _Resolver:
         older = [cls for cls in self.members.chain if cls is not owner and issubclass(owner, cls)]
         for cls in reversed(older):
             found = gather(cls).methods.get(name)
-            if found is not None and found.header is not None:
-                signature = self.signature_of.method(found)
-                key = f"{found.owner.__name__}.{name}"
-                if signature.kind in ("transition", "initial") and key not in self.bases:
-                    self.bases[key] = self._transition(found, signature, key)
-                return key, signature
+            if found is not None and (found.header is None or found.header.kind not in BODILESS):
+                return self._ancestors(found)
         return None
+
+    def _ancestors(self, found: Member) -> tuple[str, Signature]:
+        key, signature = f"{found.owner.__name__}.{found.name}", self.signature_of.method(found)
+        if signature.kind in ("property", "helper"):
+            made = self._plain(key, found, signature)
+            return key, replace(signature, acts=made is not None and made[1])
+        if key not in self.bases:
+            self.bases[key] = self._transition(found, signature, key)
+        return key, signature
 
     # The machine.
 

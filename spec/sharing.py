@@ -6,6 +6,7 @@ from . import ir
 from . import types as t
 from .context import Body, root
 from .errors import Place, a
+from .ops import HELD
 
 
 def changeable(b: Body, held: ir.Expr, place: Place) -> bool:
@@ -47,7 +48,7 @@ def fresh(value: ir.Expr) -> bool:
     match value:
         case ir.New() | ir.Call() | ir.Const():
             return True
-        case ir.Op(op="get"):
+        case ir.Op(op=op) if op in HELD:
             return False
         case ir.Op(args=args):
             kind = value.type
@@ -78,7 +79,7 @@ def own_container(b: Body, value: ir.Expr, place: Place) -> None:
         return
     word = _copier(value.type)
     rewrite = f"copy it: {word}(...)" if word else "copy it, or keep an immutable value"
-    if isinstance(value, ir.Op) and value.op == "get":
+    if isinstance(value, ir.Op) and value.op in HELD:
         rewrite = "name the place, once it is there: if k in self.m: s = self.m[k]"
     b.problem(
         "L211", place, f"{a(value.type)} that another name holds", "a container of its own", rewrite

@@ -211,6 +211,8 @@ def _type(kind: t.Type, m: ir.Machine) -> list[str]:
 def annotation(kind: t.Type) -> str:
     """A type as an annotation of Python."""
     match kind:
+        case t.Serial():
+            return f"Annotated[int, {kind}]"
         case t.Int(low=low, high=high) if "[" in str(kind):
             limits = (("ge", low), ("le", high))
             given = ", ".join(f"{word}={limit}" for word, limit in limits if limit is not None)
@@ -243,8 +245,8 @@ def _class(m: ir.Machine, free: Collection[str]) -> list[str]:
         *(_event(e) for e in m.events if _worth_saying(e, m)),
         *(_transition(tr) for tr in m.transitions),
         [_ignore(row, m) for row in m.ignores],
-        *(_function(f) for f in m.functions if f.name not in free),
-        *([f"# Reached by super() as {base.name}.", *_transition(base)] for base in m.bases),
+        *(_helper(f) for f in m.functions if f.name not in free),
+        *([_reached(base.name), *_transition(base)] for base in m.bases),
         *([f"@{p.kind}", *_function(p.function, p.doc)] for p in m.properties),
     ]
     body = list(_separated(group for group in groups if group))
@@ -278,6 +280,14 @@ def _free(m: ir.Machine) -> set[str]:
     """The functions of a module: they are called without a machine, so they have no `self`."""
     calls = (node for node in everything([m]) if isinstance(node, ir.Call))
     return {call.function for call in calls if call.of is None}
+
+
+def _reached(key: str) -> str:
+    return f"# Reached by super() as {key}."
+
+
+def _helper(f: ir.Function) -> list[str]:
+    return [*([_reached(f.name)] if "." in f.name else []), *_function(f)]
 
 
 def _function(f: ir.Function, doc: str = "", own: bool = True) -> list[str]:

@@ -1,6 +1,6 @@
 """The types of the language, as the IR knows them.
 
-    Type   := Bool | Int | Enum | Sort | Opaque | Float | Text | Nothing
+    Type   := Bool | Int | Serial | Enum | Sort | Opaque | Float | Text | Nothing
             | Record | Union | Tuple | Seq | Set | Map | Bag | Iter
             | Timer | Clock | Part
 
@@ -37,6 +37,26 @@ class Int(Type):
         if self.high is None and (self.low is None or self.name == "Nat"):
             return self.name
         return f"{self.name}[{self.low}..{self.high}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Serial(Int):
+    """Wrapping serial numbers (RFC 1982), made by `serial`.
+
+    Engines see the bounded integers that they are; in bodies they fit no other integer.
+    """
+
+    @property
+    def modulus(self) -> int:
+        """How many numbers there are: one more than the greatest."""
+        return (self.high or 0) + 1
+
+    @property
+    def bits(self) -> int:
+        return self.modulus.bit_length() - 1
+
+    def __str__(self) -> str:
+        return f"Serial(bits={self.bits})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +242,11 @@ TEXT = Text()
 FLOAT = Float()
 
 
+def serial(bits: int) -> Serial:
+    """The serial numbers of so many bits."""
+    return Serial(0, 2**bits - 1, "Serial")
+
+
 def options(type: Type) -> tuple[Type, ...]:
     """The alternatives of a union, or the type alone."""
     return type.options if isinstance(type, Union) else (type,)
@@ -289,6 +314,8 @@ def fits(value: Type, place: Type) -> bool:
     match value, place:
         case (Unknown(), _) | (_, Unknown()):
             return True
+        case (Serial(), Int() | Float()) | (Int(), Serial()):
+            return value == place
         case Int(), Int():
             return True
         case Int(), Float():
@@ -353,6 +380,8 @@ def finite(type: Type) -> bool:
 def orderable(type: Type) -> bool:
     """Whether values of this type have an order: integers, ordered sorts, tuples of them."""
     match type:
+        case Serial():
+            return False
         case Int() | Sort(ordered=True) | Unknown():
             return True
         case Tuple(items=items):
@@ -383,6 +412,8 @@ def alike(left: Type, right: Type) -> bool:
 def widened(kind: Type) -> Type:
     """Values in the middle of a body are plain integers."""
     match kind:
+        case Serial():
+            return kind
         case Int():
             return INT
         case Tuple(items=items):

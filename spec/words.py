@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import inspect
+import itertools
 import linecache
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from typing import (
 )
 
 from .errors import DeclarationError, Place, Problem
+from .sorting import in_order
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -51,7 +53,14 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True)
 class Serial:
-    """Marks a wrapping serial number of so many bits (RFC 1982)."""
+    """Marks a wrapping serial number of so many bits (RFC 1982): `Annotated[int, Serial(bits=16)]`.
+
+    It is an int from 0 to 2**bits - 1. `a + n` and `a - n` with any integer wrap; `a - b` of two
+    is the distance from `b` forward to `a`. Two are compared with `==`, `!=` and `before(a, b)`:
+    `<`, `min` and other arithmetic are refused. An int becomes a serial number as a constant in
+    range, or added to one. When explored, `Scope(next=3)`, by the name of a field, gives the bits
+    of all serial numbers of its width, `Scope(Serial=3)` those of all.
+    """
 
     bits: int
 
@@ -343,10 +352,7 @@ N = TypeVar("N", bound="OrderedSort")
 
 
 def rank(element: OrderedSort, /) -> int:
-    """In a declaration: the position of an element of an ordered sort, from 0.
-
-    An instance needs `universe=` for it: a RuntimeError says so where it was not given.
-    """
+    """In a declaration: the position in `universe=` of an element of an ordered sort, from 0."""
     _inside("rank")
 
 
@@ -361,13 +367,19 @@ def predecessor(element: N, /) -> N:
 
 
 def before(a: int, b: int, /) -> bool:
-    """Whether one serial number comes before another (RFC 1982). Not supported yet."""
+    """In a declaration: whether one serial number comes before another (RFC 1982).
+
+    It does if the other is less than half the way round ahead; exactly half the way round, where
+    the RFC leaves it open, neither does.
+    """
     _inside("before")
 
 
 def subsets(of: Iterable[T], /) -> Iterable[frozenset[T]]:
-    """All subsets of a finite set, in quantifiers. Not supported yet."""
-    _inside("subsets")
+    """Every subset of a set, or of all elements of a sort, in no order that means anything."""
+    elements = tuple(in_order(of))
+    sizes = (itertools.combinations(elements, size) for size in range(len(elements) + 1))
+    return map(frozenset, itertools.chain.from_iterable(sizes))
 
 
 def refines(abstract: type[Any], /) -> Callable[[F], F]:

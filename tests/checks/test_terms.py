@@ -29,7 +29,7 @@ from lawful.spec.errors import NOWHERE
 from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.values import FrozenBag, FrozenMap, Token, encode, encoded_map
 from tests.checks.families import Hub, Rack
-from tests.checks.rings import Ring
+from tests.checks.rings import Choices, Feast, Ring, Window
 from tests.checks.small import Board, Cell, Collections, Lamp, Numbers, Table
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
@@ -248,6 +248,9 @@ CLASSES = (
     Board,
     Table,
     Ring,
+    Choices,
+    Feast,
+    Window,
     TwoPhase,
     Peterson,
     SenderEntryFixed,

@@ -39,6 +39,13 @@ class Peer(Machine):
         first, second = self.queue
         views = self.counts.values()
 
+    @transition()
+    def last(self, seqno: Nat) -> None:
+        found = None
+        if seqno in self.seen:
+            found = seqno
+        least = min(self.nodes)
+
     @invariant
     def some(self) -> bool:
         return len(self.seen)

@@ -15,7 +15,7 @@ from lawful.spec.resolve import resolve
 
 from .twin import Twin
 
-DEFAULT = Scope(Nat=range(0, 4), int=range(-2, 4))
+DEFAULT = Scope(Nat=range(0, 4), int=range(-2, 4), Serial=3)
 # Kinds of properties that are true or false of one state.
 OF_A_STATE = ("invariant", "reachable", "recoverable", "terminal", "eventually")
 
@@ -34,7 +34,7 @@ def agreement(cls: type[Machine], limit: int = 300) -> Compared:
     resolved = resolve(cls)
     flat = lower(resolved.machine, resolved.scopes.get("scope", DEFAULT))
     space = Space(flat, resolved.world)
-    twin = Twin(cls, dict(flat.sizes))
+    twin = Twin(cls, dict(flat.sizes), flat.machine)
     seen: set[Any] = set()
     waiting = [o.state for _, _, o in space.initial() if isinstance(o, Done)]
     count, differences = 0, list[str]()

@@ -21,15 +21,15 @@ from lawful.spec.errors import DeclarationError
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 
-from ..checks import cloakroom, conforming, machines, provable, small, timed, wholes
+from ..checks import cloakroom, conforming, machines, provable, rings, small, timed, wholes
 from ..classics import jugs, peterson, two_phase
 from ..diagrams import examples
 from ..runtime import desk, plain
 from . import texts
 
 MODULES = (
-    *(as_seed, declaration, system, cloakroom, conforming, machines, provable, small, timed),
-    *(wholes, jugs, peterson, two_phase, examples, desk, plain),
+    *(as_seed, declaration, system, cloakroom, conforming, machines, provable, rings, small),
+    *(timed, wholes, jugs, peterson, two_phase, examples, desk, plain),
 )
 # What the machines of the modules leave out.
 REST = """\

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import collections
 import copy
-import decimal
+import dataclasses
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -22,142 +22,10 @@ from lawful.spec import types as t
 from lawful.spec.bounds import Values, breach
 from lawful.spec.members import chain_of, vars_before
 from lawful.spec.resolve import Resolved, resolve
-from lawful.spec.ticks import with_ticks
-from lawful.spec.values import FrozenBag, FrozenMap
+from lawful.spec.values import FrozenBag, FrozenMap, chosen
 
-from .sorts import elements, rank, ring
-
-UNDEFINED = (
-    KeyError, IndexError, ZeroDivisionError, ValueError, AttributeError, TypeError,
-    UnboundLocalError, RuntimeError,
-)
-
-
-class Stop(Exception):
-    """A guard is false."""
-
-
-class Armed:
-    """A timer: armed or not."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    @property
-    def armed(self) -> bool:
-        return self.value is not False
-
-    def due(self) -> bool:
-        return self.armed
-
-    def start(self, seconds: float) -> None:
-        self.value = True
-
-    def stop(self) -> None:
-        self.value = False
-
-
-class Counting(Armed):
-    """A timer beside a clock: the ticks until it is due, or None."""
-
-    def __init__(self, value: Any, tick: float) -> None:
-        super().__init__(value)
-        self.tick = decimal.Decimal(str(tick))
-
-    @property
-    def armed(self) -> bool:
-        return self.value is not None
-
-    def due(self) -> bool:
-        return bool(self.value == 0)
-
-    def start(self, seconds: float) -> None:
-        whole, rest = divmod(decimal.Decimal(str(seconds)), self.tick)
-        self.value = max(0, int(whole) + (rest > 0))
-
-    def stop(self) -> None:
-        self.value = None
-
-
-class Clock:
-    """A clock that stands still until a tick."""
-
-    def __init__(self, now: int) -> None:
-        self.now = now
-
-
-def _tick(twin: Any, kinds: Any, machine: str) -> None:
-    """Time passes in a twin and its parts; `Stop` where something urgent is due."""
-    found = list(_timed(twin, kinds, machine))
-    if any(value.value == 0 for value, kind in found if isinstance(kind, t.Timer) and kind.urgent):
-        raise Stop
-    for value, _ in found:
-        if isinstance(value, Clock):
-            value.now += 1
-        elif value.value:
-            value.value -= 1
-
-
-def _timed(twin: Any, kinds: Any, machine: str) -> Iterator[tuple[Any, t.Type]]:
-    for name, kind in kinds(machine):
-        value = getattr(twin, name)
-        match kind:
-            case t.Timer() | t.Clock():
-                yield value, kind
-            case t.Map(value=t.Timer() as of):
-                yield from ((each, of) for each in value.values())
-            case t.Part(machine=inner):
-                yield from _timed(value, kinds, inner)
-            case t.Map(value=t.Part(machine=inner)):
-                for each in value.values():
-                    yield from _timed(each, kinds, inner)
-            case _:
-                pass
-
-
-def _require(condition: bool, why: str = "", /) -> None:
-    if not condition:
-        raise Stop
-
-
-def _refuse(why: str, /) -> None:
-    raise Stop
-
-
-def _needed(value: Any, why: str, /) -> Any:
-    if value is None:
-        raise Stop
-    return value
-
-
-def _can(method: Any, /, *args: Any) -> bool:
-    trial = copy.deepcopy(method.__self__)
-    try:
-        getattr(trial, method.__name__)(*args)
-    except Stop:
-        return False
-    except (*UNDEFINED, AssertionError):
-        return True
-    return True
-
-
-def _neighbour(step: int) -> Callable[[Any], Any]:
-    def find(element: Any, /) -> Any:
-        round_it = ring(element)
-        return round_it[(round_it.index(element) + step) % len(round_it)]
-
-    return find
-
-
-SHIMS = {
-    words.require: _require,
-    words.refuse: _refuse,
-    words.needed: _needed,
-    words.can: _can,
-    words.rank: rank,
-    words.successor: _neighbour(1),
-    words.predecessor: _neighbour(-1),
-}
+from .shims import SHIMS, UNDEFINED, Armed, Clock, Counting, Stop, Wrapping, tick
+from .sorts import elements
 
 
 class _Words(types.ModuleType):
@@ -201,14 +69,14 @@ def _parts(resolved: Resolved) -> Iterator[tuple[str, type[Any]]]:
 class Twin:
     """The twin classes of a machine and its parts, and one step of an instance."""
 
-    def __init__(self, cls: type[Any], sizes: Mapping[str, int]) -> None:
+    def __init__(self, cls: type[Any], sizes: Mapping[str, int], machine: ir.Machine) -> None:
         self.resolved: Resolved = resolve(cls)
-        self.machine = self.resolved.machine
+        self.machine = machine
         self.sizes = sizes
         self.machines = {m.name: m for m in (self.machine, *self.machine.parts)}
         ticks = [v.type.tick for v in self.machine.variables if isinstance(v.type, t.Clock)]
         self.tick = ticks[0] if ticks else None
-        self.reference = Reference(with_ticks(self.machine), self.resolved.world)
+        self.reference = Reference(self.machine, self.resolved.world)
         self.reference.domains = Values(self.resolved.world, dict(sizes)).of
         parts = dict(_parts(self.resolved))
         self.makers = {part: self._maker(name) for name, part in parts.items()}
@@ -269,14 +137,21 @@ class Twin:
                 return Armed(value) if self.tick is None else Counting(value, self.tick)
             case t.Clock():
                 return Clock(value)
-            case t.Set(mutable=True):
-                return set(value)
+            case t.Serial(bits=bits):
+                return Wrapping.of(value, bits)
+            case t.Set(item=item, mutable=True):
+                return {self.thawed(v, item) for v in value}
             case t.Seq(item=item, mutable=True):
                 return [self.thawed(v, item) for v in value]
-            case t.Map(value=of, mutable=True):
-                return {k: self.thawed(v, of) for k, v in value.items()}
-            case t.Bag():
-                return collections.Counter(dict(value))
+            case t.Map(key=key, value=of, mutable=True):
+                return {self.thawed(k, key): self.thawed(v, of) for k, v in value.items()}
+            case t.Bag(item=item):
+                return collections.Counter({self.thawed(k, item): n for k, n in value.items()})
+            case t.Record(fields=fields) if t.contains(kind, t.Serial):
+                given = {name: self.thawed(getattr(value, name), of) for name, of in fields}
+                return dataclasses.replace(value, **given)
+            case t.Union() if value is not None and t.contains(kind, t.Serial):
+                return self.thawed(value, chosen(value, kind))
             case _:
                 return value
 
@@ -289,14 +164,22 @@ class Twin:
                 return value.value
             case t.Clock():
                 return value.now
-            case t.Set():
-                return frozenset(value)
+            case t.Serial():
+                return int(value)
+            case t.Set(item=item):
+                return frozenset(self.frozen(v, item) for v in value)
             case t.Seq(item=item):
                 return tuple(self.frozen(v, item) for v in value)
-            case t.Map(value=of):
-                return FrozenMap({k: self.frozen(v, of) for k, v in value.items()})
-            case t.Bag():
-                return FrozenBag({k: n for k, n in value.items() if n})
+            case t.Map(key=key, value=of):
+                rows = value.items()
+                return FrozenMap({self.frozen(k, key): self.frozen(v, of) for k, v in rows})
+            case t.Bag(item=item):
+                return FrozenBag({self.frozen(k, item): n for k, n in value.items() if n})
+            case t.Record(fields=fields) if t.contains(kind, t.Serial):
+                given = {name: self.frozen(getattr(value, name), of) for name, of in fields}
+                return dataclasses.replace(value, **given)
+            case t.Union() if value is not None and t.contains(kind, t.Serial):
+                return self.frozen(value, chosen(value, kind))
             case _:
                 return value
 
@@ -322,10 +205,12 @@ class Twin:
         twin = self.instance(self.machine.name, state)
         clocks = [v.name for v in self.machine.variables if isinstance(v.type, t.Clock)]
         self.reference.present = getattr(twin, clocks[0]).now if clocks else 0
+        kinds = (kind for _, kind in self.machine.transition(name).function.params)
+        args = tuple(self._given(v, k) for v, k in zip(args, kinds, strict=True))
         with elements(self.sizes):
             try:
                 if name == "tick" and self.tick is not None:
-                    _tick(twin, self._fields, self.machine.name)
+                    tick(twin, self._fields, self.machine.name)
                     output = None
                 else:
                     output = getattr(twin, name)(*args)
@@ -347,6 +232,10 @@ class Twin:
                 return "bounds", None, None
         return "done", after, output
 
+    def _given(self, value: Any, kind: t.Type) -> Any:
+        """An argument: plain, but for serial numbers."""
+        return self.thawed(value, kind) if t.contains(kind, t.Serial) else value
+
     def _breach(self, machine: str, state: tuple[Any, ...]) -> bool:
         rows: list[tuple[t.Type, Any]] = []
         for (_, kind), value in zip(self._fields(machine), state, strict=True):
@@ -364,6 +253,9 @@ class Twin:
     def holds(self, name: str, state: tuple[Any, ...], *more: Any) -> bool | str:
         """The value of a property, or "undefined"."""
         twin = self.instance(self.machine.name, state)
+        row = next(p for p in self.machine.properties if p.name == name)
+        kinds = (kind for _, kind in row.function.params)
+        more = tuple(self._given(v, k) for v, k in zip(more, kinds, strict=True))
         with elements(self.sizes):
             try:
                 return bool(getattr(twin, name)(*more))
