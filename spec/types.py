@@ -280,7 +280,7 @@ def element(type: Type) -> Type | None:
         case Map(key=key):
             return key
         case Tuple(items=items) if items:
-            return union(items)
+            return union(tuple(map(widened, items)))
         case _:
             return None
 
