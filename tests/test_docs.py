@@ -7,20 +7,30 @@ import re
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import TypeGuard
 
 import pytest
 
+import lawful
+from lawful import Machine
+from lawful.checks.explore import explore
+from lawful.checks.results import UNSUPPORTED
 from lawful.cli import main
+from lawful.spec.declare import declared
+from lawful.spec.errors import RULES
+from lawful.spec.lower import lower
+from lawful.targets import expectations, scope_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LANGUAGE = ROOT / "docs" / "language.md"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def blocks(kind: str) -> list[tuple[str, str]]:
-    """All fenced blocks of a kind, with the page and line that they stand at."""
+def blocks(kind: str, *pages: Path) -> list[tuple[str, str]]:
+    """The fenced blocks of a kind, with the page and line that they stand at."""
     out: list[tuple[str, str]] = []
-    for page in PAGES:
+    for page in pages or PAGES:
         text = page.read_text(encoding="utf-8")
         for found in BLOCK.finditer(text):
             if found.group(1) == kind:
@@ -29,30 +39,72 @@ def blocks(kind: str) -> list[tuple[str, str]]:
     return out
 
 
-@pytest.mark.parametrize(("where", "text"), blocks("python"))
+PROGRAMS = [page for page in PAGES if blocks("python", page)]
+
+
+@pytest.mark.parametrize("page", PROGRAMS, ids=lambda page: str(page.name))
 def test_python_blocks_run_and_show_what_they_say(
-    where: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`# value` behind a statement is its value; `# raises Name: "text"` is what it raises."""
-    path = tmp_path / f"block_{len(text)}.py"
-    path.write_text(text, encoding="utf-8")
-    module = ModuleType(path.stem)
-    monkeypatch.setitem(sys.modules, path.stem, module)
-    lines = text.splitlines()
-    for node in ast.parse(text).body:
-        run = compile(ast.Module([node], []), str(path), "exec")
-        said = lines[(node.end_lineno or node.lineno) - 1].partition("  # ")[2]
-        raises = re.match(r'raises (\w+): "(.*?)"', said)
-        if raises:
-            with pytest.raises(Exception) as caught:
-                exec(run, module.__dict__)
-            assert type(caught.value).__name__ == raises.group(1), where
-            assert str(caught.value) == raises.group(2), where
-        elif said and isinstance(node, ast.Expr):
-            value = eval(ast.unparse(node), module.__dict__)
-            assert repr_of(value) == said, f"{where}: {ast.unparse(node)}"
-        else:
-            exec(run, module.__dict__)
+    """The blocks of a page are one program, whose machines are explored as far as a scope is given.
+
+    `# value` behind a statement is its value, `# raises Name: "text"` what it raises, up to `...`.
+    """
+    name = f"page_{page.stem}"
+    module = ModuleType(name)
+    monkeypatch.setitem(sys.modules, name, module)
+    for number, (where, text) in enumerate(blocks("python", page)):
+        path = tmp_path / f"{name}_{number}.py"
+        # The lines of the file are those of the page, so that what is wrong is found there.
+        lines = [""] * (int(where.partition(":")[2]) - 1) + text.splitlines()
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        before = dict(module.__dict__)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            said = lines[(node.end_lineno or node.lineno) - 1].partition("  # ")[2].strip()
+            run_statement(node, said, str(path), module.__dict__)
+        for key, made in module.__dict__.items():
+            if is_machine(made) and before.get(key) is not made:
+                explored(made)
+
+
+def run_statement(node: ast.stmt, said: str, path: str, names: dict[str, object]) -> None:
+    """Run one statement, and compare what it does with what stands behind it."""
+    where = f"line {node.lineno}: {ast.unparse(node)[:80]}"
+    run = compile(ast.Module([node], []), path, "exec", dont_inherit=True)
+    raises = re.match(r'raises (\w+): "(.*)"', said)
+    if raises:
+        with pytest.raises(Exception) as caught:
+            exec(run, names)
+        assert type(caught.value).__name__ == raises.group(1), where
+        told, dots, _ = raises.group(2).partition("...")
+        assert str(caught.value) == told or (dots and str(caught.value).startswith(told)), where
+    elif said and isinstance(node, ast.Expr):
+        value = eval(compile(ast.Expression(node.value), path, "eval", dont_inherit=True), names)
+        assert repr_of(value) == said, where
+    else:
+        exec(run, names)
+
+
+def is_machine(made: object) -> TypeGuard[type[Machine]]:
+    return isinstance(made, type) and issubclass(made, Machine) and made is not Machine
+
+
+def explored(cls: type[Machine]) -> None:
+    """Its names and types are right, and within its scope everything is as it expects."""
+    if declared(cls).abstract:
+        return
+    resolved = cls.lawful.resolved
+    for name in resolved.scopes:
+        named = [] if name == "scope" else [name]
+        flat = lower(resolved.machine, scope_of(cls, named))
+        result = explore(flat, resolved.world, expectations(cls, named))
+        wrong = [
+            (p.name, p.verdict.value, p.why, len(p.trace) if p.trace else None)
+            for p in result.properties
+            if not p.as_expected and p.kind not in UNSUPPORTED
+        ]
+        assert not wrong, f"{cls.__name__} {name}: {wrong}"
+        assert result.complete
 
 
 def repr_of(value: object) -> str:
@@ -81,3 +133,18 @@ def test_commands_are_known(where: str, text: str, capsys: pytest.CaptureFixture
 def test_there_is_something_to_test() -> None:
     assert blocks("python")
     assert blocks("sh")
+
+
+def test_the_language_page_lists_every_error_and_every_name() -> None:
+    text = LANGUAGE.read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (L\d{3}) \| (.+?) \|", text, re.MULTILINE))
+    assert rows == RULES
+    assert [name for name in lawful.__all__ if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_errors_that_the_language_page_shows_are_printed_so() -> None:
+    shown = [text for _, text in blocks("text", LANGUAGE) if re.match(r"L\d{3}\.py", text)]
+    assert shown
+    for text in shown:
+        golden = ROOT / "tests" / "refused" / f"{text[:4]}.txt"
+        assert text in golden.read_text(encoding="utf-8")
