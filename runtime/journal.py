@@ -7,7 +7,8 @@
 `seq` counts an instance's rows from 0 without gaps; `time` is in seconds of the instance's clock;
 `fingerprint` is that of the machine's behaviour. `outcome` is "done", "refused" (`why` says why)
 or "ignored". An instance's first row has the event null and the outcome "made", its parameters as
-`args` and its whole state as `changed`, so that a replay can begin at it. Values have the JSON
+`args` and its whole state as `changed`, so that a replay can begin at it; where the instance was
+told the elements of sorts, also `universe`, {sort: [element]} in their order. Values have the JSON
 form of the command line's page: opaque ones as hashes, timers by whether they are armed, a clock
 by its tick (told when it has gone on since the last row, whatever the event did), parts as
 objects of their variables.
@@ -37,6 +38,7 @@ KEYS = (
     "v", "instance", "seq", "time", "machine", "fingerprint", "event", "transition", "args",
     "outcome", "before", "after", "changed", "output", "why",
 )
+UNIVERSE = "universe"  # What the first row may have besides.
 
 
 class JournalError(Exception):
@@ -170,9 +172,11 @@ class _Writer:
         self.timers = {name: whole[name] for name in whole if _of_timers(plan.fields[name])}
         self._passed(state)
         fixed = {p.name: plain(getattr(state, p.name), p.type) for p in plan.machine.parameters}
+        known = {name: list(map(str, every)) for name, every in state.__universe__.items()}
         self.row(
             state.__time__.now(), event=None, transition=None, args=fixed, outcome="made",
             before=None, after=at, changed=whole, output=None, why=None,
+            **({UNIVERSE: known} if known else {}),
         )
 
     def stepped(self, done: Stepped) -> None:
@@ -289,6 +293,6 @@ def _row(path: str, number: int, line: bytes) -> dict[str, Any]:
     if found.get("v", 1) != 1:
         raise JournalError(path, number, f"a row of version {found['v']}; this lawful reads 1")
     named = isinstance(found.get("instance"), str) and type(found.get("seq")) is int
-    if set(found) != set(KEYS) or not named:
+    if set(found) - {UNIVERSE} != set(KEYS) or not named:
         raise JournalError(path, number, f"not a row of a journal: {line[:60]!r}")
     return found
