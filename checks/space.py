@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,8 @@ from lawful.spec.values import World, chosen, decode, encode
 
 from .boxes import State
 from .judged import Judged, judged
-from .meaning import SELF, NoValue
-from .reference import Done, Fault, Reference, Refusal
+from .meaning import SELF, Guard, NoValue
+from .reference import Done, Fault, Outcome, Reference, Refusal
 from .states import changes, shown
 
 Args = tuple[Any, ...]
@@ -116,23 +116,34 @@ class Space:
             return
         yield from self._arguments(rule.plans, 0, {SELF: state})
 
-    def _arguments(self, plans: tuple[Plan, ...], at: int, env: dict[str, Any]) -> Iterator[Args]:
+    def _arguments(
+        self, plans: tuple[Plan, ...], at: int, env: dict[str, Any], planned: bool = True
+    ) -> Iterator[Args]:
         if at == len(plans):
             yield ()
             return
         plan = plans[at]
-        for value in self._candidates(plan, env):
-            for rest in self._arguments(plans, at + 1, {**env, plan.name: value}):
+        present = self._present(plan, env) if planned else None
+        for value in self.values.of(plan.type) if present is None else present:
+            more = {**env, plan.name: value}
+            for rest in self._arguments(plans, at + 1, more, planned and present is not None):
                 yield (value, *rest)
 
-    def _candidates(self, plan: Plan, env: dict[str, Any]) -> Iterator[Any]:
-        if plan.over is None:
-            yield from self.values.of(plan.type)
-            return
-        # In a list, one value may stand more than once; of a map or a bag, the keys are meant.
-        members = dict.fromkeys(self.reference.eval(plan.over, env))
+    def _present(self, plan: Plan, env: dict[str, Any]) -> Iterable[Any] | None:
+        """The values that are not refused anyway; None where something is undefined."""
+        try:
+            if not all(self.reference.eval(guard, env) for guard in plan.guards):
+                return ()
+            if plan.over is None:
+                return self.values.of(plan.type)
+            # In a list, one value may stand more than once; of a map or a bag, keys are meant.
+            members = dict.fromkeys(self.reference.eval(plan.over, env))
+        except NoValue:
+            return None
+        except Guard:
+            return ()
         values = {value: None for value in members if _belongs(value, plan.type)}
-        yield from values if t.ordered(plan.over.type) else in_order(values)
+        return values if t.ordered(plan.over.type) else in_order(values)
 
     def edges(self, state: State) -> Iterator[Edge]:
         """Every admitted event of a state, in the order of the declaration."""
@@ -273,6 +284,8 @@ def _belongs(value: Any, kind: t.Type) -> bool:
                 return False
         case t.Record(name=name):
             return value.__class__.__name__ == name and bounds.breach(value, kind) is None
+        case t.Nothing():
+            return value is None
         case _:
-            return bounds.breach(value, kind) is None
+            return value is not None and bounds.breach(value, kind) is None
 

@@ -2,7 +2,7 @@
 
     Flat := machine, sizes, fields, parameters, initials: Rule*, rules: Rule*, plans of properties
     Rule := name, Plan*
-    Plan := parameter, its bounded type, and what to iterate instead of all its values
+    Plan := parameter, its bounded type, guards, and what to iterate instead of all its values
 """
 
 from __future__ import annotations
@@ -15,11 +15,16 @@ from . import types as t
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How one parameter gets its values: those of `over` that `type` has, or all of `type`."""
+    """How one parameter gets its values: those of `over` that `type` has, or all of `type`.
+
+    None at all where one of `guards`, which read the parameters before it, is false; all of `type`
+    for it and for those after it where one, or `over`, is undefined.
+    """
 
     name: str
     type: t.Type
     over: ir.Expr | None = None
+    guards: tuple[ir.Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

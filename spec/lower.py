@@ -14,9 +14,9 @@ from .bounds import belongs
 from .errors import Place, Problems, a, nearest
 from .flat import Flat, Plan, Rule
 from .ir import Json
+from .planning import planner
 from .ticks import with_ticks
 from .values import encode, rank
-from .walk import always_defined, everything, inlined
 from .words import Record, Scope, Sort
 
 
@@ -49,8 +49,10 @@ class _Lowering:
         for part in m.parts:
             self.known.update(p.name for p in part.parameters)
         initials = tuple(self._rule(f) for f in m.initials)
-        functions = (dataclasses.replace(row.function, name=row.name) for row in m.transitions)
-        rules = tuple(self._rule(f) for f in functions)
+        rules = tuple(
+            self._rule(dataclasses.replace(row.function, name=row.name), row)
+            for row in m.transitions
+        )
         properties = tuple(self._property(o, p) for o in (m, *m.parts) for p in o.properties)
         for key in self.bounds:
             if key not in self.known:
@@ -217,8 +219,9 @@ class _Lowering:
                     f"name elements that Scope({name}={size}) explores",
                 )
 
-    def _rule(self, f: ir.Function) -> Rule:
+    def _rule(self, f: ir.Function, row: ir.Transition | None = None) -> Rule:
         plans: list[Plan] = []
+        asked = planner(row, f, self.machine.functions)
         for name, kind in f.params:
             scoped = self.scoped(kind, (f"{f.name}.{name}", name), f.place)
             if isinstance(scoped, t.Float):
@@ -226,35 +229,9 @@ class _Lowering:
                     "L304", f.place, f"{name}: float", "a type with finitely many values",
                     "make it a Param, or count in integers",
                 )
-            bound = {plan.name for plan in plans}
-            plans.append(Plan(name, scoped, self._membership(f.body, name, bound)))
+            guards, over = asked.next(name, kind)
+            plans.append(Plan(name, scoped, over, guards))
         return Rule(f.name, tuple(plans))
-
-    def _membership(
-        self, body: tuple[ir.Stmt, ...], name: str, bound: set[str]
-    ) -> ir.Expr | None:
-        """The collection that a leading `require(name in collection)` makes it enough to iterate.
-
-        Only where nothing before it can be undefined, so that leaving out what it refuses changes
-        no outcome; the collection may depend on the state and on parameters planned before.
-        """
-        for stmt in body:
-            if isinstance(stmt, ir.Do):
-                inside = inlined(stmt, self.machine.functions)
-                return None if stmt in inside else self._membership(inside, name, bound)
-            if not isinstance(stmt, ir.Require):
-                return None
-            for test in stmt.test.args if isinstance(stmt.test, ir.And) else (stmt.test,):
-                match test:
-                    case ir.Op(op="in", args=(ir.Local(name=found), over)) if found == name:
-                        place = always_defined(over) and not isinstance(over, ir.Op)
-                        if place and _free(over) <= bound:
-                            return over
-                    case _:
-                        pass
-                if not always_defined(test):
-                    return None
-        return None
 
     def _property(self, owner: ir.Machine, p: ir.Property) -> Rule:
         params = p.function.params[1 if p.kind == "step_property" else 0 :]
@@ -297,8 +274,3 @@ def _spelled(value: Any) -> str:
     if value.__class__ in (tuple, list):
         return ",".join(v.name if isinstance(v, enum.Enum) else str(v) for v in value)
     return str(value)
-
-
-def _free(expr: ir.Expr) -> set[str]:
-    return {node.name for node in everything((expr,)) if isinstance(node, ir.Local)}
-

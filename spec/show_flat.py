@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from . import types as t
 from .flat import Flat, Plan, Rule
-from .formula import expr
+from .formula import Level, expr, operand
 from .layout import wrapped
 from .serial import canonical
 
@@ -44,6 +44,8 @@ def _plans(rule: Rule) -> str:
 
 def _plan(plan: Plan) -> str:
     over = "" if plan.over is None else f" in {expr(plan.over)}"
+    if plan.guards:
+        over += f" if {' and '.join(operand(guard, Level.AND) for guard in plan.guards)}"
     return f"{plan.name}: {bounded(plan.type)}{over}"
 
 
