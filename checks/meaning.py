@@ -15,6 +15,7 @@ from typing import Any
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
+from lawful.spec.explain import spoken
 from lawful.spec.ticks import counted_by
 from lawful.spec.values import FrozenBag, FrozenMap, World
 from lawful.spec.words import subsets
@@ -420,8 +421,8 @@ def _domain(m: Meaning, e: ir.Domain) -> Code:
 
 
 def _format(m: Meaning, e: ir.Format) -> Code:
-    codes = [m.code(part) for part in e.parts]
-    return lambda env: "".join(str(code(env)) for code in codes)
+    codes = [(m.code(part), part.type) for part in e.parts]
+    return lambda env: "".join(spoken(code(env), kind) for code, kind in codes)
 
 
 CODE: dict[type[ir.Expr], Callable[[Meaning, Any], Code]] = {

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from lawful.spec import types as t
 from lawful.spec.bounds import Values, bounded, breach
+from lawful.spec.sorting import shown
 from lawful.spec.values import FrozenBag, FrozenMap, World
 
 from .build import any_of, attribute, call, compare, name, outside
@@ -191,9 +192,9 @@ def _keys(kind: t.Type, known: Known) -> Iterable[Any]:
 
 
 def _wrong(value: Any, kind: t.Type, what: str) -> NoReturn:
-    shown = repr(value)
-    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
-    raise TypeError(f"{what} is a {kind}, not {shown}, a {type(value).__name__}")
+    told = shown(value)
+    told = told if len(told) <= 60 else f"{told[:57]}..."
+    raise TypeError(f"{what} is a {kind}, not {told}, a {type(value).__name__}")
 
 
 # The fast way: a test in the generated code, which lets the function above explain.

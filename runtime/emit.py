@@ -15,6 +15,7 @@ from typing import Any
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
+from lawful.spec.explain import spoken
 from lawful.spec.sorting import in_order
 from lawful.spec.values import FrozenMap, World
 from lawful.spec.walk import everything
@@ -259,7 +260,7 @@ class Expressions:
         return made
 
     def comprehension(self, e: ir.Comp) -> ast.expr:
-        shown = mixed((e,))
+        shown = e.kind == "map" or mixed((e,))  # The order of a map's keys shows from outside.
         generators = [self.clause(c, shown) for c in e.clauses]
         element = self.value(e.element, t.element(e.type) or e.element.type)
         match e.kind, e.type:
@@ -373,7 +374,9 @@ class Expressions:
             if isinstance(part, ir.Const) and isinstance(part.value, str):
                 parts.append(ast.Constant(part.value))
             else:
-                parts.append(ast.FormattedValue(self.expr(part), -1, None))
+                kind = name(self.names.number("type", part.type))
+                told = call(self.use(spoken), self.expr(part), kind)
+                parts.append(ast.FormattedValue(told, -1, None))
         return ast.JoinedStr(parts)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from lawful.spec import types as t
 from lawful.spec.declare import Declaration
+from lawful.spec.sorting import shown
 
 from . import persist
 from .access import Door
@@ -127,6 +128,6 @@ def _shown(machine: Machine) -> list[str]:
         value = getattr(state, name, UNSET)
         if value is not UNSET:
             timer = isinstance(kind, t.Timer)
-            text = ("armed" if value is not None else "stopped") if timer else repr(value)
+            text = ("armed" if value is not None else "stopped") if timer else shown(value)
             out.append(f"{name}={text}")
     return out

@@ -15,6 +15,7 @@ from lawful.spec import explain, ir
 from lawful.spec import types as t
 from lawful.spec.bounds import bounded
 from lawful.spec.errors import Place
+from lawful.spec.walk import statements
 
 from . import choice, guards, helpers
 from .build import (
@@ -288,7 +289,8 @@ class Body(Expressions):
         return [ast.If(self.expr(stmt.test), self.block(stmt.then), other)]
 
     def loop(self, stmt: ir.Loop) -> list[ast.stmt]:
-        over = self.iterated(stmt.over, mixed(stmt.body))
+        # The order in which keys come into a map shows from outside.
+        over = self.iterated(stmt.over, mixed(stmt.body) or _puts_keys(stmt.body))
         return [ast.For(target(stmt.names), over, self.block(stmt.body), [])]
 
     def leave(self, stmt: ir.Break) -> list[ast.stmt]:
@@ -377,3 +379,14 @@ STATEMENTS: dict[type[ir.Stmt], Callable[..., list[ast.stmt]]] = {
     ir.Base: Body.base,
     ir.Do: Body.do,
 }
+
+
+def _puts_keys(body: tuple[ir.Stmt, ...]) -> bool:
+    """Whether some statement may put a key into a map."""
+    for stmt in statements(body):
+        match stmt:
+            case ir.Assign(target=ir.Item(of=ir.Expr(type=t.Map() | t.Bag()))) | ir.Do() | ir.Step():
+                return True
+            case _:
+                pass
+    return False

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from . import types as t
+from .sorting import in_order
 from .values import FrozenBag, FrozenMap, Token, World, chosen
 
 Sizes = Mapping[str, int]
@@ -35,20 +36,30 @@ def breach(value: Any, type: t.Type) -> str | None:
                 return f"length {len(value)} is above {most}"
             return _first((v, item, f"[{i}]") for i, v in enumerate(value))
         case t.Set(item=item):
-            return _first((v, item, "") for v in value)
+            return _of_any(value, item)
         case t.Bag(item=item, most=most):
-            low_count = next((k for k, n in value.items() if n < 0), None)
-            if low_count is not None:
+            if any(n < 0 for n in value.values()):
+                low_count = next(k for k in in_order(value) if value[k] < 0)
                 return f"the count of {low_count} is below 0"
             if most is not None and sum(value.values()) > most:
                 return f"total {sum(value.values())} is above {most}"
-            return _first((v, item, "") for v in value)
+            return _of_any(value, item)
         case t.Map(key=key, value=of):
-            return _first((k, key, " as key") for k in value) or _first(
-                (v, of, f"[{k}]") for k, v in value.items()
+            rows = ((k, key, " as key") for k in value)
+            if _first(rows) is None and _first((v, of, "") for v in value.values()) is None:
+                return None
+            return _first((k, key, " as key") for k in in_order(value)) or _first(
+                (value[k], of, f"[{k}]") for k in in_order(value)
             )
         case _:
             return None
+
+
+def _of_any(held: Any, item: t.Type) -> str | None:
+    """What is out of bounds in what has no order; of several the first in an order of their own."""
+    if _first((v, item, "") for v in held) is None:
+        return None
+    return _first((v, item, "") for v in in_order(held))
 
 
 def _first(rows: Iterable[tuple[Any, t.Type, str]]) -> str | None:

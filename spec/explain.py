@@ -18,7 +18,8 @@ from typing import Any
 from . import ir
 from . import types as t
 from .show import path
-from .values import encode
+from .sorting import in_order
+from .values import chosen, encode
 
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 LONGEST = 60  # Characters of one value; a refusal is one line.
@@ -102,6 +103,20 @@ def plain(value: Any, kind: t.Type) -> ir.Json:
     if isinstance(kind, t.Map) and t.part_of(kind) is not None:
         return encode(frozenset(value), t.Set(kind.key, mutable=False))
     return encode(value, kind)
+
+
+PLAIN = t.Bool | t.Int | t.Enum | t.Sort | t.Text | t.Nothing | t.Float | t.Part | t.Unknown
+
+
+def spoken(value: Any, kind: t.Type) -> str:
+    """A value in an f-string: plain ones as Python has it, others in an order of their own."""
+    if isinstance(kind, t.Union):
+        kind = chosen(value, kind)
+    if isinstance(kind, PLAIN):
+        return str(value)
+    if isinstance(kind, t.Iter) and not kind.ordered:
+        value = tuple(in_order(value))
+    return text(form(value, kind))
 
 
 def text(value: ir.Json) -> str:

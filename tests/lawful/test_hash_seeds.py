@@ -1,0 +1,82 @@
+"""Nothing that can be seen depends on the hash seed: whole outputs of processes, byte for byte."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ..frozen import ROOT, run
+
+SEEDS = ("0", "4711")
+FILES = ("classics/peterson.py", "classics/two_phase.py", "checks/orders.py", "checks/small.py")
+UNICAST = "lawful.machines.unicast.declaration"
+TIMES = re.compile(r'"(total_|compile_)?seconds": [-\d.e]+|\b[\d.]+ s\b')
+
+
+def outputs(folder: Path, *args: str) -> set[str]:
+    """What processes with several hash seeds print, times aside."""
+    found: set[str] = set()
+    for seed in SEEDS:
+        done = run(folder, *args, seed=seed)
+        assert done.returncode in (0, 1), done.stderr
+        found.add(TIMES.sub("0", done.stdout) + done.stderr)
+    return found
+
+
+@pytest.mark.parametrize("target", [*(str(ROOT / "tests" / file) for file in FILES), UNICAST])
+def test_show_and_check(target: str, tmp_path: Path) -> None:
+    script = """
+import sys
+from lawful.cli import main
+from lawful import targets
+for cls in targets.declared_in(sys.argv[1])[1]:
+    name = f"{sys.argv[1]}:{cls.__name__}"
+    explored = [["check", "--max-states", "20", "--json", "-"]] if sys.argv[2:] else []
+    for words in (["show"], ["show", "--what", "flat"], *explored):
+        print(main([words[0], name, *words[1:]]), flush=True)
+    print(main(["draw", name, "--format", "dot", "--quiet"]))
+"""
+    # Some of the small machines have no scope in which a check would end.
+    found = outputs(tmp_path, "-c", script, target, *(["check"] if "small" not in target else []))
+    assert len(found) == 1 and len(found.pop()) > 1000
+
+
+@pytest.mark.parametrize("kind", ["refused"])
+def test_errors(kind: str, tmp_path: Path) -> None:
+    folder = ROOT / "tests" / kind
+    paths = sorted(str(path) for path in folder.glob("L*.py"))
+    script = "import sys\nfrom lawful.cli import main\nfor p in sys.argv[1:]: print(main(['check', p]))"
+    found = outputs(tmp_path, "-c", script, *paths)
+    assert len(found) == 1 and found.pop().count("rewrite:") > 100
+
+
+def test_an_instance_and_what_it_refuses(tmp_path: Path) -> None:
+    found = outputs(tmp_path, "-m", "tests.checks.orders")
+    assert len(found) == 1
+    text = found.pop()
+    assert "known={Node('ada'), Node('bob'), Node('eve'), Node('joe')}" in text
+    assert "known: {ada, bob, eve, joe}, {ada, eve}, {ada: 4, bob: 4, eve: 4, joe: 4}" in text
+
+
+def test_a_journal_and_its_replay(tmp_path: Path) -> None:
+    script = """
+from pathlib import Path
+from lawful.checks.replay import ReplayProgram, replay
+from lawful.runtime.journal import Journal
+from tests.checks.orders import Msg, Node, Unordered
+nodes = [Node(name) for name in ("eve", "ada", "bob")]
+entry = Unordered()
+class Still:
+    def now(self): return 0.0
+with Journal("j.jsonl") as journal:
+    journal.attach(entry, "one")
+    entry.meet(frozenset(nodes)); entry.refill(); entry.pick(Msg(frozenset(nodes), 1))
+import re
+print(re.sub(r'"time": ?[-0-9.e]+', "", Path("j.jsonl").read_text()))
+result = replay([Path("j.jsonl")], ReplayProgram((Unordered.lawful.ir,))).to_json()
+print({k: v for k, v in result.items() if k != "seconds"})
+"""
+    found = outputs(tmp_path, "-c", script)
+    assert len(found) == 1 and "'fits': 1" in found.pop()
