@@ -385,7 +385,9 @@ def _puts_keys(body: tuple[ir.Stmt, ...]) -> bool:
     """Whether some statement may put a key into a map."""
     for stmt in statements(body):
         match stmt:
-            case ir.Assign(target=ir.Item(of=ir.Expr(type=t.Map() | t.Bag()))) | ir.Do() | ir.Step():
+            case ir.Assign(target=ir.Item(of=ir.Expr(type=t.Map() | t.Bag()))):
+                return True
+            case ir.Do() | ir.Step():
                 return True
             case _:
                 pass

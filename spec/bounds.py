@@ -45,8 +45,8 @@ def breach(value: Any, type: t.Type) -> str | None:
                 return f"total {sum(value.values())} is above {most}"
             return _of_any(value, item)
         case t.Map(key=key, value=of):
-            rows = ((k, key, " as key") for k in value)
-            if _first(rows) is None and _first((v, of, "") for v in value.values()) is None:
+            keys = _first((k, key, "") for k in value)
+            if keys is None and _first((v, of, "") for v in value.values()) is None:
                 return None
             return _first((k, key, " as key") for k in in_order(value)) or _first(
                 (value[k], of, f"[{k}]") for k in in_order(value)

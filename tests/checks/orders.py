@@ -1,4 +1,4 @@
-"""A machine full of sets and maps, whose order nobody is to see; printed by a process of its own."""
+"""A machine full of sets and maps, whose order nobody is to see, and what it shows."""
 
 from __future__ import annotations
 
