@@ -79,7 +79,8 @@ def walk() -> None:
     entry = Unordered()
     for event, *args in (
         ("refill",), ("meet", frozenset(nodes[:4])), ("meet", frozenset(nodes[:2])), ("refill",),
-        ("meet", frozenset(nodes[1:])), ("pick", Msg(frozenset(nodes), 1)), ("meet", {1, "x", None}),
+        ("meet", frozenset(nodes[1:])), ("pick", Msg(frozenset(nodes), 1)),
+        ("meet", {1, "x", None}),
     ):
         try:
             given = entry.lawful.take(event, *args)
