@@ -17,7 +17,7 @@ from lawful.spec.values import World, chosen, decode, encode
 from .boxes import State
 from .judged import Judged, judged
 from .meaning import SELF, Guard, NoValue
-from .reference import Done, Fault, Outcome, Reference, Refusal
+from .reference import Done, Fault, Reference, Refusal
 from .states import changes, shown
 
 Args = tuple[Any, ...]

@@ -47,7 +47,12 @@ for cls in targets.declared_in(sys.argv[1])[1]:
 def test_errors(kind: str, tmp_path: Path) -> None:
     folder = ROOT / "tests" / kind
     paths = sorted(str(path) for path in folder.glob("L*.py"))
-    script = "import sys\nfrom lawful.cli import main\nfor p in sys.argv[1:]: print(main(['check', p]))"
+    script = """
+import sys
+from lawful.cli import main
+for path in sys.argv[1:]:
+    print(main(["check", path]))
+"""
     found = outputs(tmp_path, "-c", script, *paths)
     assert len(found) == 1 and found.pop().count("rewrite:") > 100
 
