@@ -109,12 +109,13 @@ class Space:
 
     # Steps.
 
-    def arguments(self, rule: Rule, state: State) -> Iterator[Args]:
-        """Every argument tuple of a rule in a state, in a fixed order."""
+    def arguments(self, rule: Rule, state: State, *, planned: bool = True) -> Iterator[Args]:
+        """The argument tuples of a rule in a state, in a fixed order: all, or where `planned` is
+        true those that its plans do not leave out, which would be refused."""
         if not rule.plans:
             yield ()
             return
-        yield from self._arguments(rule.plans, 0, {SELF: state})
+        yield from self._arguments(rule.plans, 0, {SELF: state}, planned)
 
     def _arguments(
         self, plans: tuple[Plan, ...], at: int, env: dict[str, Any], planned: bool = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from lawful.spec import ir
@@ -25,13 +26,16 @@ def failure_of(m: Reference, p: ir.Property, state: State, args: tuple[Any, ...]
     return clause(m, last.value, env)
 
 
+MOST = 1000  # Arguments that are tried: what refuses so many says enough.
+
+
 def stuck(space: Space, state: State) -> tuple[str, ...]:
     """For a state without an enabled transition: why each transition is refused."""
     out: list[str] = []
     for rule, row in space.rules:
         reasons: list[str] = []
         try:
-            tried = list(space.arguments(rule, state))
+            tried = list(itertools.islice(space.arguments(rule, state, planned=False), MOST))
         except NoValue as error:
             tried = []
             reasons.append(str(error))
