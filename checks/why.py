@@ -9,7 +9,7 @@ from lawful.spec import ir
 
 from .boxes import State
 from .clauses import clause
-from .meaning import SELF, Env, NoValue
+from .meaning import SELF, Env
 from .reference import Reference, Refusal
 from .space import Space
 
@@ -34,11 +34,7 @@ def stuck(space: Space, state: State) -> tuple[str, ...]:
     out: list[str] = []
     for rule, row in space.rules:
         reasons: list[str] = []
-        try:
-            tried = list(itertools.islice(space.arguments(rule, state, planned=False), MOST))
-        except NoValue as error:
-            tried = []
-            reasons.append(str(error))
+        tried = list(itertools.islice(space.arguments(rule, state, planned=False), MOST))
         names = [plan.name for plan in rule.plans]
         for args in tried:
             named = dict(zip(names, args, strict=True))
@@ -47,7 +43,7 @@ def stuck(space: Space, state: State) -> tuple[str, ...]:
                 text = str(outcome.reason())
                 if text not in reasons:
                     reasons.append(text)
-        if not tried and not reasons:
+        if not tried:
             reasons.append("no arguments to try")
         out.append(f"{row.name}: {'; or '.join(reasons[:3])}")
     return tuple(out)

@@ -217,7 +217,8 @@ def test_show_prints_declaration_ir_and_flat(capsys: pytest.CaptureFixture[str])
     assert json.loads(out)["machine"]
     code, out, _ = run("show", SENDER, "--what", "flat", capsys=capsys)
     assert code == 0
-    assert "transition ack(m: Ack(seqno=Nat[0..3], conn=Nat[0..3]))" in out
+    assert "transition ack(\n        m: Ack(seqno=Nat[0..3], conn=Nat[0..3]) if (\n" in out
+    assert "transition resend()" in out
 
 
 def test_draw_writes_where_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
