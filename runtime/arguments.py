@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from lawful.spec import types as t
 from lawful.spec.bounds import Values, bounded, breach
-from lawful.spec.sorting import shown
+from lawful.spec.representation import shown
 from lawful.spec.values import FrozenBag, FrozenMap, World
 
 from .build import any_of, attribute, call, compare, name, outside

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from lawful.spec import types as t
 from lawful.spec.declare import Declaration
-from lawful.spec.sorting import shown
+from lawful.spec.representation import shown
 
 from . import persist
 from .access import Door

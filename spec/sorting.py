@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
 from collections.abc import ItemsView, Iterable, Mapping, Set, ValuesView
 from typing import Any
-
-from .words import Record
 
 
 def in_order(held: Iterable[Any]) -> Iterable[Any]:
@@ -51,25 +48,3 @@ def _text(value: Any) -> str:
 
 def _texts(values: Iterable[Any]) -> list[str]:
     return [_text(value) for value in values]
-
-
-def shown(value: Any) -> str:
-    """Its `repr`, the elements of sets and the keys of maps in an order that no hash seed has."""
-    held: Any = value
-    if isinstance(value, set | frozenset):
-        inside = ", ".join(shown(each) for each in in_order(held))
-        if not inside:
-            return repr(held)
-        return f"{{{inside}}}" if isinstance(value, set) else f"frozenset({{{inside}}})"
-    if isinstance(value, dict):
-        rows = ", ".join(f"{shown(key)}: {shown(held[key])}" for key in in_order(held))
-        return f"Counter({{{rows}}})" if isinstance(value, Counter) and rows else f"{{{rows}}}"
-    if value.__class__ in (list, tuple):
-        inside = ", ".join(map(shown, held))
-        if isinstance(value, list):
-            return f"[{inside}]"
-        return f"({inside},)" if len(held) == 1 else f"({inside})"
-    if isinstance(value, Record):
-        fields = ", ".join(f"{n}={shown(getattr(held, n))}" for n in held._fields)
-        return f"{type(value).__name__}({fields})"
-    return repr(value)
