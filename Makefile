@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: setup tour test check-types nightly benchmarks clean
+.PHONY: setup tour test check-types agreement nightly benchmarks clean
 
 setup: $(READY)
 	@:
@@ -35,6 +35,10 @@ check-types: setup
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/pyright
+
+# Random machines in every engine, and how often each thing of the language was met.
+agreement: setup
+	@$(BIN)/python -m pytest -q -n 2 tests/agree
 
 nightly: setup
 	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n 2 -m nightly

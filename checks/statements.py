@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -166,27 +167,34 @@ def _changed(
     item = t.element(kind)
     assert item is not None
     if s.op == "update":
-        other = run.to_term(s.args[0], kind)
+        given = s.args[0].type
+        some = kind  # Of what a total map is updated with, some keys may be absent.
+        if isinstance(kind, t.Map) and isinstance(given, t.Map) and not given.total:
+            some = replace(kind, total=False)
+        other = run.to_term(s.args[0], some)
         key = logic.fresh("k", encoding.shape(item))
-        there = encoding.get(kind, other, key)[0]
-        entry = logic.choose(there, logic.read(other, key), logic.read(held, key))
-        return logic.by_cases(key, entry), None
+        there, value = encoding.get(some, other, key)
+        if some != kind:  # A key that is none of the total map's is one too many.
+            kept = logic.forall([key], there, encoding.bounds(key, item))
+            run.stop("bounds", logic.negate(kept), s)
+        new = logic.read(other, key) if some == kind else value
+        return logic.by_cases(key, logic.choose(there, new, logic.read(held, key))), None
     key = run.to_term(s.args[0], item)
     there, value = encoding.get(kind, held, key)
     needs_key = s.op in ("remove", "delete") or (s.op == "pop" and len(s.args) == 1)
     if needs_key and not isinstance(kind, t.Bag):
         run.stop("undefined", logic.negate(there), s)
-    given: Value = value
+    taken: Value = value
     if len(s.args) == 2 and s.into is not None and isinstance(kind, t.Map):
         default = run.of_type(s.args[1], s.into.type)
-        given = run.merge(there, run.fit(value, kind.value, s.into.type, s), default, s)
+        taken = run.merge(there, run.fit(value, kind.value, s.into.type, s), default, s)
     match kind:
         case t.Set():
             return logic.write(held, key, logic.truth(s.op == "add")), None
         case t.Bag():
             return logic.write(held, key, logic.number(0)), None
         case _:
-            return logic.write(held, key, encoding.absent(kind.value)), given
+            return logic.write(held, key, encoding.absent(kind.value)), taken
 
 
 def _tick(run: Statements, s: ir.Tick) -> None:

@@ -71,15 +71,11 @@ class Stepper:
         self.told = Told(self.reference, self._value)
 
     def _domain(self, kind: t.Type) -> tuple[Any, ...]:
-        match kind:
-            case t.Enum(name=name):
-                return tuple(self.world.enums[name])
-            case t.Bool():
-                return (False, True)
-            case t.Sort(name=name) if name in self.universe:
-                return self.universe[name]
-            case _:
-                raise Unreplayable(f"the journal does not say which elements {kind} has")
+        try:
+            return bounds.Values(self.world, {}, self.universe).of(kind)
+        except KeyError as error:
+            sort = error.args[0]
+            raise Unreplayable(f"the journal does not say which elements {sort} has") from error
 
     # What a state is, for people.
 

@@ -222,9 +222,12 @@ class Compiler:
         self.add(self.called[key], f.place, [n for n, _ in f.params], made, shown)
 
     def defaults(self) -> str:
-        """The parameters' defaults, as a dict; nothing else is known when they are evaluated."""
+        """The parameters' defaults, as a dict; nothing else is known when they are evaluated.
+
+        One that goes over all values of a type is made for each instance, by its universe.
+        """
         body = self.emitter("self")
-        rows = [p for p in self.machine.parameters if p.default is not None]
+        rows = [p for p in self.machine.parameters if p.default and not _goes_over_all(p.default)]
         keys: list[ast.expr | None] = [ast.Constant(p.name) for p in rows]
         values = [body.value(p.default, p.type) for p in rows if p.default is not None]
         made = located(ast.Return(ast.Dict(keys, values)), self.machine.place)
@@ -237,7 +240,9 @@ class Compiler:
         defaults = name(self.names.put("defaults_", self.plan.defaults))
         for p in self.machine.parameters:
             if p.default is not None:
-                value = ast.Subscript(defaults, ast.Constant(p.name), ast.Load())
+                value: ast.expr = ast.Subscript(defaults, ast.Constant(p.name), ast.Load())
+                if _goes_over_all(p.default):
+                    value = body.value(p.default, p.type)
                 slot = ast.Attribute(name("self"), p.name, ast.Load())
                 made.append(assign(slot, value))
         for v in self.machine.variables:
@@ -411,3 +416,8 @@ def _is_state(control: ir.Expr | None) -> bool:
 
 def _mentions(node: ir.Node, names: set[str]) -> bool:
     return any(isinstance(each, ir.Local) and each.name in names for each in everything((node,)))
+
+
+def _goes_over_all(default: ir.Expr) -> bool:
+    """Whether a default is made of all values of a type."""
+    return any(isinstance(each, ir.Domain) for each in everything((default,)))

@@ -117,7 +117,12 @@ class Expressions:
         return self.names.put(function.__name__, function)
 
     def expr(self, e: ir.Expr) -> ast.expr:
-        """The expression as Python."""
+        """The expression as Python; a map that it makes is immutable, and so can be a key."""
+        made = self.plainly(e)
+        return located(call(self.use(FrozenMap), made), e.place) if _makes_map(e) else made
+
+    def plainly(self, e: ir.Expr) -> ast.expr:
+        """The expression with its operands as they are."""
         return located(EMIT[type(e)](self, e), e.place)
 
     def exprs(self, given: Iterable[ir.Expr]) -> list[ast.expr]:
@@ -125,8 +130,10 @@ class Expressions:
 
     def value(self, e: ir.Expr, place: t.Type) -> ast.expr:
         """The expression as a value for a place of this type: of its own, immutable if it is."""
+        if _makes_map(e):
+            return self.expr(e) if t.immutable(place) else self.plainly(e)
         made = self.expr(e)
-        if isinstance(place, t.Map) and not place.mutable and not _frozen(e):
+        if isinstance(e.type, t.Map) and e.type.mutable and t.immutable(place):
             return located(call(self.use(FrozenMap), made), e.place)
         if not t.immutable(e.type) and not _fresh(e) and not isinstance(e.type, PLACED):
             return located(call(self.use(copier(e.type)), made), e.place)
@@ -137,7 +144,7 @@ class Expressions:
     def given(self, e: ir.Expr) -> ast.expr:
         """The expression as an argument of what takes immutable values alone."""
         made = self.expr(e)
-        mutable = isinstance(e.type, t.Map) and e.type.mutable
+        mutable = isinstance(e.type, t.Map) and e.type.mutable and not _makes_map(e)
         return located(call(self.use(FrozenMap), made), e.place) if mutable else made
 
     # One method for each kind of expression.
@@ -176,7 +183,7 @@ class Expressions:
                 return attribute(self.expr(e.of), e.name)
 
     def item(self, e: ir.Item) -> ast.expr:
-        return ast.Subscript(self.expr(e.of), self.expr(e.key), ast.Load())
+        return ast.Subscript(self.expr(e.of), self.given(e.key), ast.Load())
 
     def operation(self, e: ir.Op) -> ast.expr:
         if e.op == "map":
@@ -185,6 +192,8 @@ class Expressions:
         if by_rank is not None:
             return by_rank
         args = self._operands(e)
+        if e.op == "counter_of" and isinstance(e.args[0].type, t.Map | t.Bag):
+            return call(self.use(helpers.counted), args[0])
         filled = _Filled(args, self.names).visit(without_places(_template(e.op, len(args))))
         assert isinstance(filled, ast.expr)
         if e.op == "set" and isinstance(e.type, t.Set) and not e.type.mutable:
@@ -222,7 +231,11 @@ class Expressions:
     def _operands(self, e: ir.Op) -> list[ast.expr]:
         match e:
             case ir.Op(op="in" | "not_in", args=(one, ir.Op(op="keys", args=(map,)))):
-                return self.exprs((one, map))
+                return [self.given(one), self.expr(map)]
+            case ir.Op(op="in" | "not_in", args=(one, of)):
+                return [self.given(one), self.expr(of)]
+            case ir.Op(op="get" | "count" | "index", args=(of, key, *rest)):
+                return [self.expr(of), self.given(key), *self.exprs(rest)]
             case ir.Op(op="set" | "list" | "tuple", args=args):
                 kinds = _items(e.type, len(args))
                 return [self.value(arg, kind) for arg, kind in zip(args, kinds, strict=True)]
@@ -233,7 +246,7 @@ class Expressions:
         kind = e.type
         assert isinstance(kind, t.Map | t.Bag)
         to = kind.value if isinstance(kind, t.Map) else t.INT
-        keys: list[ast.expr | None] = [*self.exprs(e.args[::2])]
+        keys: list[ast.expr | None] = [*map(self.given, e.args[::2])]
         return ast.Dict(keys, [self.value(v, to) for v in e.args[1::2]])
 
     def conjunction(self, e: ir.And) -> ast.expr:
@@ -243,7 +256,10 @@ class Expressions:
         return ast.BoolOp(ast.Or(), self.exprs(e.args))
 
     def conditional(self, e: ir.If) -> ast.expr:
-        return ast.IfExp(self.expr(e.test), self.expr(e.then), self.expr(e.other))
+        arms = (e.then, e.other)
+        if t.immutable(e.type):  # One may be a map that the machine goes on changing.
+            return ast.IfExp(self.expr(e.test), *(self.value(arm, e.type) for arm in arms))
+        return ast.IfExp(self.expr(e.test), *self.exprs(arms))
 
     def record(self, e: ir.Make) -> ast.expr:
         kind = e.type
@@ -267,7 +283,7 @@ class Expressions:
             case "map", t.Map(value=value):
                 assert e.key is not None
                 made: ast.expr = ast.DictComp(
-                    self.expr(e.key), self.value(e.element, value), generators
+                    self.given(e.key), self.value(e.element, value), generators
                 )
                 frozen = not e.type.mutable
                 return call(self.use(FrozenMap), made) if frozen else made
@@ -348,12 +364,11 @@ class Expressions:
             kinds = self.names.params[e.function]
             given = (self._passed(arg, k) for arg, k in zip(e.args, kinds, strict=True))
             return call(self.functions[e.function], name(self.me), *given)
-        args = [self.state_of(e.of), ast.Constant(e.function), *self.exprs(e.args)]
+        args = [self.state_of(e.of), ast.Constant(e.function), *map(self.given, e.args)]
         return call(self.use(helpers.ask), *args)
 
     def _passed(self, e: ir.Expr, kind: t.Type) -> ast.expr:
-        frozen = isinstance(kind, t.Map) and not kind.mutable
-        return self.given(e) if frozen else self.expr(e)
+        return self.given(e) if t.immutable(kind) else self.expr(e)
 
     def domain(self, e: ir.Domain) -> ast.expr:
         item = t.element(e.type)
@@ -397,8 +412,9 @@ def _items(kind: t.Type, count: int) -> tuple[t.Type, ...]:
     return kind.items if isinstance(kind, t.Tuple) else (t.element(kind) or t.Unknown(),) * count
 
 
-def _frozen(e: ir.Expr) -> bool:
-    return isinstance(e.type, t.Map) and not e.type.mutable
+def _makes_map(e: ir.Expr) -> bool:
+    """Whether it makes a map, and nothing says yet whether that may be changed."""
+    return isinstance(e.type, t.Map) and e.type.mutable and _fresh(e)
 
 
 def _fresh(e: ir.Expr) -> bool:

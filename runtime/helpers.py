@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lawful.spec import types as t
@@ -30,13 +31,17 @@ def values(state: State, kind: t.Type) -> tuple[Any, ...]:
         return universe(state, str(error.args[0]))
 
 
+class Untold(RuntimeError):
+    """The instance was not told which elements a sort has."""
+
+
 def universe(state: State, sort: str) -> tuple[Any, ...]:
-    """The elements of a sort; RuntimeError where the instance was not told them."""
+    """The elements of a sort; `Untold` where the instance was not told them."""
     try:
         return state.__universe__[sort]
     except KeyError:
         name = state.__plan__.name
-        raise RuntimeError(
+        raise Untold(
             f"{name} asks for the elements of {sort}: make it with universe={{{sort}: [...]}}"
         ) from None
 
@@ -77,6 +82,9 @@ def ticking(state: State, tick: float) -> Ticks:
     """The clock of a new instance: its ticks count from now; a part's are those of its whole."""
     time = state.__time__
     return ticks_of(time, tick, time.now())
+def counted(counts: Mapping[Any, int]) -> Counter[Any]:
+    """The bag with these counts. What has count 0 is absent."""
+    return Counter({key: count for key, count in counts.items() if count})
 
 
 def put(bag: Any, key: Any, count: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -12,6 +13,7 @@ from lawful.spec.representation import shown
 from . import persist
 from .access import Door
 from .choice import UNSET
+from .helpers import Untold
 from .make import Universe, bare, begin, equip, plan_of
 from .observed import UNSTARTED
 from .persist import Kept
@@ -41,7 +43,12 @@ class Machine(Declaration):
         if plan.abstract:
             raise TypeError(f"{plan.name} is abstract: make an instance of what inherits from it")
         state = equip(self, universe, clock)
-        begin(state, parameters)
+        try:
+            begin(state, parameters)
+        except Untold:
+            # A part that a class statement declares is only a mark: its whole makes its own.
+            if universe is not None or not _in_class_statement():
+                raise
         if plan.starts:
             state.__watch__ = UNSTARTED
 
@@ -85,6 +92,14 @@ class Machine(Declaration):
         state = self.__state__
         kept = persist.keep(self, state.__time__.now())
         return _unpickled, (kept, dict(state.__universe__), state.__watch__ is UNSTARTED)
+
+
+def _in_class_statement() -> bool:
+    """Whether an instance is made where a class is being declared."""
+    frame = inspect.currentframe()
+    for _ in range(2):
+        frame = None if frame is None else frame.f_back
+    return frame is not None and "__qualname__" in frame.f_locals
 
 
 def _unpickled(kept: Kept, universe: dict[str, Any], unstarted: bool) -> Machine:

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 class Stepped:
     """One event of one instance.
 
-    `transition`: the one that ran, None if none did. `args`: the arguments by name. `before` and
-    `after`: names of the control state, None where there is none. `changed`: the variables whose
-    values are no longer equal to what they were, with their new values as read from outside (a
-    part is a copy of it). `reasons`: of a refusal. `time`: seconds of the instance's clock.
+    `transition`: the one that ran, or that was called by its own name; else None. `args`: the
+    arguments by name. `before` and `after`: names of the control state, None where there is none.
+    `changed`: the variables whose values are no longer equal to what they were, with their new
+    values as read from outside (a part is a copy of it). `reasons`: of a refusal. `time`: seconds
+    of the instance's clock.
     """
 
     instance: Machine
@@ -124,10 +125,12 @@ class _Before:
     ) -> Stepped:
         """What the event did; `_note` tells which transition ran."""
         state = machine.__state__
+        way = self.way
         note = None if reasons else state.__note__
         outcome: Literal["done", "refused", "ignored"] = "done" if note else "ignored"
+        called = way.name if reasons and way.name != way.event else note
         return Stepped(
-            machine, self.way.event, note,
+            machine, way.event, called,
             dict(zip((n for n, _ in self.way.params), args, strict=True)),
             "refused" if reasons else outcome, self.control, _control(state),
             self.changed(state) if note else {}, output, reasons, state.__time__.now(),

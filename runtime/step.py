@@ -300,7 +300,12 @@ class Body(Expressions):
         return [ast.Continue()]
 
     def give(self, stmt: ir.Return) -> list[ast.stmt]:
-        value = None if stmt.value is None else self.value(stmt.value, stmt.value.type)
+        if stmt.value is None:
+            value = None
+        elif isinstance(stmt.value.type, t.Map):
+            value = self.given(stmt.value)  # Where it is put into a place, it is copied there.
+        else:
+            value = self.value(stmt.value, stmt.value.type)
         return self.finish(value, stmt.place)
 
     # Calls that change the state.
@@ -314,7 +319,11 @@ class Body(Expressions):
         return [self.into(stmt.into, call(key, name(self.me), *map(self.given, stmt.args)))]
 
     def do(self, stmt: ir.Do) -> list[ast.stmt]:
-        return [self.into(stmt.into, self.expr(stmt.call))]
+        made = self.expr(stmt.call)
+        into = stmt.into
+        if into is not None and isinstance(into.type, t.Map) and into.type.mutable:
+            made = call(self.use(dict), made)
+        return [self.into(into, made)]
 
 
 def _item(kind: t.Type) -> t.Type:
@@ -343,6 +352,8 @@ def _taken(stmt: ir.Update) -> tuple[t.Type, ...]:
             return (item,)
         case t.Seq(item=item), "insert":
             return (t.Unknown(), item)
+        case t.Map(value=value), "pop":
+            return (t.Unknown(), value)[: len(stmt.args)]
         case _:
             return (t.Unknown(),) * len(stmt.args)
 

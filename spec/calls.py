@@ -27,7 +27,7 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         b.evaluated = evaluated  # Its own arguments come before it in any case.
         return _hoisted(b, node, changing)
     static = b.static(node.function)
-    if static is MISSING:
+    if static is MISSING or _of_constant(b, node.function):
         if isinstance(node.function, tree.Attribute) and is_super(node.function.of):
             return _ancestors(b, node, node.function.name)
         if isinstance(node.function, tree.Attribute):
@@ -83,6 +83,12 @@ INSTEAD: dict[Any, str] = {
     setattr: "write out the assignment",
     hasattr: "write isinstance(x, Ack), or match",
 }
+
+
+def _of_constant(b: Body, function: tree.Expression) -> bool:
+    """Whether it is a method of a constant: `LIMITS.issubset(...)`."""
+    owner = b.static(function.of) if isinstance(function, tree.Attribute) else MISSING
+    return isinstance(owner, tuple | frozenset | words.Record)
 
 
 def _hashable(value: object) -> bool:

@@ -29,7 +29,8 @@ def effect(b: Body, node: tree.Apply) -> Effect | None:
     shape = b.shape(of.type)
     if shape is not None:
         return _of_machine(b, node, of, shape)
-    if function.name in ops.UPDATES.get(type(of.type).__name__, ()):
+    # What `del` does is an update, and no method that Python has.
+    if function.name in ops.UPDATES.get(type(of.type).__name__, frozenset()) - {"delete"}:
         return _update(b, node, of)
     del b.scene.problems.found[kept[0] :]  # It is resolved, and judged, again as an expression.
     return None

@@ -137,7 +137,18 @@ def _total(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
 def _copy(op: str) -> Method:
     def resolve(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
         arguments(b, node, ())
-        return ir.Op(node.place, of.type, op, (of,))
+        match of.type:
+            case t.Set(mutable=False):
+                return ir.Op(node.place, of.type, "frozenset_of", (of,))
+            case t.Seq(mutable=False) | t.Map(mutable=False):
+                b.problem(
+                    "L205", node.place, f"copy of {a(of.type)}", "a value that has this method",
+                    "what is immutable needs no copy" if isinstance(of.type, t.Seq)
+                    else "write dict(...) round it",
+                )
+                return b.wrong(node.place)
+            case _:
+                return ir.Op(node.place, of.type, op, (of,))
 
     return resolve
 

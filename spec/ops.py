@@ -109,7 +109,7 @@ UPDATES: dict[str, frozenset[str]] = {
     "Set": frozenset({"add", "discard", "remove", "update", "clear"}),
     "Seq": frozenset({"append", "extend", "insert", "pop", "clear", "remove"}),
     "Map": frozenset({"pop", "update", "clear", "delete"}),
-    "Bag": frozenset({"clear", "delete"}),
+    "Bag": frozenset({"clear"}),
     "Timer": frozenset({"start", "stop"}),
 }
 

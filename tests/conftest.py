@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import settings
 
 # Without a profile of our own, Hypothesis takes another one where CI is set.
@@ -12,3 +13,12 @@ settings.register_profile(
 )
 settings.register_profile("nightly", parent=settings.get_profile("lawful"), derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "lawful"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What the comparison of all engines met: the shard that ended last has summed it."""
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for name, text in report.user_properties:
+            if name == "agreement" and report.when == "call":
+                terminalreporter.section("agreement of all engines")
+                terminalreporter.write_line(str(text))

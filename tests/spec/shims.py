@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import decimal
 from collections.abc import Callable, Iterator
@@ -11,15 +12,7 @@ from lawful.spec import types as t
 from lawful.spec import words
 
 from .sorts import rank, ring
-
-UNDEFINED = (
-    KeyError, IndexError, ZeroDivisionError, ValueError, AttributeError, TypeError,
-    UnboundLocalError, RuntimeError,
-)
-
-
-class Stop(Exception):
-    """A guard is false."""
+from .stops import FAULTS, Counted, Stop, needed, refuse, require
 
 
 class Armed:
@@ -100,28 +93,13 @@ def _timed(twin: Any, kinds: Any, machine: str) -> Iterator[tuple[Any, t.Type]]:
                 pass
 
 
-def _require(condition: bool, why: str = "", /) -> None:
-    if not condition:
-        raise Stop
-
-
-def _refuse(why: str, /) -> None:
-    raise Stop
-
-
-def _needed(value: Any, why: str, /) -> Any:
-    if value is None:
-        raise Stop
-    return value
-
-
 def _can(method: Any, /, *args: Any) -> bool:
     trial = copy.deepcopy(method.__self__)
     try:
         getattr(trial, method.__name__)(*args)
     except Stop:
         return False
-    except (*UNDEFINED, AssertionError):
+    except FAULTS:
         return True
     return True
 
@@ -163,12 +141,13 @@ def _before(a: int, b: int, /) -> bool:
 
 
 SHIMS = {
-    words.require: _require,
-    words.refuse: _refuse,
-    words.needed: _needed,
+    words.require: require,
+    words.refuse: refuse,
+    words.needed: needed,
     words.can: _can,
     words.before: _before,
     words.rank: rank,
     words.successor: _neighbour(1),
     words.predecessor: _neighbour(-1),
+    collections.Counter: Counted,
 }

@@ -8,7 +8,6 @@ stands here a second time, on purpose: nothing of the engines is used.
 
 from __future__ import annotations
 
-import collections
 import copy
 import dataclasses
 import types
@@ -17,15 +16,16 @@ from typing import Any
 
 from lawful.checks.boxes import freeze
 from lawful.checks.reference import Reference
-from lawful.spec import ir, words
 from lawful.spec import types as t
+from lawful.spec import ir, words
 from lawful.spec.bounds import Values, breach
 from lawful.spec.members import chain_of, vars_before
 from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.values import FrozenBag, FrozenMap, chosen
 
-from .shims import SHIMS, UNDEFINED, Armed, Clock, Counting, Stop, Wrapping, tick
+from .shims import SHIMS, Armed, Clock, Counting, Wrapping, tick
 from .sorts import elements
+from .stops import FAULTS, UNDEFINED, Counted, OutOfTarget, Several, Stop
 
 
 class _Words(types.ModuleType):
@@ -98,6 +98,7 @@ class Twin:
 
     def _twin(self, cls: type[Any]) -> type[Any]:
         made: type[Any] = object
+        ignored: dict[str, words.Ignored] = {}
         for owner in chain_of(cls):
             made = type(owner.__name__, (made,), {})
             originals = vars_before(owner)
@@ -107,10 +108,18 @@ class Twin:
                     setattr(made, name, self._method(real, made))
                 elif not name.startswith("_") and not isinstance(real, words.Scope):
                     setattr(made, name, real)
-        for event in resolve(cls).machine.events:
-            head = words.header(getattr(cls, event.name, None))
-            if head is None or head.kind == "event" or head.event not in (None, event.name):
-                setattr(made, event.name, _dispatch(resolve(cls).machine, event))
+                ignored.pop(name, None)
+                if isinstance(real, words.Ignored):
+                    ignored[name] = real
+        machine = resolve(cls).machine
+        named = [row.name for row in machine.transitions if hasattr(made, row.name)]
+        rows = {name: getattr(made, name) for name in named}
+        made.__rows__ = rows
+        for event in machine.events:
+            several = [rows[row.name] for row in machine.serving(event.name) if row.name in rows]
+            others = [row for row in ignored.values() if row.event == event.name]
+            if len(several) != 1 or others or event.name not in rows:
+                setattr(made, event.name, _dispatch(event.name, several, others))
         return made
 
     def _method(self, real: types.FunctionType, made: type[Any]) -> Any:
@@ -146,7 +155,7 @@ class Twin:
             case t.Map(key=key, value=of, mutable=True):
                 return {self.thawed(k, key): self.thawed(v, of) for k, v in value.items()}
             case t.Bag(item=item):
-                return collections.Counter({self.thawed(k, item): n for k, n in value.items()})
+                return Counted({self.thawed(k, item): n for k, n in value.items()})
             case t.Record(fields=fields) if t.contains(kind, t.Serial):
                 given = {name: self.thawed(getattr(value, name), of) for name, of in fields}
                 return dataclasses.replace(value, **given)
@@ -207,21 +216,24 @@ class Twin:
         self.reference.present = getattr(twin, clocks[0]).now if clocks else 0
         kinds = (kind for _, kind in self.machine.transition(name).function.params)
         args = tuple(self._given(v, k) for v, k in zip(args, kinds, strict=True))
+        rows: dict[str, Callable[..., Any]] = self.classes[self.machine.name].__rows__
         with elements(self.sizes):
             try:
                 if name == "tick" and self.tick is not None:
                     tick(twin, self._fields, self.machine.name)
-                    output = None
+                    output: Any = None
                 else:
-                    output = getattr(twin, name)(*args)
+                    output = rows[name](twin, *args)
             except Stop:
                 return "refused", None, None
             except AssertionError:
                 return "asserts", None, None
-            except _OutOfTarget:
+            except OutOfTarget:
                 return "bounds", None, None
-            except UNDEFINED:
-                return "undefined", None, None
+            except Several:
+                return "ambiguous", None, None
+            except UNDEFINED as error:
+                return ("unhashable" if "unhashable" in str(error) else "undefined"), None, None
         after = self.state(self.machine.name, twin)
         if self._breach(self.machine.name, after):
             return "bounds", None, None
@@ -263,10 +275,6 @@ class Twin:
                 return "undefined"
 
 
-class _OutOfTarget(Exception):
-    pass
-
-
 def _transition(function: Callable[..., Any], head: words.Header) -> Callable[..., Any]:
     """The method with its header: source, timer, body, target."""
     of = head.of or "state"
@@ -296,28 +304,50 @@ def _transition(function: Callable[..., Any], head: words.Header) -> Callable[..
             except UNDEFINED as error:
                 raise Stop from error
         elif head.target is not None and place(self, args, of) not in head.target:
-            raise _OutOfTarget
+            raise OutOfTarget
         return output
 
     run.__name__ = function.__name__
     return run
 
 
-def _dispatch(machine: ir.Machine, event: ir.Event) -> Callable[..., Any]:
-    """An event that several transitions serve: the one that is enabled."""
+def _dispatch(
+    name: str, rows: list[Callable[..., Any]], ignored: list[words.Ignored]
+) -> Callable[..., Any]:
+    """An event: the one transition that is enabled, a faulty one too; else what ignores it."""
 
     def run(self: Any, *args: Any) -> Any:
-        taken: list[tuple[Any, Any]] = []
-        for row in machine.serving(event.name):
+        taken: list[tuple[Any, Any, Exception | None]] = []
+        for row in rows:
             trial = copy.deepcopy(self)
             try:
-                taken.append((getattr(trial, row.name)(*args), trial))
+                taken.append((row(trial, *args), trial, None))
             except Stop:
                 continue
-        if len(taken) != 1:
-            raise Stop
-        self.__dict__.update(taken[0][1].__dict__)
-        return taken[0][0]
+            except FAULTS as fault:
+                taken.append((None, trial, fault))
+        if len(taken) > 1:
+            raise Several
+        if taken:
+            output, trial, stopped = taken[0]
+            if stopped is not None:
+                raise stopped
+            self.__dict__.update(trial.__dict__)
+            return output
+        for other in ignored:
+            here = other.source is None or self.state in other.source
+            when: Any = other.when
+            if here and (when is None or _unmarked(when)(self, *args)):
+                return None
+        raise Stop
 
-    run.__name__ = event.name
+    run.__name__ = name
     return run
+
+
+def _unmarked(function: types.FunctionType) -> Callable[..., Any]:
+    """The function with the words replaced."""
+    return types.FunctionType(
+        function.__code__, _globals(function.__globals__, {}), function.__name__,
+        function.__defaults__, function.__closure__,
+    )

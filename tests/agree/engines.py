@@ -1,0 +1,356 @@
+"""One machine in every engine: the same states, events and arguments, the same outcomes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+from lawful.checks.boxes import PartState
+from lawful.checks.meaning import Guard, NoValue
+from lawful.checks.reference import Done, Reference, Refusal
+from lawful.spec import bounds, ir, serial
+from lawful.spec import types as t
+from lawful.spec.bounds import breach
+from lawful.spec.resolve import Resolved, resolve
+from lawful.spec.values import decode, encode
+from lawful.spec.walk import everything, may_be_undefined
+from tests.spec.twin import Twin
+
+from .hits import Hits
+from .kinds import SIZES, Some
+from .running import Outcome, Running, forced, loosened, spoil, typed, typed_state
+
+STATES = 5  # Random ones for each machine, and as many that are reached.
+OF_A_STATE = ("invariant", "reachable", "recoverable", "terminal", "eventually",
+              "eventually_always", "infinitely_often", "constraint")
+
+
+class Engines:
+    """All engines of one machine; `differences` are what they disagreed about."""
+
+    def __init__(self, cls: Any, rng: Random, hits: Hits) -> None:
+        self.rng = rng
+        self.hits = hits
+        self.resolved: Resolved = resolve(cls)
+        self.machine = self.resolved.machine
+        self.parts = {m.name: m for m in self.machine.parts}
+        self.reference = Reference(self.machine, self.resolved.world)
+        self.reference.domains = bounds.Values(self.resolved.world, SIZES).of
+        self.twin = Twin(cls, SIZES, self.machine)
+        self.running = Running(cls, self.resolved)
+        self.some = Some(rng, self.resolved.world)
+        self.differences: list[str] = []
+        whole = (self.machine, *self.machine.parts)
+        self.ghosts = any(v.ghost for m in whole for v in m.variables)
+        self.loose = _order_shows(self.machine)
+        self.strict = _asks_all(self.machine)
+
+    # States.
+
+    def state(self, name: str = "") -> Any:
+        """Any state in its bounds."""
+        m = self.parts.get(name, self.machine)
+        rows = [
+            self.state(v.type.machine) if isinstance(v.type, t.Part) else self.some.of(v.type)
+            for v in m.variables
+        ]
+        if name:  # Those of a part are what the declaration gives it.
+            return PartState([*rows, *self.reference.fresh(name, {})[len(rows) :]])
+        return PartState([*rows, *(self.some.of(p.type) for p in m.parameters)])
+
+    def start(self) -> Any:
+        """The state that the defaults, or an `@initial`, give; None where it is none."""
+        state = self.reference.initial({})
+        if not all(self._assumed(p, state) for p in self.machine.of_kind("assume")):
+            return None
+        if not self.machine.initials:
+            ok = self.reference.breach(self.machine.name, state) is None
+            return state if ok else None
+        function = self.rng.choice(self.machine.initials)
+        args = self.args(function.params)
+        named = dict(zip((n for n, _ in function.params), args, strict=True))
+        outcome = self.reference.start(state, function, named)
+        self.starts(function, args, outcome)
+        return outcome.state if isinstance(outcome, Done) else None
+
+    def _assumed(self, p: ir.Property, state: Any) -> bool:
+        try:
+            return bool(self.reference.call_named(p.function, state, {}))
+        except NoValue:
+            return False
+
+    def starts(self, function: ir.Function, args: tuple[Any, ...], outcome: Any) -> None:
+        """The runtime's `@initial` does the same."""
+        made = self.running.cls(universe=self.running.universe)
+        try:
+            getattr(made, function.name)(*args)
+            kind = "done"
+        except Exception as error:  # Whatever it is, it is named in the difference.
+            kind = _kind(error)
+        mine = _kind_of(outcome)
+        after = self.running.without_ghosts(outcome.state) if mine == "done" else None
+        theirs = self.running.state(made) if kind == "done" else None
+        self.judge(f"start {function.name}{args}", (mine, after), (kind, theirs), "runtime")
+
+    def args(self, params: tuple[tuple[str, t.Type], ...]) -> tuple[Any, ...]:
+        """Arguments in their bounds."""
+        return tuple(self.some.of(kind) for _, kind in params)
+
+    def states(self) -> Iterator[Any]:
+        """Reached ones and any others."""
+        now = self.start()
+        for _ in range(STATES):
+            yield self.state()
+            if now is None:
+                continue
+            yield now
+            row = self.rng.choice(self.machine.transitions)
+            named = {n: self.some.of(kind) for n, kind in row.function.params}
+            outcome = self.reference.step(now, row.name, named)
+            now = outcome.state if isinstance(outcome, Done) else now
+
+    # Comparison.
+
+    def judge(self, what: str, mine: Any, theirs: Any, engine: str) -> bool:
+        """Note a difference; whether there is none."""
+        self.hits.add("total", "comparisons")
+        self.hits.add("total", f"comparisons by {engine}")
+        if mine == theirs:
+            return True
+        self.differences.append(f"{engine}: {what}: {theirs}, but the reference: {mine}")
+        return False
+
+    def run(self) -> list[str]:
+        """Compare everything; the differences."""
+        for state in self.states():
+            self.hits.add("total", "states")
+            self.properties(state)
+            for row in self.machine.transitions:
+                for _ in range(1 if not row.function.params else 2):
+                    self.transition(state, row, self.args(row.function.params))
+            for event in self.machine.events:
+                self.event(state, event)
+            if self.differences:
+                break
+        return self.differences
+
+    def expected(self, state: Any, row: ir.Transition, args: tuple[Any, ...]) -> Outcome:
+        """What the reference says of one transition."""
+        named = dict(zip((n for n, _ in row.function.params), args, strict=True))
+        outcome = self.reference.step(state, row.name, named)
+        if isinstance(outcome, Done):
+            return "done", outcome.state, outcome.output
+        return _kind_of(outcome), None, None
+
+    def transition(self, state: Any, row: ir.Transition, args: tuple[Any, ...]) -> None:
+        """One transition in all engines."""
+        what = f"{row.name}{args} in {self.shown(state)}"
+        mine = self.expected(state, row, args)
+        self.hits.add("outcome", mine[0])
+        if mine[0] == "done":
+            whole = typed_state(mine[1], self.machine, self.parts)
+            self.judge(what, (True, True), (whole, typed(mine[2], row.function.output)), "classes")
+        self.python(what, mine, self.twin.step(state, row.name, args), row)
+        if row.name != row.event or self.simple(self.machine.event(row.event)):
+            self.runtime(what, state, (row.name, args, row.function), mine)
+
+    def simple(self, event: ir.Event) -> bool:
+        """Whether the event is its one transition."""
+        others = [row for row in self.machine.ignores if row.event == event.name]
+        return len(self.machine.serving(event.name)) == 1 and not others
+
+    def python(self, what: str, mine: Outcome, theirs: Outcome, row: ir.Transition) -> None:
+        """Python's own outcome, but for what the language says otherwise."""
+        kinds = {mine[0], theirs[0]}
+        if mine[0] != theirs[0]:
+            # Python stops at the first element that decides, the language asks all of them.
+            if mine[0] == "undefined" and self.strict:
+                self.hits.add("kept aside", "every element is asked")
+                return
+            # A loop without an order may be stopped by any of its rounds.
+            if self.loose and kinds <= {"refused", "undefined", "asserts", "unhashable"}:
+                self.hits.add("kept aside", "any round stops")
+                return
+            # A dict is no key in Python; where the language has a Mapping, it is a value.
+            if theirs[0] == "unhashable":
+                self.hits.add("kept aside", "a dict as a key")
+                return
+        same = theirs[0] != "done" or (
+            typed_state(theirs[1], self.machine, self.parts)
+            and typed(theirs[2], row.function.output)
+        )
+        self.judge(what, (*mine, True), (theirs[0], theirs[1], theirs[2], same), "Python")
+
+    def runtime(
+        self, what: str, state: Any, call: tuple[str, tuple[Any, ...], ir.Function], mine: Outcome
+    ) -> None:
+        """The compiled step, called by someone who keeps all that was given and got."""
+        name, args, function = call
+        running = self.running
+        entry = running.instance(state)
+        views = {n: getattr(entry, n) for n in self.viewed()}
+        kept = {n: repr(view) for n, view in views.items()}
+        kinds = [kind for _, kind in function.params]
+        loose = tuple(loosened(a, kind) for a, kind in zip(args, kinds, strict=True))
+        allowed = entry.lawful.may(name, *loose)
+        theirs = running.take(entry, name, loose)
+        for each in loose:
+            spoil(each)
+        if theirs[0] == "done":
+            after = running.state(entry)
+            self.judge(f"{what}, arguments spoiled", theirs[1], after, "runtime")
+            exact = typed_state(after, self.machine, self.parts, ghosts=False)
+            self.judge(what, True, exact and typed(theirs[2], function.output), "runtime")
+        else:
+            before = running.without_ghosts(state)
+            self.judge(f"{what}, which stops", before, running.state(entry), "runtime")
+        if self.ghosts and mine[0] in ("bounds", "undefined") and theirs[0] != mine[0]:
+            self.hits.add("kept aside", "a ghost is erased")
+            return
+        expected = (mine[0], running.without_ghosts(mine[1]), mine[2])
+        self.judge(what, expected, theirs, "runtime")
+        self.judge(f"may {what}", mine[0] != "refused", allowed, "runtime")
+        for view in (*views.values(), *(getattr(entry, n) for n in views), theirs[2]):
+            forced(view)
+        if theirs[0] == "done":
+            self.judge(f"{what}, views forced", theirs[1], running.state(entry), "runtime")
+        now = {n: repr(view) for n, view in views.items()}
+        self.judge(f"views kept, {what}", kept, now, "runtime")
+
+    def viewed(self) -> list[str]:
+        """The variables that are read as views of containers."""
+        return [
+            v.name
+            for v in self.machine.variables
+            if not v.ghost and isinstance(v.type, t.Set | t.Seq | t.Map | t.Bag)
+        ]
+
+    # Events.
+
+    def event(self, state: Any, event: ir.Event) -> None:
+        """An event of several transitions, or one that may be ignored, at run time."""
+        if event.choice or self.simple(event):
+            return
+        args = self.args(event.params)
+        mine = self.chosen(state, event, args)
+        self.hits.add("outcome", mine[0])
+        seen = ("done" if mine[0] == "ignored" else mine[0], *mine[1:])
+        function = ir.Function(event.place, event.name, event.params, event.output, ())
+        what = f"event {event.name}{args} in {self.shown(state)}"
+        self.runtime(what, state, (event.name, args, function), seen)
+
+    def chosen(self, state: Any, event: ir.Event, args: tuple[Any, ...]) -> Outcome:
+        """The one enabled transition, else what is ignored, else a refusal."""
+        tried = [self.expected(state, row, args) for row in self.machine.serving(event.name)]
+        taken = [outcome for outcome in tried if outcome[0] != "refused"]
+        if len(taken) > 1:
+            return "ambiguous", None, None
+        if taken:
+            return taken[0]
+        named = dict(zip((n for n, _ in event.params), args, strict=True))
+        try:
+            if self.reference.ignored(self.machine, state, event.name, named) is not None:
+                return "ignored", state, None
+        except (Guard, NoValue):
+            return "undefined", None, None
+        return "refused", None, None
+
+    # Properties.
+
+    def properties(self, state: Any) -> None:
+        """Their values in a state, by the reference, Python and the runtime."""
+        entry = self.running.instance(state)
+        for p in self.machine.properties:
+            if p.kind not in OF_A_STATE:
+                continue
+            args = self.args(p.function.params)
+            named = dict(zip((n for n, _ in p.function.params), args, strict=True))
+            try:
+                mine: Any = self.reference.call_named(p.function, state, named)
+            except NoValue:
+                mine = "undefined"
+            what = f"{p.name}{args} in {self.shown(state)}"
+            theirs = self.twin.holds(p.name, state, *args)
+            if not (mine == "undefined" and theirs != mine and self.strict):
+                self.judge(what, mine, theirs, "Python")
+            if not self.ghosts:
+                self.judge(what, mine, _asked(entry, p.name, args), "runtime")
+
+    def shown(self, state: Any) -> str:
+        """A state for people."""
+        names = [v.name for v in self.machine.variables] + [
+            p.name for p in self.machine.parameters
+        ]
+        return ", ".join(f"{n}={v!r}" for n, v in zip(names, state, strict=True))
+
+    # JSON.
+
+    def loads(self) -> ir.Machine:
+        """The machine after a trip through JSON: it, and values of its types, are as before."""
+        text = json.dumps(serial.to_json(self.machine))
+        loaded = serial.from_json(json.loads(text))
+        self.judge("IR through JSON", self.machine, loaded, "JSON")
+        mine, theirs = serial.fingerprints(self.machine), serial.fingerprints(loaded)
+        self.judge("fingerprints", mine, theirs, "JSON")
+        for kind in {v.type: None for v in self.machine.variables}:
+            if t.contains(kind, t.Part) or t.contains(kind, t.Timer):
+                continue
+            value = self.some.of(kind)
+            if not t.contains(kind, t.Opaque):
+                read = decode(json.loads(json.dumps(encode(value, kind))), kind,
+                              self.resolved.world)
+                self.judge(f"a {kind} through JSON", (value, True), (read, typed(read, kind)),
+                           "JSON")
+            self.judge(f"bounds of {kind}", None, breach(value, kind), "JSON")
+        return loaded
+
+
+def _kind(error: Exception) -> str:
+    from lawful import Ambiguous, PropertyViolated, Refused, Undefined
+
+    match error:
+        case Refused():
+            return "refused"
+        case Undefined():
+            return "undefined"
+        case PropertyViolated(name=name):
+            return name
+        case Ambiguous():
+            return "ambiguous"
+        case _:
+            return repr(error)
+
+
+def _kind_of(outcome: Any) -> str:
+    if isinstance(outcome, Done):
+        return "done"
+    return "refused" if isinstance(outcome, Refusal) else str(outcome.name)
+
+
+def _asked(entry: Any, name: str, args: tuple[Any, ...]) -> Any:
+    """The runtime's value of a property."""
+    state = entry.__state__
+    try:
+        return state.__plan__.functions[name](state, *args)
+    except (LookupError, ArithmeticError, ValueError, TypeError, AttributeError):
+        return "undefined"
+
+
+def _order_shows(machine: ir.Machine) -> bool:
+    """Whether a loop goes through what has no order: which round stops it is not Python's."""
+    loops = (n for n in everything((machine,)) if isinstance(n, ir.Loop))
+    return any(not t.ordered(loop.over.type) for loop in loops)
+
+
+def _asks_all(machine: ir.Machine) -> bool:
+    """Whether a quantifier over what has no order may be undefined for an element."""
+    for node in everything((machine,)):
+        if isinstance(node, ir.Comp) and node.kind in ("all", "any"):
+            unordered = not all(t.ordered(c.over.type) for c in node.clauses)
+            inside = (node.element, *(c for clause in node.clauses for c in clause.conditions),
+                      *(clause.over for clause in node.clauses[1:]))
+            if unordered and any(may_be_undefined(n) for n in everything(inside)):
+                return True
+    return False

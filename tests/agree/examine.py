@@ -1,0 +1,144 @@
+"""One generated module from its seed to its differences; what shards do, and the nightly run."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec.errors import DeclarationError
+from tests.spec import texts
+
+from . import planning
+from .engines import Engines
+from .exprs import Dead
+from .hits import Hits
+from .kinds import NESTINGS
+from .machines import Module
+from .replaying import Replaying, ways
+
+HEAD = texts.HEAD.replace("Interval, MaxLen", "Gt, Interval, MaxLen")
+SOLVED = 4  # Z3 judges one machine of so many.
+
+
+def text_of(rng: Random, nesting: tuple[str, str] | None = None) -> str:
+    """The text of a module, which begins after the usual imports."""
+    for _ in range(100):
+        try:
+            return Module(rng, nesting).text()
+        except Dead:
+            continue
+    raise AssertionError("nothing that can be written comes of this generator")
+
+
+def seeded(seed: int) -> str:
+    """The module of a seed; of consecutive seeds each has another nesting of two types."""
+    return text_of(Random(f"module {seed}"), NESTINGS[seed % len(NESTINGS)])
+
+
+def examine(text: str, rng: Random, hits: Hits, folder: Path, solved: bool = False) -> list[str]:
+    """What the engines disagree about in one module; a refused one is counted by its numbers."""
+    hits.add("total", "modules")
+    try:
+        engines = Engines(texts.machine(text, HEAD), rng, hits)
+    except DeclarationError as error:
+        hits.add("total", "refused")
+        for problem in error.problems:
+            hits.add("refusal", problem.number)
+        return []
+    finally:
+        _forget()
+    hits.add("total", "machines")
+    hits.machine(engines.machine)
+    loaded = engines.loads()
+    found = engines.run() or _more(engines, loaded, rng, folder)
+    if solved and not found:
+        found = _solved(engines, rng, hits)
+    return found
+
+
+def _forget() -> None:
+    """Modules of this run are many; none is imported twice."""
+    for name in [n for n in sys.modules if n.startswith("declared_")][:-4]:
+        del sys.modules[name]
+
+
+def _more(engines: Engines, loaded: ir.Machine, rng: Random, folder: Path) -> list[str]:
+    """Plans and replay."""
+    hits = engines.hits
+    states = [engines.state() for _ in range(2)]
+    found: list[str] = []
+    space = planning.space(engines.resolved)
+    if space is None:
+        hits.add("total", "machines without a scope")
+    else:
+        found += planning.differences(engines.resolved, space, states, hits)
+    replaying = Replaying(engines.running, loaded, rng, hits)
+    replaying.open(folder / "journal.jsonl")
+    for state in states:
+        for name in ways(engines.machine):
+            replaying.take(state, name, engines.args(_params(engines, name)))
+    return found + replaying.differences()
+
+
+def _params(engines: Engines, name: str) -> tuple[Any, ...]:
+    events = {e.name: e.params for e in engines.machine.events}
+    rows = {row.name: row.function.params for row in engines.machine.transitions}
+    return events.get(name) or rows.get(name, ())
+
+
+def _solved(engines: Engines, rng: Random, hits: Hits) -> list[str]:
+    """The Z3 step in two states for each transition."""
+    from .solving import Solving
+
+    hits.add("total", "machines in Z3")
+    solving = Solving(engines.running.cls, hits)
+    for row in engines.machine.transitions:
+        for late in (False, True):
+            state = engines.state()
+            args = dict(zip((n for n, _ in row.function.params),
+                            engines.args(row.function.params), strict=True))
+            found = solving.judged(row, state, args, late)
+            if found is not None:
+                return [found]
+    return []
+
+
+def mutated(text: str, rng: Random) -> str:
+    """The module with one thing in it exchanged for another of its kind."""
+    start = text.index("LIMIT = 2")
+    words = [m for m in re.finditer(r"[A-Za-z_]\w*|\d+|[-+*/%<>=|&^]+", text) if m.start() > start]
+    one = rng.choice(words)
+    other = rng.choice(words).group()
+    if rng.random() < 0.3:
+        other = rng.choice(("None", "True", "state", "self", "print", "lambda x: x", "yield", ""))
+    return text[: one.start()] + other + text[one.end() :]
+
+
+def refused(text: str, hits: Hits) -> str | None:
+    """Counts why a module is refused; what is wrong where it fails in another way."""
+    try:
+        Engines(texts.machine(text, HEAD), Random(0), hits)
+    except DeclarationError as error:
+        hits.add("total", "refused mutations")
+        for problem in error.problems:
+            hits.add("refusal", problem.number)
+    except (SyntaxError, NameError):
+        hits.add("total", "mutations that are no Python")
+    except Exception as error:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        where = "" if trace is None else trace.tb_frame.f_code.co_filename
+        if str(texts.FOLDER) in where or "lawful" not in where:
+            hits.add("total", "mutations that are no Python")
+        else:
+            return f"{error!r} at {where}"
+    else:
+        hits.add("total", "accepted mutations")
+    finally:
+        _forget()
+    return None

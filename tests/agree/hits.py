@@ -1,0 +1,106 @@
+"""What a run met: counts by kind, and what must not be zero at its end."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from lawful.spec import ir, ops
+from lawful.spec import types as t
+from lawful.spec.errors import RULES
+from lawful.spec.walk import everything
+
+from .kinds import NESTINGS, constructor, nestings
+
+ALONE = {"Timer", "Part", "Param", "Ghost"}
+CONSTRUCTORS = sorted({name for row in NESTINGS for name in row} | ALONE)
+OUTCOMES = ("done", "refused", "undefined", "bounds", "asserts", "ambiguous", "ignored")
+ABSTRACT = ("Node", "Expr", "Stmt")
+LATER = ("Tick",)  # What the generator does not write yet: machines with a clock.
+
+
+def nodes() -> list[str]:
+    """Every class of the IR that a machine can have in it."""
+    found = [c for c in vars(ir).values() if isinstance(c, type) and issubclass(c, ir.Node)]
+    return sorted(c.__name__ for c in found if c.__name__ not in (*ABSTRACT, *LATER))
+
+
+def wanted() -> dict[str, list[str]]:
+    """What must be met at least once, by group."""
+    return {
+        "node": nodes(),
+        "operator": sorted(ops.TABLE) + ["map"],
+        "update": sorted(f"{kind}.{op}" for kind, rows in ops.UPDATES.items() for op in rows),
+        "type": CONSTRUCTORS,
+        "nesting": [f"{outer}[{inner}]" for outer, inner in NESTINGS],
+        "outcome": list(OUTCOMES),
+        "refusal": sorted(RULES),
+    }
+
+
+class Hits:
+    """Counts by group and name; `total` counts what the run did."""
+
+    def __init__(self) -> None:
+        self.rows: Counter[str] = Counter()
+
+    def add(self, group: str, name: str, times: int = 1) -> None:
+        """Count something."""
+        self.rows[f"{group} {name}"] += times
+
+    def machine(self, machine: ir.Machine) -> None:
+        """Count what stands in a machine."""
+        kinds: dict[t.Type, None] = {}
+        for node in everything((machine,)):
+            self.add("node", type(node).__name__)
+            match node:
+                case ir.Op(op=op):
+                    self.add("operator", op)
+                case ir.Update(target=target, op=op):
+                    self.add("update", f"{type(target.type).__name__}.{op}")
+                case _:
+                    pass
+            if isinstance(node, ir.Expr | ir.Variable | ir.Parameter):
+                kinds[node.type] = None
+            if isinstance(node, ir.Parameter):
+                self.add("type", "Param")
+            if isinstance(node, ir.Variable):
+                self.add("type", "Ghost", node.ghost)
+        for kind in kinds:
+            self.add("type", constructor(kind))
+            for outer, inner in nestings(kind):
+                self.add("nesting", f"{outer}[{inner}]")
+
+    def take(self, rows: Iterable[tuple[str, int]]) -> None:
+        """Add the counts of another."""
+        self.rows.update(dict(rows))
+
+    def missing(self) -> list[str]:
+        """What was never met."""
+        return [
+            f"{group} {name}"
+            for group, names in wanted().items()
+            for name in names
+            if not self.rows[f"{group} {name}"]
+        ]
+
+    def write(self, path: Path) -> None:
+        """Keep the counts for whoever sums them."""
+        path.write_text(json.dumps(dict(self.rows)), encoding="utf-8")
+
+    def table(self) -> list[str]:
+        """The counts as lines of text: totals first, then each group."""
+        lines: list[str] = []
+        for group in ("total", *wanted(), "kept aside", "not encoded"):
+            rows = {
+                key.removeprefix(f"{group} "): n
+                for key, n in self.rows.items()
+                if key.startswith(f"{group} ")
+            }
+            if group in wanted():
+                rows = {name: rows.get(name, 0) for name in wanted()[group]}
+            text = ", ".join(f"{name} {n}" for name, n in rows.items())
+            lines.append(f"{group}: {text}")
+        return lines

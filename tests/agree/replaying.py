@@ -1,0 +1,143 @@
+"""The journal and its replay beside the reference: rows fit, and rows with one lie do not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from lawful import Ambiguous, PropertyViolated, Refused, Undefined
+from lawful.checks.compare import same
+from lawful.checks.rows import Rejected, journal_row
+from lawful.checks.stepper import Differs, Malformed, Stepper, Unreplayable
+from lawful.runtime.journal import Journal, read
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.values import encode
+
+from .hits import Hits
+from .kinds import Some
+from .running import Running
+
+Written = tuple[str, str, tuple[Any, ...]]  # Its instance, the event, the arguments.
+FAULTS = (Undefined, PropertyViolated, Ambiguous)
+
+
+class Replaying:
+    """Writes a journal of single events, each of an instance of its own, and follows the rows."""
+
+    def __init__(
+        self, running: Running, loaded: ir.Machine, rng: Random, hits: Hits
+    ) -> None:
+        self.running = running
+        self.rng = rng
+        self.hits = hits
+        self.machine = running.resolved.machine
+        # The kernel knows the machine from JSON alone, and makes its own classes.
+        self.stepper = Stepper(loaded, anywhere=True)
+        sorts = {k.name for k in loaded.types if isinstance(k, t.Sort)}
+        self.stepper.universe = {
+            name: tuple(self.stepper.world.sorts[name](e) for e in elements)
+            for name, elements in self._elements() if name in sorts
+        }
+        self.count = 0
+        whole = (self.machine, *self.machine.parts)
+        self.ghosts = any(v.ghost for m in whole for v in m.variables)
+
+    def open(self, path: Path) -> None:
+        """Begin a journal."""
+        self.path = path
+        self.journal = Journal(path, buffer=10_000)
+
+    def _elements(self) -> list[tuple[str, list[str]]]:
+        return [(sort.__name__, list(names)) for sort, names in self.running.universe.items()]
+
+    def take(self, state: Any, event: str, args: tuple[Any, ...]) -> None:
+        """One event of a new instance in that state."""
+        entry = self.running.instance(state)
+        detach = self.journal.attach(entry, f"i{self.count}")
+        self.count += 1
+        try:
+            entry.lawful.take(event, *args)
+        except (Refused, *FAULTS):
+            pass
+        detach()
+
+    def differences(self) -> list[str]:
+        """Rows that do not fit, and lies that do."""
+        self.journal.close()
+        rows: dict[str, list[dict[str, Any]]] = {}
+        for row in read(self.path):
+            rows.setdefault(row["instance"], []).append(row)
+        self.path.unlink()
+        found: list[str] = []
+        for pair in rows.values():
+            if len(pair) == 2:  # A fault is no event: it leaves no row.
+                found += self._judged(pair[0], pair[1])
+        return found
+
+    def _judged(self, made: dict[str, Any], row: dict[str, Any]) -> list[str]:
+        self.hits.add("total", "comparisons by replay", 2)
+        self.hits.add("total", "comparisons", 2)
+        state = self._follow(None, made)
+        if isinstance(state, str):
+            if "is false of the parameters" in state or "has no value here" in state:
+                return []  # Any parameters were drawn, and an `@assume` is not true of them.
+            return [f"replay: {made} does not fit: {state}"]
+        after = self._follow(state, row)
+        erased = self.ghosts and isinstance(after, str)
+        if erased and after.startswith(("Differs: bounds: ", "Differs: undefined: ")):
+            self.hits.add("kept aside", "a ghost is erased")
+            return []
+        if isinstance(after, str):
+            return [f"replay: {row} from {made['changed']} does not fit: {after}"]
+        lie = self._lie(row)
+        if lie is not None and not isinstance(self._follow(state, lie), str):
+            return [f"replay: the lie {lie} for {row} from {made['changed']} fits"]
+        return []
+
+    def _follow(self, state: Any, data: dict[str, Any]) -> Any:
+        """The state after, or why the row does not fit."""
+        row = journal_row(json.loads(json.dumps(data)), "")
+        if isinstance(row, Rejected):
+            return f"rejected: {row.reason}"
+        if row.flaw:
+            return f"flaw: {row.flaw}"
+        try:
+            return self.stepper.follow(state, row)[0]
+        except (Differs, Malformed, Unreplayable) as error:
+            return f"{type(error).__name__}: {error}"
+
+    def _lie(self, row: dict[str, Any]) -> dict[str, Any] | None:
+        """The same row with one thing changed."""
+        rows: list[dict[str, Any]] = []
+        event = self.machine.event(row["event"])
+        if row["outcome"] == "done" and not same(row["output"], self._other(event.output)):
+            rows.append({**row, "output": self._other(event.output)})
+        for v in self.machine.variables:
+            if v.ghost or t.contains(v.type, t.Part) or t.contains(v.type, t.Timer):
+                continue
+            told = self._other(v.type)
+            if v.name in row["changed"] and not same(told, row["changed"][v.name]):
+                rows.append({**row, "changed": {**row["changed"], v.name: told}})
+        if row["after"] is not None:
+            other = next(m for m in ("IDLE", "BUSY", "OVER") if m != row["after"])
+            rows.append({**row, "after": other})
+        found = self.rng.choice(rows) if rows else None
+        if found is None:
+            return None
+        return found if any(not same(found[k], row[k]) for k in row) else None
+
+    def _other(self, kind: t.Type) -> Any:
+        """The JSON form of some value."""
+        if isinstance(kind, t.Float):
+            return 7.5
+        return encode(Some(self.rng, self.running.resolved.world).of(kind), kind)
+
+
+def ways(machine: ir.Machine) -> list[str]:
+    """The names by which events are called."""
+    several = {e.name for e in machine.events if e.choice and len(machine.serving(e.name)) > 1}
+    names = [e.name for e in machine.events if e.name not in several]
+    return names + [row.name for row in machine.transitions if row.name not in names]

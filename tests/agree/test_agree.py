@@ -1,0 +1,127 @@
+"""Random well-typed machines over the whole language: every engine does the same.
+
+The shards of a run keep their counts in a folder; the last one to end sums them, and fails where
+something was never met. `make agreement` runs these tests alone and prints the sum at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lawful import Scope
+from lawful.spec.errors import DeclarationError
+from lawful.spec.lower import lower
+from lawful.spec.resolve import resolve
+from tests.spec import texts
+
+from .examine import HEAD, SOLVED, examine, mutated, refused, seeded, text_of
+from .hits import Hits
+from .kinds import NESTINGS
+
+SHARDS = 10
+MACHINES = 210  # Modules of a shard; a few of them are refused.
+MUTATED = 7  # One module of so many is mutated, too.
+REFUSED = Path(__file__).parent.parent / "refused"
+FOUND = Path(__file__).parent / "found"
+Note = Callable[[str, object], None]
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_all_engines_agree(
+    shard: int, shared: Path, tmp_path: Path, record_property: Note
+) -> None:
+    hits, differences = campaign(range(shard, SHARDS * MACHINES, SHARDS), tmp_path)
+    assert not differences
+    hits.write(shared / f"{shard}.json")
+    rows = [shared / f"{i}.json" for i in range(SHARDS)]
+    if all(row.exists() for row in rows):
+        whole = Hits()
+        for row in rows:
+            whole.take(json.loads(row.read_text(encoding="utf-8")).items())
+        for path in sorted(REFUSED.glob("L*.py")):
+            count_refusals(path, whole)
+        for path in sorted(FOUND.glob("*.txt")):
+            assert not examine(path.read_text(encoding="utf-8"), Random(0), whole, tmp_path)
+        record_property("agreement", "\n".join([*whole.table(), "disagreements: 0"]))
+        assert not whole.missing()
+        assert whole.rows["total machines"] >= 2000
+        assert whole.rows["total refused"] * 20 < whole.rows["total modules"]
+
+
+def campaign(seeds: range, folder: Path) -> tuple[Hits, list[str]]:
+    """What a run over these seeds met, and the first machine that the engines differ about."""
+    hits = Hits()
+    for seed in seeds:
+        text = seeded(seed)
+        found = examine(text, Random(f"run {seed}"), hits, folder, seed % SOLVED == 0)
+        if found:
+            return hits, [f"seed {seed}", *found, text]
+        if seed % MUTATED == 0:
+            wrong = refused(mutated(text, Random(f"mutation {seed}")), hits)
+            if wrong is not None:
+                return hits, [f"mutation of seed {seed}", wrong, text]
+    return hits, []
+
+
+def count_refusals(path: Path, hits: Hits) -> None:
+    """Each number has a wrong declaration of its own."""
+    try:
+        found = resolve(texts.last_machine(texts.load(path)))
+        lower(found.machine, found.scopes.get("scope", Scope()))
+    except DeclarationError as error:
+        for problem in error.problems:
+            hits.add("refusal", problem.number)
+
+
+QUICK = settings(
+    max_examples=20, deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large,
+                           HealthCheck.large_base_example],
+)
+
+
+@settings(parent=QUICK)
+@given(rng=st.randoms(use_true_random=False), nesting=st.sampled_from(NESTINGS))
+def test_engines_agree_on_what_hypothesis_draws(
+    rng: Random, nesting: tuple[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A failure here shrinks to the least module that shows it."""
+    folder = tmp_path_factory.getbasetemp()
+    text = text_of(rng, nesting)
+    assert not examine(text, Random(0), Hits(), folder), text
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("shard", range(20))
+def test_engines_agree_in_a_long_run(shard: int, tmp_path: Path) -> None:
+    first = 1_000_000 + shard * 2_000
+    _, differences = campaign(range(first, first + 2_000), tmp_path)
+    assert not differences
+
+
+@pytest.mark.parametrize("path", sorted(FOUND.glob("*.txt")), ids=lambda path: path.stem)
+def test_what_once_differed_agrees(path: Path, tmp_path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    hits = Hits()
+    for seed in range(20):
+        assert not examine(text, Random(seed), hits, tmp_path, solved=seed == 0)
+    assert hits.rows["total machines"] == 20
+
+
+def test_the_generator_does_not_depend_on_the_hash_seed() -> None:
+    assert texts.module(seeded(7), HEAD).__name__ == texts.module(seeded(7), HEAD).__name__
+    assert seeded(7) == seeded(7) != seeded(8)
+
+
+@pytest.fixture(autouse=True)
+def no_warnings() -> None:
+    """Python warns of what a mutation makes of a text."""
+    warnings.simplefilter("ignore", SyntaxWarning)
