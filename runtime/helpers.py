@@ -47,8 +47,11 @@ def universe(state: State, sort: str) -> tuple[Any, ...]:
 
 
 def order(state: State, kind: t.Type) -> Callable[[Any], Any]:
-    """The function that gives a value what is compared in its place: ranks for elements."""
-    return order_of(kind, lambda sort: universe(state, str(sort)))
+    """The function that gives a value what is compared in its place.
+
+    For elements that is their rank, or their text where the instance was not told the elements.
+    """
+    return order_of(kind, lambda sort: state.__universe__.get(str(sort)))
 
 
 def rank(state: State, sort: str, element: Any) -> int:

@@ -210,15 +210,53 @@ class Body:
     def replaced(self, target: ir.Expr) -> None:
         """After another value was put at `target`: names of what was there name nothing."""
         self.forget(target)
-        self._bury(target, lambda path: mentions(path, target))
+        self._bury(target, below=False)
 
     def updated(self, target: ir.Expr) -> None:
         """After the container at `target` changed where it stands: names of its items are lost."""
         self.forget(target)
-        self._bury(target, lambda path: path != target and mentions(path, target))
+        self._bury(target, below=True)
 
-    def _bury(self, target: ir.Expr, gone: Callable[[ir.Expr], bool]) -> None:
-        self.dead |= {name for name, path in self.aliases.items() if gone(path)}
+    def _bury(self, target: ir.Expr, below: bool) -> None:
+        """Names of what stands at the target, or below it, are names of nothing that is there."""
+        self.dead |= {
+            name for name, path in self.aliases.items() if may_pass(path, target, below)
+        }
+
+
+def may_pass(path: ir.Expr, target: ir.Expr, below: bool) -> bool:
+    """Whether a path may lead through the place `target`, and with `below` further than it.
+
+    Two keys may be one unless both are constants that differ.
+    """
+    steps, through = _steps(path), _steps(target)
+    if len(steps) < len(through) + below:
+        return False
+    return all(_may_be_one(a, b) for a, b in zip(steps, through, strict=False))
+
+
+def _steps(path: ir.Expr) -> list[ir.Expr]:
+    """The fields and items that lead from the root of a path to its end, each on the way."""
+    out = [path]
+    while isinstance(path, ir.Field | ir.Item | ir.Narrow):
+        path = path.of
+        out.append(path)
+    return [step for step in reversed(out) if not isinstance(step, ir.Narrow)]
+
+
+def _may_be_one(a: ir.Expr, b: ir.Expr) -> bool:
+    """Whether the last step to two places that start alike may be the same."""
+    match a, b:
+        case ir.Item(of=of, key=ir.Const(value=one)), ir.Item(key=ir.Const(value=other)):
+            # An index of a list may count from its end.
+            counted = isinstance(of.type, t.Seq) and "-" in f"{one}{other}"
+            return counted or one == other
+        case ir.Item(), ir.Item():
+            return True
+        case ir.Field(name=one), ir.Field(name=other):
+            return one == other
+        case _:
+            return a == b
 
 
 def mentions(expr: ir.Expr, target: ir.Expr) -> bool:

@@ -98,7 +98,8 @@ class Sort(str, metaclass=_SortMeta):
 class OrderedSort(Sort):
     """Base of identities with an order: that of `universe=`, when explored that of the elements.
 
-    In a declaration `<`, `min`, `max` and `sorted` go by it; outside, elements compare as text.
+    In a declaration `<`, `min`, `max` and `sorted` go by it; outside, and in an instance that was
+    made without `universe=`, elements compare as text.
     """
 
     __slots__ = ()

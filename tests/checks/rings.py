@@ -249,3 +249,23 @@ class Feast(Party):
     @invariant
     def toasts(self) -> bool:
         return super().toasts() or not super().neighbours()
+
+
+class Row(Machine):
+    """What needs an order alone, and no neighbours."""
+
+    taken: set[Seat] = set()
+    first: Seat | None = None
+    last: Seat | None = None
+    all: tuple[Seat, ...] = ()
+
+    @transition()
+    def take(self, seat: Seat, other: Seat, n: Nat) -> bool:
+        require(seat < other, "the other way round")
+        self.taken.add(min(seat, other))
+        self.first = min(self.taken)
+        self.last = max(seat, other, self.first)
+        self.all = tuple(sorted({seat, other}))
+        return (other, n) <= (seat, n + 1)
+
+    scope = Scope(Seat=3, Nat=range(0, 2), all=2)
