@@ -13,7 +13,7 @@ from lawful.spec import bounds, ir
 from lawful.spec import explain as words
 from lawful.spec import types as t
 from lawful.spec.explain import named, shown, text
-from lawful.spec.outcomes import Reason
+from lawful.spec.outcomes import Reason, joined
 from lawful.spec.show import expr as expr_text
 from lawful.spec.show import path
 from lawful.spec.sorting import in_order
@@ -239,7 +239,7 @@ class Reference(Meaning):
         """Why no transition of a part's event is enabled, in one clause."""
         reasons = [explain(self, guard, name) for name, guard in refused]
         values = {k: v for reason in reversed(reasons) for k, v in reason.values.items()}
-        return "; ".join(map(str, reasons)) or "no transition serves it", values
+        return joined(reasons) or "no transition serves it", values
 
     def ignored(
         self, m: ir.Machine, state: State, event: str, args: Mapping[str, Any]

@@ -116,7 +116,12 @@ def draw(given: argparse.Namespace) -> int:
     suffix = "mmd" if given.format == "mermaid" else given.format
     lines: list[str] = []
     rows: list[Json] = []
-    for cls in targets.machines(given.target):
+    classes = targets.machines(given.target)
+    try:
+        given.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutOfReach(f"there can be no folder {given.out}: {error.strerror}") from error
+    for cls in classes:
         try:
             drawn = render(
                 resolve(cls).machine, given.out / f"{cls.__name__}.{suffix}", given.format

@@ -88,7 +88,8 @@ def scope_of(cls: type[Machine], given: list[str]) -> Scope:
             if key not in scopes:
                 known = ", ".join(scopes) or "none"
                 raise TargetError(f"{cls.__name__} has no scope {key}; it has: {known}")
-            scope = scope.widened(scopes[key].bounds)  # A named scope is one over `scope`.
+            over = scopes[key]
+            scope = scope.widened(over.bounds, over.inherited)  # A named scope is one over `scope`.
         else:
             changes[key] = _bound(cls, key, value)
     return scope.widened(changes)
@@ -114,6 +115,9 @@ def _module(where: str) -> ModuleType:
         path = Path(where)
         if not path.is_file():
             raise TargetError(f"there is no file {where}")
+        name, root = _in_package(path.absolute())
+        if root is not None:
+            return _of_package(name, root, path)
         spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
         if spec is None or spec.loader is None:
             raise TargetError(f"{where} is no Python file")
@@ -128,6 +132,24 @@ def _module(where: str) -> ModuleType:
     return _run(lambda: importlib.import_module(where), where)
 
 
+def _in_package(path: Path) -> tuple[str, Path | None]:
+    """The module that a file is and where its packages begin; None where it is in no package."""
+    names, root = [path.stem], path.parent
+    while (root / "__init__.py").is_file() and root.name.isidentifier():
+        names.insert(0, root.name)
+        root = root.parent
+    return ".".join(names), None if len(names) == 1 else root
+
+
+def _of_package(name: str, root: Path, path: Path) -> ModuleType:
+    """The module of a file that a package has, with the package's own imports."""
+    sys.path.insert(0, str(root))
+    module = _run(lambda: importlib.import_module(name), str(path))
+    if module.__file__ is None or not path.samefile(module.__file__):
+        raise TargetError(f"{path} is {name}, but that module is {module.__file__}: name it so")
+    return module
+
+
 def _run(load: Callable[[], T], where: str) -> T:
     """Run the user's module; what it raises is the user's to mend, and said in one line."""
     try:
@@ -137,8 +159,10 @@ def _run(load: Callable[[], T], where: str) -> T:
     except ModuleNotFoundError as error:
         raise TargetError(f"there is no module {where}: {error}") from error
     except (Exception, SystemExit) as error:
-        name = type(error).__name__
-        raise TargetError(f"{where} cannot be imported: {name}: {error}") from error
+        name, mend = type(error).__name__, ""
+        if "relative import" in str(error):
+            mend = ": its folder needs an __init__.py, or name it as package.module"
+        raise TargetError(f"{where} cannot be imported: {name}: {error}{mend}") from error
 
 
 def _is_machine(value: object) -> bool:

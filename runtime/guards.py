@@ -12,7 +12,7 @@ from typing import Any
 
 from lawful.spec import explain, ir
 from lawful.spec import types as t
-from lawful.spec.outcomes import Reason
+from lawful.spec.outcomes import Reason, joined
 from lawful.spec.show import path
 
 Said = tuple[str, dict[str, ir.Json]]
@@ -66,7 +66,7 @@ class AllRefused(Refusal):
         if len(given) == 1:
             return Reason(transition, given[0].clause, given[0].why, given[0].values)
         values = {k: v for reason in reversed(given) for k, v in reason.values.items()}
-        return Reason(transition, "; ".join(str(reason) for reason in given), "", values)
+        return Reason(transition, joined(given), "", values)
 
 
 def plain(value: Any, kind: t.Type) -> ir.Json:

@@ -24,6 +24,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from lawful.spec import types as t
 from lawful.spec.ir import Json
+from lawful.spec.outcomes import joined
 from lawful.spec.ticks import clock_of
 from lawful.spec.values import encode, rank
 
@@ -182,7 +183,7 @@ class _Writer:
     def stepped(self, done: Stepped) -> None:
         """The row of an event."""
         kinds, plan = self.params[done.event], self.plan
-        why = "; ".join(map(str, done.reasons)) if done.outcome == "refused" else None
+        why = joined(done.reasons) if done.outcome == "refused" else None
         self.row(
             done.time, event=done.event, transition=done.transition,
             args={name: plain(value, kinds[name]) for name, value in done.args.items()},

@@ -30,6 +30,8 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if static is MISSING or _of_constant(b, node.function):
         if isinstance(node.function, tree.Attribute) and is_super(node.function.of):
             return _ancestors(b, node, node.function.name)
+        if isinstance(node.function, tree.Subscript):
+            return _subscripted(b, node, node.function)
         if isinstance(node.function, tree.Attribute):
             return _method(b, node, node.function, expected)
         exprs.expr(b, node.function)
@@ -49,6 +51,17 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         b.problem("L204", node.place, f"{name}(...)", "a function of the language", rewrite)
         return b.wrong(node.place)
     return refused(b, node, "a word of the language, a record, a helper or a Python function")
+
+
+def _subscripted(b: Body, node: tree.Apply, function: tree.Subscript) -> ir.Expr:
+    """`set[Nat]()`: a container made with the type of what is inside."""
+    cls: Any = b.static(function.of)
+    row = FUNCTIONS.get(cls) if isinstance(cls, type) else None
+    keys = function.key.items if isinstance(function.key, tree.Display) else (function.key,)
+    given = tuple(b.static(key) for key in keys)
+    if row is None or MISSING in given or not hasattr(cls, "__class_getitem__"):
+        return refused(b, node, "a word of the language, a record, a helper or a Python function")
+    return row(b, node, b.scene.annotation(cls[given], node.place, b.names))
 
 
 TAKES = "which one it takes is not determined: take a parameter, and discard that"
@@ -158,7 +171,16 @@ def _default_of(f: dataclasses.Field[Any]) -> Any:
 
 def _part(b: Body, node: tree.Apply, kind: t.Part) -> ir.Expr:
     shape = b.shape(kind)
-    if shape is None or node.args:
+    if shape is None:
+        known = ", ".join(sorted(set(b.scene.shapes) - {b.scene.own.name})) or "none"
+        b.problem(
+            "L204", node.place, f"{kind}, which is no part of {b.scene.own.name}",
+            f"a part that its fields declare: {known}",
+            f"declare the field with {kind}: a place holds the class that it names, "
+            "and none that inherits from it",
+        )
+        return b.wrong(node.place)
+    if node.args:
         return refused(b, node, "a part made with its parameters by keyword")
     args: list[tuple[str, ir.Expr]] = []
     for name, value in node.keywords:

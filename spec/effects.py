@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from . import exprs, ir, ops, tree
 from . import types as t
-from .context import MISSING, Body, Shape, root
+from .context import MISSING, Body, Shape, mentions, root
 from .errors import Place, a, nearest
+from .functions import FUNCTIONS
 from .methods import arguments
 from .sharing import changeable, own_container
 
@@ -156,10 +157,15 @@ def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
             "L205", place, f"pop of {a(kind)}", "del", "write del self.peers[p]; read it before"
         )
         return t.Unknown(), nothing
+    made = _collected(b, node, of, op) if op in ("update", "extend") else None
+    if made is not None:
+        return t.NOTHING, lambda into: ir.Update(place, of, op, (made,), into)
     result, params = _signature(b, node, kind, op)
     args = arguments(b, node, params)
     for arg in args:
-        own_container(b, arg, arg.place)
+        # What a set has inside is immutable: no container has two names then.
+        if not (op == "update" and isinstance(kind, t.Set)):
+            own_container(b, arg, arg.place)
     return result, lambda into: ir.Update(place, of, op, args, into)
 
 
@@ -179,17 +185,13 @@ def _signature(b: Body, node: tree.Apply, kind: t.Type, op: str) -> tuple[t.Type
     none: Params = ()
     match kind, op:
         case t.Set(item=item), "update":
-            given = _given(b, node)
-            frozen = isinstance(given, t.Set) and not given.mutable
-            return t.NOTHING, (("other", t.Set(item, not frozen)),)
+            return t.NOTHING, (("other", t.Set(item, not _frozen(b, node))),)
         case t.Set(item=item), "add" | "discard" | "remove":
             return t.NOTHING, (("element", item),)
         case t.Seq(item=item), "append" | "remove":
             return t.NOTHING, (("item", item),)
         case t.Seq(item=item), "extend":
-            given = _given(b, node)
-            frozen = isinstance(given, t.Seq) and not given.mutable
-            return t.NOTHING, (("items", t.Seq(item, not frozen)),)
+            return t.NOTHING, (("items", t.Seq(item, not _frozen(b, node))),)
         case t.Seq(item=item), "insert":
             return t.NOTHING, (("index", t.INT), ("item", item))
         case t.Seq(item=item), "pop":
@@ -210,8 +212,43 @@ def _signature(b: Body, node: tree.Apply, kind: t.Type, op: str) -> tuple[t.Type
             return t.NOTHING, none
 
 
+def _frozen(b: Body, node: tree.Apply) -> bool:
+    """Whether the argument is an immutable collection."""
+    given = _given(b, node)
+    return isinstance(given, t.Set | t.Seq) and not given.mutable
+
+
 def _given(b: Body, node: tree.Apply) -> t.Type | None:
-    return exprs.expr(b, node.args[0]).type if node.args else None
+    """The type of the argument, which is resolved again, and judged, as one of its own."""
+    if not node.args:
+        return None
+    kept = len(b.scene.problems.found), b.evaluated, b.hoisted
+    b.hoisted = None if b.hoisted is None else [*b.hoisted]
+    found = exprs.expr(b, node.args[0]).type
+    del b.scene.problems.found[kept[0] :]
+    b.evaluated, b.hoisted = kept[1:]
+    return found
+
+
+def _collected(b: Body, node: tree.Apply, of: ir.Expr, op: str) -> ir.Expr | None:
+    """What `update` or `extend` takes where that is another iterable than a set or a list."""
+    kind = of.type
+    if len(node.args) != 1 or node.keywords or not isinstance(kind, t.Set | t.Seq):
+        return None
+    given, argument = _given(b, node), node.args[0]
+    generator = isinstance(argument, tree.Comprehension) and argument.kind == "generator"
+    one_of = t.Set if isinstance(kind, t.Set) else t.Seq
+    if not generator and (given is None or isinstance(given, one_of | t.Unknown)):
+        return None
+    made = FUNCTIONS[set if one_of is t.Set else list](b, node, t.Set(kind.item, True))
+    if generator and mentions(made, of):
+        b.problem(
+            "L218", node.place, f"{op} by a generator that goes through what it changes",
+            "a collection that is there before the change",
+            "write {...} or [...] for the generator",
+        )
+    own_container(b, made, argument.place)
+    return made
 
 
 def _total_map(b: Body, node: tree.Apply) -> None:

@@ -28,6 +28,7 @@ def lower(machine: ir.Machine, scope: Scope) -> Flat:
 class _Lowering:
     def __init__(self, machine: ir.Machine, scope: Scope) -> None:
         self.bounds = scope.bounds
+        self.inherited = scope.inherited
         self.problems = Problems()
         self.machine = narrowed(machine, _places(machine), self.bounds, self.problems)
         self.known: set[str] = {"Nat", "int", SERIAL}
@@ -55,7 +56,7 @@ class _Lowering:
         )
         properties = tuple(self._property(o, p) for o in (m, *m.parts) for p in o.properties)
         for key in self.bounds:
-            if key not in self.known:
+            if key not in self.known and key not in self.inherited:
                 self.problems.add(
                     "L302", m.place, f"{key} in the scope of {m.name}",
                     f"one of {', '.join(sorted(k for k in self.known if k.isidentifier()))}",

@@ -21,6 +21,16 @@ class Reason:
         return f"{self.why} ({self.clause})" if self.why and self.clause else self.why + self.clause
 
 
+def joined(reasons: Sequence[Reason]) -> str:
+    """The reasons as one text: of several, each with the transitions that it is the reason of."""
+    if len(reasons) == 1:
+        return str(reasons[0])
+    by_text: dict[str, list[str]] = {}
+    for reason in reasons:
+        by_text.setdefault(str(reason), []).append(reason.transition)
+    return "; ".join(f"{', '.join(names)}: {text}" for text, names in by_text.items())
+
+
 class Refused(Exception):
     """The caller's event is not possible now; nothing has changed.
 
@@ -32,7 +42,7 @@ class Refused(Exception):
         self.event = event
         self.state = state
         self.reasons = tuple(reasons)
-        shown = "; ".join(str(reason) for reason in reasons) or "no transition serves it here"
+        shown = joined(self.reasons) or "no transition serves it here"
         super().__init__(f"{event}: {shown}")
 
     def __reduce__(self) -> tuple[type[Refused], tuple[object, ...]]:

@@ -402,10 +402,20 @@ class Scope:
     ) -> None:
         self.expects = expects
         self.bounds: dict[str, object] = {**(dotted or {}), **bounds}
+        # Keys that an ancestor of the machine wrote: it may have what this one dropped.
+        self.inherited: frozenset[str] = frozenset()
 
-    def widened(self, changes: Mapping[str, object]) -> Scope:
-        """This scope with some bounds replaced."""
-        return Scope({**self.bounds, **changes}, expects=self.expects)
+    def widened(
+        self, changes: Mapping[str, object], inherited: frozenset[str] = frozenset()
+    ) -> Scope:
+        """This scope with some bounds replaced, of which an ancestor wrote the `inherited`."""
+        made = Scope({**self.bounds, **changes}, expects=self.expects)
+        made.inherited = (self.inherited - changes.keys()) | inherited
+        return made
+
+    def taken_over(self) -> Scope:
+        """This scope as a machine has it that inherits it."""
+        return self.widened({}, frozenset(self.bounds))
 
     def __repr__(self) -> str:
         return f"Scope({', '.join(f'{k}={v}' for k, v in self.bounds.items())})"

@@ -321,3 +321,91 @@ def test_a_module_that_exits_is_no_pass(tmp_path: Path, capsys: pytest.CaptureFi
     code, _, err = run("check", declared(tmp_path, "raise SystemExit(0)"), capsys=capsys)
     assert code == 5
     assert "cannot be imported: SystemExit: 0" in err
+
+
+PACKAGED = """
+from lawful import Machine, transition
+from .kinds import Lamp
+
+class Switch(Machine):
+    lamp: Lamp = Lamp.OFF
+
+    @transition()
+    def press(self) -> None:
+        self.lamp = Lamp.ON if self.lamp == Lamp.OFF else Lamp.OFF
+"""
+KINDS = """
+from enum import Enum
+
+class Lamp(Enum):
+    ON = "on"
+    OFF = "off"
+"""
+
+
+def test_a_file_of_a_package_has_the_package_s_imports(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inner = tmp_path / "wires_of_a_house" / "switches"
+    inner.mkdir(parents=True)
+    (inner / "switch.py").write_text(PACKAGED, encoding="utf-8")
+    (inner / "kinds.py").write_text(KINDS, encoding="utf-8")
+    code, _, err = run("check", str(inner / "switch.py"), capsys=capsys)
+    assert code == 5
+    assert "its folder needs an __init__.py, or name it as package.module" in err
+    for folder in (inner, inner.parent):
+        (folder / "__init__.py").touch()
+    code, found = answer("check", str(inner / "switch.py"), capsys=capsys)
+    assert code == 0
+    assert [(m["machine"], m["distinct"]) for m in found["machines"]] == [("Switch", 2)]
+
+
+def test_draw_makes_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "pictures" / "of machines"
+    given = ("draw", SENDER, "--format", "mermaid", "--out")
+    assert run(*given, str(folder), capsys=capsys)[0] == 0
+    assert [path.name for path in folder.iterdir()] == ["SenderEntryFixed.mmd"]
+    (tmp_path / "file").touch()
+    code, _, err = run(*given, str(tmp_path / "file"), capsys=capsys)
+    assert code == 5
+    assert "there can be no folder" in err
+
+
+INHERITED = """
+from lawful import Machine, Nat, Scope, Sort, drop, require, transition
+
+class Key(Sort):
+    "Who has one may enter."
+
+class Door(Machine):
+    n: Nat = 0
+
+    @transition()
+    def unlock(self, key: Key) -> None:
+        require(self.n == 0)
+
+    @transition()
+    def count(self) -> None:
+        self.n += 1
+
+    scope = Scope(Key=2, Nat=range(0, 2))
+    large = Scope(Key=3)
+
+class Open(Door):
+    unlocked = drop("unlock")
+"""
+
+
+def test_a_scope_may_name_what_the_heir_dropped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = declared(tmp_path, INHERITED)
+    for scope in ((), ("--scope", "large")):
+        code, found = answer("check", target, *scope, capsys=capsys)
+        assert code == 0
+        assert [(m["machine"], m["distinct"]) for m in found["machines"]] == [
+            ("Door", 2), ("Open", 2),
+        ]
+    code, _, err = run("check", f"{target}:Open", "--scope", "Key=3", capsys=capsys)
+    assert code == 4
+    assert "Key in the scope of Open" in err
