@@ -2,8 +2,9 @@
 
 Source: S. Merz, "The specification language TLA+" (in "Logics of specification languages", 2008),
 figures 5 and 8; as in tlaplus/Examples, specifications/allocator/SimpleAllocator.tla and
-SchedulingAllocator.tla, whose manifest has the figures, for three clients and two resources. Its
-fairness obliges a client to give back all that it holds; here, to give back some of it.
+SchedulingAllocator.tla, whose manifest has the figures. The configurations were not read: with
+three clients and two resources the figures come out. Its fairness obliges a client to give back all
+that it holds; here, to give back some of it.
 """
 
 from lawful import (

@@ -2,7 +2,8 @@
 
 Source: L. Lamport, "Specifying Systems" (2002), section 14.3, figures 14.1 and 14.3: modules
 AlternatingBit and MCAlternatingBit; as in tlaplus/Examples, specifications/SpecifyingSystems/TLC,
-whose manifest has the figures: two data values, at most two messages in either channel.
+whose manifest has the figures. The configuration was not read: they come out for two data values
+and at most two messages in either channel.
 """
 
 from typing import Annotated

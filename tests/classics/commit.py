@@ -1,8 +1,9 @@
 """Transaction commit: what two-phase commit has to implement.
 
 Source: tlaplus/Examples, specifications/transaction_commit/TCommit.tla (J. Gray and L. Lamport,
-"Consensus on transaction commit", 2006); the figures are in the manifest beside it, for three
-resource managers. It says which decisions are right, and nothing of how they are reached.
+"Consensus on transaction commit", 2006); the figures are in the manifest beside it. The
+configuration was not read: with three resource managers they come out. The machine says which
+decisions are right, and nothing of how they are reached.
 """
 
 from lawful import (

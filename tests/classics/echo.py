@@ -1,9 +1,9 @@
 """The echo algorithm: a spanning tree from one initiator.
 
 Source: E. J. H. Chang, "Echo algorithms: depth parallel operations on general graphs" (1982); as in
-tlaplus/Examples, specifications/echo/Echo.tla (S. Merz), whose manifest has the figures for three
-nodes, each a neighbour of both others. Like the translation there, `rest` is a step that changes
-nothing once all are done.
+tlaplus/Examples, specifications/echo/Echo.tla (S. Merz), whose manifest has the figures. The
+configuration was not read: with three nodes, each a neighbour of both others, they come out. Like
+the translation there, `rest` is a step that changes nothing once all are done.
 """
 
 from enum import Enum

@@ -1,8 +1,9 @@
 """The majority vote: one pass over the votes finds the only one who can have a majority.
 
 Source: R. S. Boyer and J. S. Moore, "MJRTY: a fast majority vote algorithm" (1991); as in
-tlaplus/Examples, specifications/Majority/Majority.tla (S. Merz), whose manifest has the figures for
-all sequences of at most five votes for three candidates.
+tlaplus/Examples, specifications/Majority/Majority.tla (S. Merz), whose manifest has the figures.
+The configuration was not read: they come out for all sequences of at most five votes for three
+candidates.
 """
 
 from lawful import (

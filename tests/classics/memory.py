@@ -2,7 +2,8 @@
 
 Source: L. Lamport, "Specifying Systems" (2002), figures 5.2 and 5.5: modules InternalMemory and
 WriteThroughCache; as in tlaplus/Examples, specifications/SpecifyingSystems/CachingMemory, whose
-manifest has the figures. `bus` is what passed the interface last, as in the models there.
+manifest has the figures. `bus` is what passed the interface last, as in the models there. The
+configurations were not read: the constants are those with which the figures come out.
 """
 
 from collections.abc import Mapping

@@ -4,7 +4,8 @@ Source: L. Lamport, "Paxos made simple" (2001) and his lecture "Paxos: how to wi
 as in tlaplus/Examples, specifications/PaxosHowToWinATuringAward/Paxos.tla, whose manifest has the
 figures of the model MCPaxosTiny: three acceptors, two values, ballots 0 and 1. Messages stay for
 ever, so they may be lost and come twice; a quorum is two of the three. The figure for generated is
-23,563 there: TLC counts a proposal once for every promise that allows it, 96 times two of them do.
+23,563 there: TLC counts a proposal once for every promise that allows it, and of 96 of the
+proposals in all states two promises do.
 """
 
 from typing import Annotated

@@ -2,7 +2,7 @@
 
 Source: K. M. Chandy and J. Misra, "The drinking philosophers problem" (1984); as in
 tlaplus/Examples, specifications/DiningPhilosophers/DiningPhilosophers.tla (J. Hemphill), whose
-manifest has the figures for five philosophers.
+manifest has the figures. The configuration was not read: with five philosophers they come out.
 """
 
 from typing import Annotated

@@ -1,9 +1,9 @@
 """Two actors count each other's messages, over a network that is a set, and one that is a bag.
 
 Source: stateright, src/actor/actor_test_util.rs (the actors) and src/actor/model.rs (the figures in
-its tests: 4,094 states with a lossy network that delivers a message as often as it likes, 11 with
-one that neither loses nor repeats any). A message that changes nothing is left where it is, and
-counts past the boundary are not explored.
+its tests, taken over and not read there: 4,094 states with a lossy network that delivers a message
+as often as it likes, 11 with one that neither loses nor repeats any). A message that changes
+nothing is left where it is, and counts past the boundary are not explored.
 """
 
 from collections import Counter

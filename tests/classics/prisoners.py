@@ -1,7 +1,8 @@
 """Prisoners and two switches: who counts, and when is he sure?
 
 Source: tlaplus/Examples, specifications/Prisoners/Prisoners.tla (L. Lamport; the puzzle of the
-radio show "Car Talk"); its manifest has the figures: three prisoners beside the one who counts.
+radio show "Car Talk"); its manifest has the figures. The configuration was not read: with three
+prisoners beside the one who counts they come out.
 """
 
 from typing import Annotated

@@ -34,7 +34,10 @@ Counts = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Classic:
-    """`published` are distinct, generated and depth where somebody published them."""
+    """`published` are distinct, generated and depth where somebody published them.
+
+    docs/classics.md says which of them were read at the source, and which were not.
+    """
 
     machine: type[Machine]
     counts: Counts

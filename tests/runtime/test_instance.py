@@ -14,6 +14,7 @@ from lawful import (
     Refused,
     Timer,
     assume,
+    event,
     initial,
     require,
     total,
@@ -247,3 +248,34 @@ def test_fingerprints_are_given() -> None:
     mine, base = Desk.lawful.fingerprint, Made.lawful.fingerprint
     assert mine == busy().lawful.fingerprint
     assert len({mine.shape, mine.behaviour, mine.whole, base.shape}) == 4
+
+
+class Gate(Machine):
+    """Two transitions of one event that refuse alike, and a third that does not."""
+
+    raised: bool = False
+    lit: bool = False
+
+    @event
+    def enter(self) -> None: ...
+
+    @transition(event="enter")
+    def walk(self) -> None:
+        require(self.raised, "the gate is down")
+
+    @transition(event="enter")
+    def drive(self) -> None:
+        require(self.raised, "the gate is down")
+
+    @transition(event="enter")
+    def at_night(self) -> None:
+        require(self.lit, "too dark")
+
+
+def test_a_refusal_names_the_transitions_that_each_reason_is_of() -> None:
+    with pytest.raises(Refused) as caught:
+        Gate().enter()
+    assert str(caught.value) == (
+        "enter: walk, drive: the gate is down (raised is false); at_night: too dark (lit is false)"
+    )
+    assert [r.transition for r in caught.value.reasons] == ["walk", "drive", "at_night"]
