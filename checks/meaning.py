@@ -101,7 +101,7 @@ class Meaning:
     def __init__(self, machine: ir.Machine, world: World) -> None:
         self.machine = machine
         self.world = world
-        self.machines = {m.name: m for m in (machine, *machine.parts)}
+        self.machines = {m.name: m for m in (machine, *machine.parts, *machine.abstracts)}
         self.layout = {
             name: {field: i for i, field in enumerate(fields_of(m))}
             for name, m in self.machines.items()
@@ -188,7 +188,7 @@ class Meaning:
         """Replaced by the stepper, which knows transitions."""
         raise NotImplementedError
 
-    def fresh(self, machine: str, parameters: Mapping[str, Any]) -> Box:
+    def fresh(self, machine: str, given: Mapping[str, Any]) -> Box:
         """Replaced by the stepper, which makes states."""
         raise NotImplementedError
 
@@ -320,13 +320,14 @@ def _make(m: Meaning, e: ir.Make) -> Code:
     return lambda env: make(*[code(env) for code in codes])
 
 
-def _new(m: Meaning, e: ir.New) -> Code:
+def _new(m: Meaning, e: ir.New | ir.View) -> Code:
     assert isinstance(e.type, t.Part)
     machine, codes = e.type.machine, [(name, m.code(arg)) for name, arg in e.args]
+    assumed = m.machines[machine].of_kind("assume") if isinstance(e, ir.New) else ()
 
     def code(env: Env) -> Any:
         made = m.fresh(machine, {name: code(env) for name, code in codes})
-        for p in m.machines[machine].of_kind("assume"):
+        for p in assumed:
             if not m.call(p.function, made, []):
                 raise NoValue(f"the assumption {p.name} of {machine} is false")
         return made
@@ -437,6 +438,7 @@ CODE: dict[type[ir.Expr], Callable[[Meaning, Any], Code]] = {
     ir.If: _if,
     ir.Make: _make,
     ir.New: _new,
+    ir.View: _new,
     ir.Comp: _comp,
     ir.IsA: _is_a,
     ir.Narrow: lambda m, e: m.code(e.of),

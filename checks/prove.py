@@ -40,7 +40,7 @@ QUICK_SECONDS = 2.0
 LONGEST = 4_000_000.0  # Seconds; Z3 counts milliseconds in 32 bits.
 EXPLORED: tuple[ir.PropertyKind, ...] = (
     *("reachable", "recoverable"),
-    *("eventually", "eventually_always", "infinitely_often", "leads_to"),
+    *("eventually", "eventually_always", "infinitely_often", "leads_to", "refines"),
 )
 
 

@@ -51,11 +51,11 @@ class Reference(Meaning):
 
     # Making states.
 
-    def fresh(self, machine: str, parameters: Mapping[str, Any]) -> Box:
-        """The state that the defaults give, with these parameters."""
+    def fresh(self, machine: str, given: Mapping[str, Any]) -> Box:
+        """The state that the defaults give, with these parameters and variables."""
         m = self.machines[machine]
-        values = [self._start_of(v) for v in m.variables]
-        return Box([*values, *self._fixed(m, parameters)])
+        values = [given[v.name] if v.name in given else self._start_of(v) for v in m.variables]
+        return Box([*values, *self._fixed(m, given)])
 
     def _start_of(self, v: ir.Variable) -> Any:
         if isinstance(v.type, t.Clock):

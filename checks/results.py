@@ -18,7 +18,9 @@ from .verdict import PropertyResult, Trace, TraceStep, Verdict
 from .why import stuck
 
 BUILT_IN = ("deadlock", "bounds", "asserts", "undefined", "ambiguous")
-JUDGED: tuple[PropertyKind, ...] = ("invariant", "step_property", "reachable", "recoverable")
+JUDGED: tuple[PropertyKind, ...] = (
+    "invariant", "step_property", "reachable", "recoverable", "refines",
+)
 UNSUPPORTED: tuple[PropertyKind, ...] = (
     "eventually", "eventually_always", "infinitely_often", "leads_to",
 )

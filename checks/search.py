@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from .boxes import State
 from .judged import Judged
 from .reference import Done, Fault
+from .refining import Refining, refinements
 from .space import Args, Edge, Failing, Space
 from .verdict import Verdict
 from .why import failure_of
@@ -67,6 +69,7 @@ class Search:
     failures: dict[str, Found] = field(default_factory=dict[str, Found])
     witnesses: dict[str, int] = field(default_factory=dict[str, int])
     unseen: dict[str, list[Args]] = field(default_factory=dict[str, list[Args]])
+    refinements: tuple[Refining, ...] = ()
     depth: int = 0
     complete: bool = True
     started: float = field(default_factory=time.perf_counter)
@@ -79,7 +82,7 @@ def search(
 
     Raises `ValueError` where no initial state is within the scope: nothing would be checked.
     """
-    found = Search(space, limits)
+    found = Search(space, limits, refinements=refinements(space))
     if space.of_kind("recoverable"):
         found.predecessors = []
     _begin(found)
@@ -102,7 +105,8 @@ def _begin(search: Search) -> None:
             search.cut_by[outside] += 1
         elif outcome.state not in search.index:
             search.starts[len(search.states)] = (name, args)
-            _discover(search, outcome.state, (-1, -1, ()))
+            number = _discover(search, outcome.state, (-1, -1, ()))
+            _refine(search, functools.partial(_starts, outcome.state), (number, None))
     if not search.states and not search.failures:
         raise ValueError(
             f"{space.machine.name}: no initial state is within the scope; nothing would be checked"
@@ -156,6 +160,27 @@ def _fail(search: Search, j: Judged, failing: Failing, found: Found) -> None:
         said = failure_of(search.space.reference, j.row, failing.own, failing.args)
         found.why = f"{where}{said}"
     search.failures[j.name] = found
+
+
+def _refine(
+    search: Search,
+    ask: Callable[[Refining], tuple[Verdict, str] | None],
+    at: tuple[int, Edge | None],
+) -> None:
+    """What a state or step beyond it is to the abstract machines."""
+    for refining in search.refinements:
+        if refining.name not in search.failures:
+            failing = ask(refining)
+            if failing is not None:
+                search.failures[refining.name] = Found(*at, failing[1], failing[0])
+
+
+def _starts(state: State, refining: Refining) -> tuple[Verdict, str] | None:
+    return refining.starts(state)
+
+
+def _follows(before: State, after: State, refining: Refining) -> tuple[Verdict, str] | None:
+    return refining.follows(before, after)
 
 
 def _levels(search: Search, progress: Callable[[Progress], None] | None) -> None:
@@ -236,6 +261,7 @@ def _follow(search: Search, number: int, edge: Edge, outcome: Done) -> None:
             failing = space.failing(j, state, outcome.state)
             if failing is not None:
                 _fail(search, j, failing, Found(number, edge, "", Verdict.VIOLATED))
+    _refine(search, functools.partial(_follows, state, outcome.state), (number, edge))
     after = search.index.get(outcome.state)
     if after is None:
         name = space.rules[edge.rule][1].name

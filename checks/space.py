@@ -51,7 +51,7 @@ class Space:
         self.machine = flat.machine
         self.world = world
         self.reference = Reference(flat.machine, world)
-        self.values = bounds.Values(world, dict(flat.sizes))
+        self.values = bounds.Values(world, dict(_sizes(flat)))
         self.reference.domains = self.values.of
         self.fields = {(m, v): kind for m, v, kind in flat.fields}
         self.rules = [(rule, self.machine.transition(rule.name)) for rule in flat.rules]
@@ -79,8 +79,12 @@ class Space:
         for combination in itertools.product(*given):
             made = dict(combination)
             alone = self.reference.parameters(made)
-            if all(self._assumed(p, alone) for p in self.machine.of_kind("assume")):
+            if self.assumed(alone):
                 yield made
+
+    def assumed(self, alone: State) -> bool:
+        """Whether the `@assume`s allow the parameters of a state."""
+        return all(self._assumed(p, alone) for p in self.machine.of_kind("assume"))
 
     def _assumed(self, p: ir.Property, state: State) -> bool:
         try:
@@ -92,20 +96,26 @@ class Space:
     def initial(self) -> Iterator[tuple[str | None, Args, Done | Fault]]:
         """Every start: the name and arguments of the `@initial`, or None, and its outcome."""
         for made in self.parameters():
-            try:
-                state = self.reference.initial(made)
-            except NoValue as error:
-                yield None, (), Fault("undefined", str(error), "initial")
-                continue
-            if not self.machine.initials:
-                out_of = self.reference.breach(self.machine.name, state)
-                yield None, (), Fault("bounds", out_of, "") if out_of else Done(state, None, "")
-            for rule, function in zip(self.flat.initials, self.machine.initials, strict=True):
-                for args in self.arguments(rule, state):
-                    named = _named(function, args)
-                    outcome = self.reference.start(state, function, named)
-                    if not isinstance(outcome, Refusal):
-                        yield function.name, args, outcome
+            yield from self.starts(made)
+
+    def starts(
+        self, made: Mapping[str, Any]
+    ) -> Iterator[tuple[str | None, Args, Done | Fault]]:
+        """Every start with these parameters."""
+        try:
+            state = self.reference.initial(made)
+        except NoValue as error:
+            yield None, (), Fault("undefined", str(error), "initial")
+            return
+        if not self.machine.initials:
+            out_of = self.reference.breach(self.machine.name, state)
+            yield None, (), Fault("bounds", out_of, "") if out_of else Done(state, None, "")
+        for rule, function in zip(self.flat.initials, self.machine.initials, strict=True):
+            for args in self.arguments(rule, state):
+                named = _named(function, args)
+                outcome = self.reference.start(state, function, named)
+                if not isinstance(outcome, Refusal):
+                    yield function.name, args, outcome
 
     # Steps.
 
@@ -148,6 +158,11 @@ class Space:
 
     def edges(self, state: State) -> Iterator[Edge]:
         """Every admitted event of a state, in the order of the declaration."""
+        for index, args, outcome in self.outcomes(state):
+            yield Edge(index, args, *self.placed(outcome, state))
+
+    def outcomes(self, state: State) -> Iterator[tuple[int, Args, Done | Fault]]:
+        """The same, whether or not the scope cuts it."""
         step = self.reference.step
         for index, (rule, row) in enumerate(self.rules):
             if not self._source_fits(row, state):
@@ -156,7 +171,7 @@ class Space:
             for args in self.arguments(rule, state):
                 outcome = step(state, row.name, dict(zip(names, args, strict=True)))
                 if not isinstance(outcome, Refusal):
-                    yield Edge(index, args, *self.placed(outcome, state))
+                    yield index, args, outcome
 
     def _source_fits(self, row: ir.Transition, state: State) -> bool:
         """Whether the source admits the state; read early only where no parameter decides it."""
@@ -269,6 +284,11 @@ class Space:
         """Arguments by name in JSON form."""
         rows = zip(function.params[-len(args) :] if args else (), args, strict=True)
         return {name: encode(value, kind) for (name, kind), value in rows}
+
+
+def _sizes(flat: Flat) -> Iterator[tuple[str, int]]:
+    for each in (*flat.abstracts, flat):
+        yield from each.sizes
 
 
 def _named(function: ir.Function, args: Args) -> dict[str, Any]:

@@ -306,7 +306,7 @@ class Execution(Statements):
         for row in ignores:
             where = self.logic.true
             if row.source is not None:
-                kind = machine.variable("state").type
+                kind = next(v.type for v in machine.variables if v.name == "state")
                 now = self.sure(self.field_of(self.read(own), t.Part(machine.name), "state"))
                 where = self.logic.any(
                     self.logic.equal(now, self.encoding.element(kind, s)) for s in row.source

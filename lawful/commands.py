@@ -15,7 +15,7 @@ from lawful.runtime.instance import Machine
 from lawful.spec import freeze as freezing
 from lawful.spec.ir import Json
 from lawful.spec.lower import lower
-from lawful.spec.resolve import resolve
+from lawful.spec.resolve import abstract_scopes, resolve
 from lawful.spec.serial import to_json
 from lawful.spec.show_flat import flat
 from lawful.spec.show_said import declaration
@@ -46,7 +46,8 @@ def _checked(cls: type[Machine], given: argparse.Namespace) -> tuple[str, Json, 
 
     began = time.perf_counter()
     resolved = resolve(cls)
-    flat = lower(resolved.machine, targets.scope_of(cls, given.scope))
+    scope = targets.scope_of(cls, given.scope)
+    flat = lower(resolved.machine, scope, abstract_scopes(resolved))
     limits = explore.Limits(given.max_states, given.max_seconds, given.first)
     with progress(f"checking {cls.__name__}", given.quiet) as tell:
         try:
@@ -163,7 +164,10 @@ def show(given: argparse.Namespace) -> int:
     if given.what == "ir":
         text = "\n".join(json.dumps(each, indent=1) for each in irs)
     elif given.what == "flat":
-        scoped = [lower(resolve(c).machine, targets.scope_of(c, given.scope)) for c in found]
+        scoped = [
+            lower(r.machine, targets.scope_of(c, given.scope), abstract_scopes(r))
+            for c, r in ((c, resolve(c)) for c in found)
+        ]
         text = "\n\n".join(flat(each) for each in scoped)
     else:
         text = "\n\n".join(declaration(resolve(cls)) for cls in found)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from lawful.spec import ir
 from lawful.spec.outcomes import Reason, Refused
-from lawful.spec.resolve import Resolved, resolve
+from lawful.spec.resolve import Resolved, abstract_scopes, resolve
 from lawful.spec.serial import Fingerprints, fingerprints
 
 from . import choice, persist
@@ -288,7 +288,10 @@ def _stepped(machine: Machine, way: Way, args: tuple[Any, ...]) -> Any:
 def fingerprint_of(plan: Plan) -> Fingerprints:
     """The fingerprints of a machine, computed once."""
     if plan.fingerprint is None:
-        said = plan.resolved.scopes, plan.resolved.expects, plan.resolved.fairness
+        of = plan.resolved
+        said: tuple[object, ...] = of.scopes, of.expects, of.fairness
+        if of.machine.abstracts:
+            said = *said, abstract_scopes(of)
         plan.fingerprint = fingerprints(plan.machine, said)
     return plan.fingerprint
 

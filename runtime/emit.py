@@ -275,6 +275,12 @@ class Expressions:
         made.keywords = [ast.keyword(key, self.given(value)) for key, value in e.args]
         return made
 
+    def view(self, e: ir.View) -> ast.expr:
+        assert isinstance(e.type, t.Part)
+        made = call(self.use(helpers.view), name(self.me), ast.Constant(e.type.machine))
+        made.keywords = [ast.keyword(key, self.given(value)) for key, value in e.args]
+        return made
+
     def comprehension(self, e: ir.Comp) -> ast.expr:
         shown = e.kind == "map" or mixed((e,))  # The order of a map's keys shows from outside.
         generators = [self.clause(c, shown) for c in e.clauses]
@@ -442,6 +448,7 @@ EMIT: dict[type[ir.Expr], Callable[[Expressions, Any], ast.expr]] = {
     ir.If: Expressions.conditional,
     ir.Make: Expressions.record,
     ir.New: Expressions.new,
+    ir.View: Expressions.view,
     ir.Comp: Expressions.comprehension,
     ir.IsA: Expressions.is_a,
     ir.Narrow: Expressions.narrow,

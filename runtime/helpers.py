@@ -81,6 +81,14 @@ def new(state: State, machine: str, **parameters: Any) -> Any:
     return plan.part_of(plan.resolved.parts[machine], state, parameters)
 
 
+def view(state: State, machine: str, **values: Any) -> Any:
+    """An instance of the abstract machine with these values."""
+    cls: Any = state.__plan__.resolved.parts[machine]
+    made = cls.lawful.state(**values)
+    made.__state__.__universe__ = state.__universe__
+    return made
+
+
 def ticking(state: State, tick: float) -> Ticks:
     """The clock of a new instance: its ticks count from now; a part's are those of its whole."""
     time = state.__time__

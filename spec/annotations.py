@@ -67,6 +67,14 @@ class TypeReader:
         self.records.update(other.records)
         self.sorts.update(other.sorts)
 
+    def join(self, other: World, place: Place) -> None:
+        """Add the classes of a machine beside this one; a problem where a name has two."""
+        for table, more in (
+            (self.enums, other.enums), (self.records, other.records), (self.sorts, other.sorts)
+        ):
+            for cls in more.values():
+                self._register(table, cls, place)
+
     def read_field(self, annotation: object, place: Place, names: Names) -> t.Type:
         """The type of a field, which alone may be a `Param` or a `Ghost`."""
         if typing.get_origin(annotation) is Annotated:

@@ -17,6 +17,7 @@ from .errors import a, nearest
 from .functions import FUNCTIONS
 from .methods import METHODS, arguments, refused
 from .ops import UPDATES
+from .views import is_view, view
 
 
 def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
@@ -26,6 +27,8 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if changing is not None:
         b.evaluated = evaluated  # Its own arguments come before it in any case.
         return _hoisted(b, node, changing)
+    if is_view(b, node):
+        return view(b, node, expected)
     static = b.static(node.function)
     if static is MISSING or _of_constant(b, node.function):
         if isinstance(node.function, tree.Attribute) and is_super(node.function.of):
@@ -243,6 +246,8 @@ def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Exp
     signature = shape.methods.get(name)
     if signature is None and shape is b.scene.own and b.scene.unfit(name):
         return b.wrong(node.place)
+    if signature is not None and isinstance(signature.output, t.Part):
+        return refused(b, node, "a property that is true or false")
     if signature is None or signature.kind not in ("helper", "property"):
         b.problem(
             "L204", node.place, f"{name} of {a(of.type)}",

@@ -53,6 +53,7 @@ class Scene:
     functions: Callable[[], tuple[ir.Function, ...]]
     unfit: Callable[[str], bool]
     records: Mapping[str, type[Any]]
+    abstracts: Mapping[str, ir.Machine]
 
     def heirs(
         self, test: object, place: Place, names: Names, kind: t.Type

@@ -169,3 +169,31 @@ def _has_all_keys(value: tree.Expression) -> bool:
             return True
         case _:
             return is_total(value)
+
+
+def example(name: str, kind: t.Type) -> str:
+    """A default that a field of this type could have."""
+    match kind:
+        case t.Bool():
+            value = "False"
+        case t.Int(low=low):
+            value = str(low or 0)
+        case t.Enum(name=enum, members=members):
+            value = f"{enum}.{members[0]}"
+        case t.Set(mutable=True):
+            value = "set()"
+        case t.Seq(mutable=True):
+            value = "[]"
+        case t.Map(mutable=True):
+            value = "{}"
+        case t.Bag():
+            value = "Counter()"
+        case t.Timer() | t.Clock() | t.Part():
+            value = f"{kind}()"
+        case t.Record():
+            value = f"{kind}(...)"
+        case t.Union(options=options) if t.NOTHING in options:
+            value = "None"
+        case _:
+            return "give a default value"
+    return f"write {name}: {kind} = {value}"

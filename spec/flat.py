@@ -40,7 +40,7 @@ class Flat:
     """What explorers read.
 
     `fields` gives for (machine, variable) the type within the scope; `parameters` the values to
-    try, in JSON form; `scope` the bounds as text, for verdicts.
+    try, in JSON form; `scope` the bounds as text, for verdicts; `abstracts` what it refines.
     """
 
     machine: ir.Machine
@@ -51,3 +51,4 @@ class Flat:
     rules: tuple[Rule, ...]
     properties: tuple[Rule, ...]
     scope: tuple[tuple[str, str], ...]
+    abstracts: tuple[Flat, ...] = ()

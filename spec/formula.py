@@ -164,6 +164,9 @@ def _atom(e: ir.Expr) -> str:
             return _made(e)
         case ir.New(type=type, args=given):
             return f"{type}({', '.join(f'{name}={expr(arg)}' for name, arg in given)})"
+        case ir.View(type=type, args=given):
+            values = ", ".join(f"{name}={expr(arg)}" for name, arg in given)
+            return f"{type}.lawful.state({values})"
         case ir.Comp():
             return _comprehension(e)
         case ir.IsA(of=of, options=options):

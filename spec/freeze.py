@@ -95,7 +95,8 @@ def _modules(cls: type[Declaration], resolved: Resolved | None) -> set[str]:
     """The modules in whose source the machine is written."""
     if resolved is None:
         return set()
-    machines = (resolved.machine, *resolved.machine.parts)
+    machine = resolved.machine
+    machines = (machine, *machine.parts, *machine.abstracts)
     files = {row.place.file for machine in machines for row in machine.functions}
     # A function of a module bears its module's name.
     functions = {

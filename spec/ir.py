@@ -21,6 +21,7 @@
            | And | Or | If                   left to right, short circuit
            | Make(args)                      the record that is the node's type
            | New(args)                       a part in its initial state, with these parameters
+           | View(args)                      a state of an abstract machine
            | Comp(kind, element, key, clauses)
            | IsA(of, options) | Narrow(of)   a type test; a value seen at a narrower type
            | Needed(of, why)                 the value, or refuses where it is None
@@ -132,6 +133,13 @@ class New(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class View(Expr):
+    """A state of the abstract machine that the type names: its defaults, and these by name."""
+
+    args: tuple[tuple[str, Expr], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Clause(Node):
     """`for names in over if all(conditions)`; several names unpack a tuple."""
 
@@ -181,11 +189,8 @@ class Can(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Call(Expr):
-    """A helper that changes nothing.
-
-    `of` is the machine whose helper or property it is (its type is a `Part`), and `function` its
-    name there; a function of a module has no `of` and stands in the machine whose body this is.
-    """
+    """A helper or property of the machine `of` (its type is a `Part`) that changes nothing; a
+    function of a module has no `of` and stands in the machine whose body this is."""
 
     function: str
     of: Expr | None
@@ -338,10 +343,8 @@ class Parameter(Node):
 
 @dataclass(frozen=True, slots=True)
 class Transition(Node):
-    """A transition; `source` and `target` are names of states of the place `control`.
-
-    `timer` is the place of the timer whose firing this is. What was not given is None.
-    """
+    """`source` and `target` are names of states of the place `control`; `timer` is the place of
+    the timer whose firing this is. What was not given is None."""
 
     name: str
     event: str
@@ -378,13 +381,13 @@ class Ignore(Node):
 
 PropertyKind = Literal[
     "invariant", "step_property", "reachable", "recoverable", "terminal", "assume", "constraint",
-    "eventually", "eventually_always", "infinitely_often", "leads_to",
+    "eventually", "eventually_always", "infinitely_often", "leads_to", "refines",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Property(Node):
-    """A property; a step property's first parameter is the state after."""
+    """A step property's first parameter is the state after; what refines gives a `View`."""
 
     name: str
     kind: PropertyKind
@@ -396,7 +399,7 @@ class Property(Node):
 class Machine(Node):
     """A resolved machine. `types`: every enum, sort, opaque and record that it uses; `bases`:
     the ancestors' transitions that `super()` reaches; `functions`: helpers; `parts`: machines
-    inside it."""
+    inside it; `abstracts`: what it refines."""
 
     name: str
     module: str
@@ -413,10 +416,7 @@ class Machine(Node):
     parts: tuple[Machine, ...]
     types: tuple[Type, ...]
     deadlock_ok: bool
-
-    def variable(self, name: str) -> Variable:
-        """The variable of that name; KeyError if there is none."""
-        return _named(self.variables, name)
+    abstracts: tuple[Machine, ...] = ()
 
     def transition(self, name: str) -> Transition:
         """The transition of that name; KeyError if there is none."""
@@ -439,7 +439,7 @@ class Machine(Node):
         return tuple(p for p in self.properties if p.kind == kind)
 
 
-_Row = TypeVar("_Row", Variable, Transition, Event, Machine)
+_Row = TypeVar("_Row", Transition, Event, Machine)
 
 
 def _named(rows: tuple[_Row, ...], name: str) -> _Row:

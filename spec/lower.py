@@ -20,9 +20,24 @@ from .values import encode, rank
 from .words import Record, Scope, Sort
 
 
-def lower(machine: ir.Machine, scope: Scope) -> Flat:
-    """The machine within the scope; `DeclarationError` lists every missing or wrong bound."""
-    return _Lowering(with_ticks(machine), scope).run()
+def lower(
+    machine: ir.Machine, scope: Scope, abstracts: Mapping[str, Scope] | None = None
+) -> Flat:
+    """The machine within the scope; `DeclarationError` lists every missing or wrong bound.
+
+    `abstracts` are the scopes of the machines that it refines; sizes are those of `scope`.
+    """
+    flat = _Lowering(with_ticks(machine), scope).run()
+    return dataclasses.replace(flat, abstracts=tuple(_abstracts(flat, abstracts or {})))
+
+
+def _abstracts(flat: Flat, scopes: Mapping[str, Scope]) -> Iterator[Flat]:
+    for m in flat.machine.abstracts:
+        # What the abstract machine refines itself is asked of it alone.
+        alone = dataclasses.replace(m, abstracts=())
+        own = {kind.name for kind in m.types if isinstance(kind, t.Sort | t.Opaque)}
+        sizes: dict[str, object] = {name: size for name, size in flat.sizes if name in own}
+        yield lower(alone, scopes.get(m.name, Scope()).widened(sizes))
 
 
 class _Lowering:

@@ -13,13 +13,14 @@ from .annotations import TypeReader
 from .context import MISSING, Body, Mode, Scene, Shape, Signature
 from .declare import Declaration, Names, declared
 from .errors import Place, Problems, a
-from .fields import RESOLVING, Fields, inside_class
+from .fields import RESOLVING, Fields, example, inside_class
 from .headers import Headers
 from .legal import judge
 from .members import Member, Members, constant_of, gather, outline_of
 from .order import last_round_shown
 from .signatures import Signatures
 from .values import World
+from .views import judge_abstract
 from .walk import acts
 from .words import Fairness, Ignored, Scope
 
@@ -80,6 +81,7 @@ class _Resolver:
         self.functions: dict[str, tuple[ir.Function, bool] | None] = {}
         self.refused: set[str] = set()
         self.bases: dict[str, ir.Transition] = {}
+        self.abstracts: dict[str, ir.Machine] = {}
         self.signatures: dict[str, Signature] = {}
 
     def run(self) -> Resolved:
@@ -91,6 +93,7 @@ class _Resolver:
         for name, member in self.members.methods.items():
             if member.header is not None:
                 self.signatures[name] = self.signature_of.method(member)
+        self._take_abstracts()
         self._guess_helpers()
         self._note_twofold()
         variables, parameters = self.fields.variables, self.fields.parameters
@@ -105,7 +108,7 @@ class _Resolver:
         self.scene = Scene(
             own, self.shapes, self.problems, self._constant, self._helper, self._module_function,
             self._base, self.reader.read, EXPRESSIONS, self._made_functions, self._unfit,
-            self.reader.records,
+            self.reader.records, self.abstracts,
         )
         self.headers = Headers(self.scene, self.reader, self.members)
         machine = self._machine()
@@ -122,6 +125,16 @@ class _Resolver:
         self.reader.take(part.world)
         for inner in (part.machine, *part.machine.parts):
             self.shapes[inner.name] = shape_of(inner)
+
+    def _take_abstracts(self) -> None:
+        """The machines that this one refines, and the classes behind their names."""
+        for name, member in self.members.methods.items():
+            output = self.signatures[name].output if name in self.signatures else t.NOTHING
+            if isinstance(output, t.Part) and member.header is not None:
+                abstract = resolve(self.reader.parts[output.machine])
+                self.reader.join(abstract.world, member.tree.place)
+                judge_abstract(abstract.machine, self.name, member.tree.place, self.problems)
+                self.abstracts[output.machine] = abstract.machine
 
     def _note_twofold(self) -> None:
         """Names that a class and its ancestors use for two things."""
@@ -291,8 +304,6 @@ class _Resolver:
                 transitions.append(self._transition(member, signature, name))
             elif member.header.kind == "initial":
                 initials.append(self._body(member, "initial", signature)[0])
-            elif member.header.kind == "refines":
-                self._refines(member)
             elif member.header.kind != "event":
                 properties.append(self._property(member, signature))
         variables = tuple(self._variable(*row) for row in self.fields.variables)
@@ -310,7 +321,7 @@ class _Resolver:
             statement.place, self.name, self.cls.__module__, statement.doc, variables, parameters,
             tuple(transitions), events, ignores, tuple(initials), tuple(properties), functions,
             tuple(self.bases.values()), tuple(inner.values()), self._types(inner),
-            self.members.deadlock_ok,
+            self.members.deadlock_ok, tuple(self.abstracts.values()),
         )
 
     def _types(self, inner: Mapping[str, ir.Machine]) -> tuple[t.Type, ...]:
@@ -324,12 +335,6 @@ class _Resolver:
         function, _ = self._body(member, "property", signature)
         kind = cast(ir.PropertyKind, member.header.kind)
         return ir.Property(member.tree.place, member.name, kind, function, member.tree.doc)
-
-    def _refines(self, member: Member) -> None:
-        self.problems.add(
-            "L190", member.tree.place, f"@refines on {member.name}", "what this version supports",
-            "leave it out; state what the abstract machine guarantees as properties",
-        )
 
     def _made_functions(self) -> tuple[ir.Function, ...]:
         return tuple(made[0] for made in self.functions.values() if made is not None)
@@ -363,7 +368,7 @@ class _Resolver:
         ):
             self.problems.add(
                 "L213", self.fields.place(name), f"{name}, without a default",
-                "a default, or an @initial that assigns it", _example(name, kind),
+                "a default, or an @initial that assigns it", example(name, kind),
             )
         return ir.Variable(self.fields.place(name), name, kind, initial, ghost)
 
@@ -396,6 +401,12 @@ class _Resolver:
         return self.headers.ignore(name, owner, given, serving[0] if serving else None)
 
 
+def abstract_scopes(resolved: Resolved) -> dict[str, Scope]:
+    """The scopes of the machines that this one refines, by their names."""
+    machines = [m.name for m in resolved.machine.abstracts]
+    return {m: resolve(resolved.parts[m]).scopes.get("scope", Scope()) for m in machines}
+
+
 def shape_of(machine: ir.Machine) -> Shape:
     """The tables of a resolved machine, for bodies that use it as a part."""
     fields = {v.name: v.type for v in machine.variables}
@@ -419,31 +430,3 @@ def shape_of(machine: ir.Machine) -> Shape:
 
 def _event_of(member: Member | None) -> str | None:
     return None if member is None or member.header is None else member.header.event
-
-
-def _example(name: str, kind: t.Type) -> str:
-    """A default that a field of this type could have."""
-    match kind:
-        case t.Bool():
-            value = "False"
-        case t.Int(low=low):
-            value = str(low or 0)
-        case t.Enum(name=enum, members=members):
-            value = f"{enum}.{members[0]}"
-        case t.Set(mutable=True):
-            value = "set()"
-        case t.Seq(mutable=True):
-            value = "[]"
-        case t.Map(mutable=True):
-            value = "{}"
-        case t.Bag():
-            value = "Counter()"
-        case t.Timer() | t.Clock() | t.Part():
-            value = f"{kind}()"
-        case t.Record():
-            value = f"{kind}(...)"
-        case t.Union(options=options) if t.NOTHING in options:
-            value = "None"
-        case _:
-            return "give a default value"
-    return f"write {name}: {kind} = {value}"

@@ -287,7 +287,8 @@ def fingerprints(machine: ir.Machine, said: Any = None) -> Fingerprints:
     salt: list[Json] = [FORMAT, VERSION, machine.name]
     shape: list[Json] = [*salt, *_with_types(_Essence(machines), _shape, machines)]
     behaviour: list[Json] = [*salt, *_with_types(_Essence(machines), _behaviour, machines)]
-    whole: list[Json] = [*salt, *_with_types(_Essence(machines), _whole, machines), _said(said)]
+    known = _Essence((*machines, *machine.abstracts))
+    whole: list[Json] = [*salt, *_with_types(known, _whole, machines), _said(said)]
     return Fingerprints(digest(shape), digest(behaviour), digest(whole))
 
 
@@ -367,7 +368,12 @@ def _behaviour(essence: _Essence, machine: ir.Machine) -> Json:
 
 def _whole(essence: _Essence, machine: ir.Machine) -> Json:
     properties = essence.rows(machine, machine.properties)
-    return [_behaviour(essence, machine), properties, machine.deadlock_ok]
+    out: list[Json] = [_behaviour(essence, machine), properties, machine.deadlock_ok]
+    abstracts = sorted(machine.abstracts, key=lambda abstract: abstract.name)
+    for abstract in abstracts:
+        assumed = essence.rows(abstract, abstract.of_kind("assume"))
+        out.append([_behaviour(essence, abstract), assumed])
+    return out
 
 
 def _said(said: Any) -> Json:

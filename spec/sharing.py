@@ -46,7 +46,7 @@ def fresh(value: ir.Expr) -> bool:
     if t.immutable(value.type) or isinstance(value.type, t.Unknown):
         return True
     match value:
-        case ir.New() | ir.Call() | ir.Const():
+        case ir.New() | ir.View() | ir.Call() | ir.Const():
             return True
         case ir.Op(op=op) if op in HELD:
             return False

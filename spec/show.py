@@ -181,7 +181,7 @@ def machine(m: ir.Machine, said: Sequence[Sequence[str]] = ()) -> str:
 def _classes(m: ir.Machine, seen: set[str]) -> dict[str, list[str]]:
     """Class statements and functions by name, each after those that it needs."""
     out = {str(kind): lines for kind in m.types if (lines := _type(kind, m))}
-    for part in m.parts:
+    for part in (*m.parts, *m.abstracts):
         if part.name not in seen:
             seen.add(part.name)
             out |= _classes(part, seen)
@@ -247,10 +247,14 @@ def _class(m: ir.Machine, free: Collection[str]) -> list[str]:
         [_ignore(row, m) for row in m.ignores],
         *(_helper(f) for f in m.functions if f.name not in free),
         *([_reached(base.name), *_transition(base)] for base in m.bases),
-        *([f"@{p.kind}", *_function(p.function, p.doc)] for p in m.properties),
+        *([_property(p), *_function(p.function, p.doc)] for p in m.properties),
     ]
     body = list(_separated(group for group in groups if group))
     return [f"class {m.name}(Machine):", *(body or [INDENT + "..."])]
+
+
+def _property(p: ir.Property) -> str:
+    return f"@refines({p.function.output})" if p.kind == "refines" else f"@{p.kind}"
 
 
 def _separated(groups: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -36,6 +36,8 @@ def _lines(f: Flat) -> Iterator[str]:
     for rule in f.properties:
         name = rule.name.removeprefix(f"{f.machine.name}.")
         yield f"    {kinds[rule.name]} {name}({_plans(rule)})"
+    for abstract in f.abstracts:
+        yield from _lines(abstract)
 
 
 def _plans(rule: Rule) -> str:

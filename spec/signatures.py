@@ -10,7 +10,7 @@ from . import tree
 from . import types as t
 from .annotations import TypeReader
 from .context import Signature
-from .declare import Names
+from .declare import Declaration, Names
 from .errors import Place, Problems, a
 from .members import Member
 
@@ -61,6 +61,8 @@ class Signatures:
                 "L104", place, f"def {member.name}(self, {params[0][0]})", "about parameters alone",
                 "quantify inside: return all(... for n in Node)",
             )
+        if head == "refines":
+            return Signature(kind, tuple(params), self._viewed(member, params))
         signature = Signature(kind, tuple(params), self._output(head, hints, place, names))
         if kind != "helper":
             self._immutable(member, signature)
@@ -94,8 +96,6 @@ class Signatures:
             wanted = t.Tuple((t.BOOL, t.BOOL))
         elif head == "initial":
             wanted = t.NOTHING
-        elif head == "refines":
-            return t.Unknown()
         if "return" not in hints:
             example = "-> None" if wanted is None else f"-> {wanted}"
             self._unannotated(place, "what it gives", example)
@@ -108,6 +108,36 @@ class Signatures:
             self._machine(place, f"-> {found}, a machine")
             return t.Unknown()
         return wanted or found
+
+    def _viewed(self, member: Member, params: list[tuple[str, t.Type]]) -> t.Type:
+        """The abstract machine that an `@refines` names, and its method gives."""
+        assert member.header is not None
+        place, abstract = member.tree.place, member.header.refines
+        if params:
+            self.problems.add(
+                "L104", place, f"def {member.name}(self, {params[0][0]})", "one view of each state",
+                f"write def {member.name}(self)",
+            )
+        if not isinstance(abstract, type) or not issubclass(abstract, Declaration):
+            self.problems.add(
+                "L105", place, f"@refines({abstract!r})", "@refines(Abstract), a machine",
+                "name the class of the abstract machine",
+            )
+            return t.Unknown()
+        name = abstract.__name__
+        if "return" not in member.function.__annotations__:
+            self._unannotated(place, "what it gives", f"-> {name}")
+            return t.Unknown()
+        hint = member.function.__annotations__["return"]
+        found = self.reader.read(hint, place, member.declared.names)
+        if isinstance(found, t.Part) and self.reader.parts[found.machine] is abstract:
+            return found
+        if not isinstance(found, t.Unknown):
+            self.problems.add(
+                "L203", place, f"a view that gives {a(found)}", f"-> {name}",
+                f"annotate it -> {name}, and return {name}.lawful.state(...)",
+            )
+        return t.Unknown()
 
     def _unannotated(self, place: Place, what: str, example: str) -> None:
         self.problems.add("L215", place, f"no annotation of {what}", "a type", f"write {example}")

@@ -384,7 +384,8 @@ def subsets(of: Iterable[T], /) -> Iterable[frozenset[T]]:
 
 
 def refines(abstract: type[Any], /) -> Callable[[F], F]:
-    """Under it, a method gives the abstract machine's state. Not supported yet."""
+    """The method gives the abstract machine's state, `Abstract.lawful.state(...)`: where the
+    machine starts the abstract one can start, and each step is one of its steps or none."""
     return lambda function: _mark(function, Header("refines", refines=abstract))
 
 

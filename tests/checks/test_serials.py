@@ -84,8 +84,8 @@ def test_explored_it_has_the_bits_of_the_scope(scope: str, states: int, generate
     result = explore(flat, found.world, {})
     assert (result.distinct, result.generated) == (states, generated)
     assert {p.verdict.value for p in result.properties} == {"holds"}
-    assert flat.machine.variable("value").type == t.serial(3 if scope == "scope" else 5)
-    assert found.machine.variable("value").type == t.serial(16)
+    assert flat.machine.variables[0].type == t.serial(3 if scope == "scope" else 5)
+    assert found.machine.variables[0].type == t.serial(16)
 
 
 def test_all_bits_are_proved() -> None:

@@ -9,7 +9,6 @@ from lawful import (
     Machine,
     Record,
     Scope,
-    Sort,
     State,
     invariant,
     reachable,
@@ -19,11 +18,9 @@ from lawful import (
     transition,
 )
 
+from .commit import RM
+
 COUNTS = (288, 1146, 11)
-
-
-class RM(Sort):
-    """Resource managers."""
 
 
 class Resource(State):

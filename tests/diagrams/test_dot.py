@@ -39,7 +39,7 @@ def test_the_committed_picture_is_of_the_machine_as_it_is(machine: type[Machine]
     assert agrees(DRAWN / f"{machine.__name__}.dot", dot.text(machine.lawful.ir))
     # The lines of a drawing depend on the version of Graphviz; what it says does not.
     svg = (DRAWN / f"{machine.__name__}.svg").read_text(encoding="utf-8")
-    control = machine.lawful.ir.variable("state").type
+    control = next(v.type for v in machine.lawful.ir.variables if v.name == "state")
     assert isinstance(control, t.Enum)
     for state in control.members:
         assert f">{state}</text>" in svg

@@ -1,10 +1,11 @@
 """What the language has and this version does not support."""
 
-from lawful import Machine, Nat, refines, transition
+from lawful import Machine, Nat, Timer, refines
 
 
 class Entry(Machine):
     sent: Nat = 0
+    idle: Timer = Timer()
 
 
 class Table(Machine):

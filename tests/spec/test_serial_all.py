@@ -22,14 +22,14 @@ from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 
 from ..checks import cloakroom, conforming, machines, provable, rings, small, timed, wholes
-from ..classics import jugs, peterson, two_phase
+from ..classics import implementing, jugs, peterson, two_phase
 from ..diagrams import examples
 from ..runtime import desk, plain
 from . import texts
 
 MODULES = (
     *(as_seed, declaration, system, cloakroom, conforming, machines, provable, rings, small),
-    *(timed, wholes, jugs, peterson, two_phase, examples, desk, plain),
+    *(timed, wholes, implementing, jugs, peterson, two_phase, examples, desk, plain),
 )
 # What the machines of the modules leave out.
 REST = """\
