@@ -64,7 +64,8 @@ def _subscripted(b: Body, node: tree.Apply, function: tree.Subscript) -> ir.Expr
     given = tuple(b.static(key) for key in keys)
     if row is None or MISSING in given or not hasattr(cls, "__class_getitem__"):
         return refused(b, node, "a word of the language, a record, a helper or a Python function")
-    return row(b, node, b.scene.annotation(cls[given], node.place, b.names))
+    wanted = b.scene.annotation(python_types.GenericAlias(cls, given), node.place, b.names)
+    return row(b, node, wanted)
 
 
 TAKES = "which one it takes is not determined: take a parameter, and discard that"

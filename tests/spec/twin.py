@@ -16,8 +16,8 @@ from typing import Any
 
 from lawful.checks.boxes import freeze
 from lawful.checks.reference import Reference
-from lawful.spec import types as t
 from lawful.spec import ir, words
+from lawful.spec import types as t
 from lawful.spec.bounds import Values, breach
 from lawful.spec.members import chain_of, vars_before
 from lawful.spec.resolve import Resolved, resolve
