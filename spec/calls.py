@@ -62,10 +62,10 @@ def _subscripted(b: Body, node: tree.Apply, function: tree.Subscript) -> ir.Expr
     row = FUNCTIONS.get(cls) if isinstance(cls, type) else None
     keys = function.key.items if isinstance(function.key, tree.Display) else (function.key,)
     given = tuple(b.static(key) for key in keys)
-    if row is None or MISSING in given or not hasattr(cls, "__class_getitem__"):
+    made: Any = getattr(cls, "__class_getitem__", None)
+    if row is None or made is None or MISSING in given:
         return refused(b, node, "a word of the language, a record, a helper or a Python function")
-    wanted = b.scene.annotation(python_types.GenericAlias(cls, given), node.place, b.names)
-    return row(b, node, wanted)
+    return row(b, node, b.scene.annotation(made(given), node.place, b.names))
 
 
 TAKES = "which one it takes is not determined: take a parameter, and discard that"

@@ -89,7 +89,8 @@ def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> No
             if out.methods.pop(gone, None) is None and out.ignores.pop(gone, None) is None:
                 out.dropped[gone] = owner, name
         case Scope() if not name.startswith("_"):
-            out.scopes[name] = value if owner is out.chain[-1] else value.taken_over()
+            inherited = frozenset(value.bounds if owner is not out.chain[-1] else ())
+            out.scopes[name] = value.widened({}, inherited)
         case Expect():
             out.expects.update(value.verdicts)
         case Fairness():

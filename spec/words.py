@@ -98,8 +98,7 @@ class Sort(str, metaclass=_SortMeta):
 class OrderedSort(Sort):
     """Base of identities with an order: that of `universe=`, when explored that of the elements.
 
-    In a declaration `<`, `min`, `max` and `sorted` go by it; outside, and in an instance that was
-    made without `universe=`, elements compare as text.
+    In a declaration `<`, `min`, `max`, `sorted` go by it; outside, or without a universe, by text.
     """
 
     __slots__ = ()
@@ -403,20 +402,13 @@ class Scope:
     ) -> None:
         self.expects = expects
         self.bounds: dict[str, object] = {**(dotted or {}), **bounds}
-        # Keys that an ancestor of the machine wrote: it may have what this one dropped.
-        self.inherited: frozenset[str] = frozenset()
+        self.inherited = frozenset[str]()  # Keys of an ancestor, of which an heir may drop some.
 
-    def widened(
-        self, changes: Mapping[str, object], inherited: frozenset[str] = frozenset()
-    ) -> Scope:
-        """This scope with some bounds replaced, of which an ancestor wrote the `inherited`."""
+    def widened(self, changes: Mapping[str, object], heir: frozenset[str] = frozenset()) -> Scope:
+        """This scope with some bounds replaced; keys in `heir` are an ancestor's."""
         made = Scope({**self.bounds, **changes}, expects=self.expects)
-        made.inherited = (self.inherited - changes.keys()) | inherited
+        made.inherited = (self.inherited - changes.keys()) | heir
         return made
-
-    def taken_over(self) -> Scope:
-        """This scope as a machine has it that inherits it."""
-        return self.widened({}, frozenset(self.bounds))
 
     def __repr__(self) -> str:
         return f"Scope({', '.join(f'{k}={v}' for k, v in self.bounds.items())})"

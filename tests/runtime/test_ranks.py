@@ -71,7 +71,7 @@ def test_ranks_and_neighbours_need_the_universe() -> None:
 def test_what_is_explored_is_what_python_does_with_the_text() -> None:
     compared = agreement(Row)
     assert not compared.differences
-    assert compared.comparisons > 100
+    assert compared.states == 7 and compared.comparisons > 0
 
 
 def test_what_is_none_of_the_elements_has_no_rank() -> None:

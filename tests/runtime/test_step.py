@@ -170,7 +170,7 @@ def test_none_is_refused_with_every_reason() -> None:
     sorter = Sorter.lawful.state(state=Kind.HIGH)
     error = refused(lambda: sorter.put(3))
     assert [reason.transition for reason in error.reasons] == ["small", "large"]
-    assert str(error) == "put: state is HIGH, not LOW; state is HIGH, not LOW"
+    assert str(error) == "put: small, large: state is HIGH, not LOW"
     assert sorter.put(2) is None
     assert sorter.seen == []
 
