@@ -3,8 +3,7 @@
 A machine's state is a tuple: its variables, then its parameters, in the order of the declaration;
 a part is such a tuple inside it. While a step runs, machines are lists (`Box`), private to the
 step; everything else is an immutable value: frozenset, tuple, `FrozenMap`, `FrozenBag`. A timer
-is True while armed; of a machine with the step `tick` it is the ticks until it is due, or None.
-A clock is its present tick.
+is True while armed; beside the step `tick` the ticks until it is due, or None; a clock its tick.
 """
 
 from __future__ import annotations

@@ -196,11 +196,11 @@ class Execution(Statements):
     def helper(self, e: ir.Call) -> Value:
         machine, own = self.frame.machine, self.frame.own
         if e.of is None:
-            machine, own = self.encoding.machine, None
+            own = None
         elif not isinstance(e.of, ir.Self):
             assert isinstance(e.of.type, t.Part)
             machine, own = self.encoding.inner(e.of.type.machine), self.owner(e.of)
-        function = self._function(machine, e.function)
+        function = self._function(machine, e.function, e.of is None)
         pairs = zip(function.params, e.args, strict=True)
         args = {name: self.of_type(arg, kind) for (name, kind), arg in pairs}
         before = self.path
@@ -210,8 +210,11 @@ class Execution(Statements):
             self.path = before
         return self.fit(value, function.output, e.type, e)
 
-    def _function(self, machine: ir.Machine, name: str) -> ir.Function:
-        rows = [f for f in machine.functions if f.name == name]
+    def _function(self, machine: ir.Machine, name: str, of_module: bool) -> ir.Function:
+        """A helper or property of a machine; a module's function, whichever machine has it."""
+        whole = self.encoding.machine
+        owners = (machine, whole, *whole.parts) if of_module else (machine,)
+        rows = [f for m in owners for f in m.functions if f.name == name]
         rows += [p.function for p in machine.properties if p.name == name]
         return rows[0]
 

@@ -7,8 +7,6 @@ Values are Python's own: sets, dicts, lists and Counters inside a machine, froze
 from __future__ import annotations
 
 import ast
-import functools
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,11 +17,11 @@ from lawful.spec.explain import spoken
 from lawful.spec.sorting import in_order
 from lawful.spec.values import FrozenMap, World
 from lawful.spec.walk import everything
-from lawful.spec.words import subsets
 
 from . import choice, helpers
 from .build import attribute, call, located, name, target, without_places
 from .stops import may_fail, mixed
+from .templates import Filled, template
 
 PYTHON: dict[type[t.Type], type[Any]] = {
     t.Int: int, t.Bool: bool, t.Tuple: tuple, t.Seq: tuple, t.Set: frozenset, t.Map: FrozenMap,
@@ -65,33 +63,6 @@ class Names:
 
 def _same(known: Any, value: Any) -> bool:
     return known is value or (isinstance(value, tuple) and bool(known == value))
-
-
-@functools.cache
-def _template(op: str, arity: int) -> ast.expr:
-    return ast.parse(ops.text(op, [f"_{i}" for i in range(arity)]), mode="eval").body
-
-
-class _Filled(ast.NodeTransformer):
-    """Puts operands, and the global names of functions, into a copy of a template."""
-
-    def __init__(self, args: list[ast.expr], names: Names) -> None:
-        self.args = args
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id.startswith("_"):
-            return self.args[int(node.id[1:])]
-        return name(self.names.put(node.id, BUILTINS[node.id]))
-
-
-BUILTINS: dict[str, Any] = {
-    f.__name__: f
-    for f in (
-        abs, min, max, int, bool, len, all, any, sum, sorted, set, frozenset, list, tuple, dict,
-        Counter, range, reversed, enumerate, zip, iter, next, subsets,
-    )
-}
 
 
 RING = frozenset({"rank", "successor", "predecessor"})
@@ -194,7 +165,7 @@ class Expressions:
         args = self._operands(e)
         if e.op == "counter_of" and isinstance(e.args[0].type, t.Map | t.Bag):
             return call(self.use(helpers.counted), args[0])
-        filled = _Filled(args, self.names).visit(without_places(_template(e.op, len(args))))
+        filled = Filled(args, self.names.put).visit(without_places(template(e.op, len(args))))
         assert isinstance(filled, ast.expr)
         if e.op == "set" and isinstance(e.type, t.Set) and not e.type.mutable:
             return call(self.use(frozenset), filled)

@@ -30,6 +30,7 @@ from .sorting import in_order
 T = TypeVar("T")
 K = TypeVar("K")
 F = TypeVar("F", bound=Callable[..., Any])
+N = TypeVar("N", bound="OrderedSort")
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,9 +347,6 @@ def total(value: T | Callable[[K], T], /) -> dict[K, T]:
     The class statement evaluates it before the keys are known; the map it gives is only a mark.
     """
     return {}
-
-
-N = TypeVar("N", bound="OrderedSort")
 
 
 def rank(element: OrderedSort, /) -> int:

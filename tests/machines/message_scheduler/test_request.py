@@ -153,7 +153,7 @@ def test_places_are_given_out_in_order() -> None:
     clock = SimulatedClock()
     request = sent(clock)
     assert request.disconnect(A) == Failure(7, Reason.DISCONNECT, None)
-    with pytest.raises(Refused, match="schedule: places are given out in order"):
+    with pytest.raises(Refused, match="schedule: enqueue: places are given out in order"):
         request.schedule(1, False)
     assert request.schedule(2, False)
 
