@@ -7,6 +7,7 @@ Values are Python's own: sets, dicts, lists and Counters inside a machine, froze
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +22,7 @@ from lawful.spec.walk import everything
 from . import choice, helpers
 from .build import attribute, call, located, name, target, without_places
 from .stops import may_fail, mixed
-from .templates import Filled, template
+from .templates import BUILTINS, Filled, template
 
 PYTHON: dict[type[t.Type], type[Any]] = {
     t.Int: int, t.Bool: bool, t.Tuple: tuple, t.Seq: tuple, t.Set: frozenset, t.Map: FrozenMap,
