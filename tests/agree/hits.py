@@ -18,7 +18,9 @@ ALONE = {"Timer", "Part", "Param", "Ghost"}
 CONSTRUCTORS = sorted({name for row in NESTINGS for name in row} | ALONE)
 OUTCOMES = ("done", "refused", "undefined", "bounds", "asserts", "ambiguous", "ignored")
 ABSTRACT = ("Node", "Expr", "Stmt")
-LATER = ("Tick",)  # What the generator does not write yet: machines with a clock.
+# What the generator does not write yet: clocks, refinements, serial numbers and subsets.
+LATER = ("Tick", "View")
+LATER_OPERATORS = frozenset({"before", "serial_add", "serial_sub", "subsets"})
 
 
 def nodes() -> list[str]:
@@ -31,7 +33,7 @@ def wanted() -> dict[str, list[str]]:
     """What must be met at least once, by group."""
     return {
         "node": nodes(),
-        "operator": sorted(ops.TABLE) + ["map"],
+        "operator": sorted({*ops.TABLE, "map"} - LATER_OPERATORS),
         "update": sorted(f"{kind}.{op}" for kind, rows in ops.UPDATES.items() for op in rows),
         "type": CONSTRUCTORS,
         "nesting": [f"{outer}[{inner}]" for outer, inner in NESTINGS],
