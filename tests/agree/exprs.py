@@ -219,7 +219,7 @@ class Writer:
         """What stands after `in`, the type of its elements, and whether it has an order."""
         rows: list[tuple[str, t.Type, bool]] = [
             (f"range({self.rng.randint(0, 3)})", t.INT, True),
-            (f"range({self.expr(t.INT, env, 0)}, {self.rng.randint(-1, 3)})", t.INT, True),
+            (f"range(max(-3, {self.expr(t.INT, env, 0)}), {self.rng.randint(-1, 3)})", t.INT, True),
             (f"range({self.rng.randint(0, 3)}, -2, {self.rng.choice((-1, -2))})", t.INT, True),
             ("Color", t.Enum("Color", ("RED", "BLUE")), True),
             ("Node", t.Sort("Node"), False),
