@@ -5,20 +5,29 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from lawful.spec.flat import Flat
 from lawful.spec.values import World
 from lawful.spec.words import Expected
 
+from .explored import Explored
 from .results import judge
 from .search import Limits, Progress, search
 from .space import Space
 from .verdict import PropertyResult, Verdict, worst
 
-__all__ = ["CheckResult", "Limits", "Progress", "explore"]
+Engine = Literal["auto", "reference", "compiled"]
+__all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore"]
+SMALL = 20_000  # States that the reference engine explores while steps could be compiled.
+
+
+class NoEngine(Exception):
+    """The engine that was asked for does not know a construct of the machine, or is not here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +65,63 @@ def explore(
     *,
     limits: Limits | None = None,
     progress: Callable[[Progress], None] | None = None,
+    engine: Engine = "auto",
 ) -> CheckResult:
-    """Explore the machine within its scope with the reference engine.
+    """Explore the machine within its scope.
 
-    Raises `ValueError` where no initial state is within the scope: nothing would be checked.
+    `auto` begins with the reference engine and goes over to the compiled one where the machine is
+    large. Raises `ValueError` where no initial state is within the scope: nothing would be
+    checked; and `NoEngine` where the compiled engine is asked for and cannot do it.
     """
     started = time.perf_counter()
-    found = search(Space(flat, world), limits or Limits(), progress)
-    seconds = time.perf_counter() - started
+    space, limits = Space(flat, world), limits or Limits()
+    used, found = _searched(space, limits, progress, engine)
     return CheckResult(
         machine=flat.machine.name,
         scope=dict(flat.scope),
-        engine="reference",
+        engine=used,
         complete=found.complete,
         distinct=len(found.states),
         generated=found.generated,
         depth=found.depth,
         cuts=sum(found.cut_by.values()),
         cut_by=found.cut_by,
-        seconds=seconds,
+        seconds=time.perf_counter() - started,
         transitions={
             row.name: {"enabled": found.enabled[row.name], "new": found.new[row.name]}
             for row in flat.machine.transitions
         },
         properties=tuple(judge(found, expects)),
     )
+
+
+Tell = Callable[[Progress], None] | None
+
+
+def _searched(
+    space: Space, limits: Limits, progress: Tell, engine: Engine
+) -> tuple[Engine, Explored]:
+    if engine == "auto" and limits.states is not None and limits.states <= SMALL:
+        engine = "reference"
+    if engine == "auto":
+        first = search(space, dataclasses.replace(limits, states=SMALL), progress)
+        if first.complete or len(first.states) < SMALL:
+            return "reference", first
+    if engine != "reference":
+        try:
+            return "compiled", _compiled(space, limits, progress)
+        except NoEngine:
+            if engine == "compiled":
+                raise
+    return "reference", search(space, limits, progress)
+
+
+def _compiled(space: Space, limits: Limits, progress: Tell) -> Explored:
+    try:
+        from .packed import engine  # Needs numba, which not everyone has.
+    except ImportError as error:
+        raise NoEngine("the compiled engine needs numba: pip install 'lawful[check]'") from error
+    try:
+        return engine.search(space, limits, progress)
+    except engine.Unsupported as reason:
+        raise NoEngine(f"the compiled engine does not know {reason}") from reason

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from lawful.spec.explain import text
 from lawful.spec.ir import Json, PropertyKind
@@ -10,9 +10,9 @@ from lawful.spec.values import encode
 from lawful.spec.words import Expected
 
 from .boxes import State
+from .explored import Explored
 from .judged import Judged
 from .reference import Done
-from .search import Search
 from .space import Args, Edge, Space
 from .verdict import PropertyResult, Trace, TraceStep, Verdict
 from .why import stuck
@@ -26,14 +26,14 @@ UNSUPPORTED: tuple[PropertyKind, ...] = (
 )
 
 
-def judge(search: Search, expects: Mapping[str, Expected]) -> list[PropertyResult]:
+def judge(search: Explored, expects: Mapping[str, Expected]) -> list[PropertyResult]:
     """The verdict on every property, the built-in ones first."""
     rows: list[tuple[str, str]] = [(name, "built-in") for name in BUILT_IN]
     rows += [(j.name, j.kind) for j in search.space.of_kind(*JUDGED, *UNSUPPORTED)]
     return [_result(search, name, kind, expects.get(name, "holds")) for name, kind in rows]
 
 
-def _result(search: Search, name: str, kind: str, expected: Expected) -> PropertyResult:
+def _result(search: Explored, name: str, kind: str, expected: Expected) -> PropertyResult:
     expect, events = (expected, None) if isinstance(expected, str) else expected
     verdict, why, trace = _judged(search, name, kind)
     notes: tuple[str, ...] = ()
@@ -42,7 +42,7 @@ def _result(search: Search, name: str, kind: str, expected: Expected) -> Propert
     return PropertyResult(name, kind, verdict, expect, events, why, trace, notes)
 
 
-def _judged(search: Search, name: str, kind: str) -> tuple[Verdict, str, Trace | None]:
+def _judged(search: Explored, name: str, kind: str) -> tuple[Verdict, str, Trace | None]:
     found = search.failures.get(name)
     if found is not None:
         return found.verdict, found.why, _trace(search, found.at, found.edge)
@@ -55,7 +55,7 @@ def _judged(search: Search, name: str, kind: str) -> tuple[Verdict, str, Trace |
     return _unbroken(search), "", None
 
 
-def _unbroken(search: Search) -> Verdict:
+def _unbroken(search: Explored) -> Verdict:
     """What the absence of a counterexample establishes: of no states, nothing."""
     if not search.states:
         return Verdict.UNKNOWN
@@ -64,7 +64,7 @@ def _unbroken(search: Search) -> Verdict:
     return Verdict.HOLDS_WITHIN_SCOPE if search.cut_by else Verdict.HOLDS
 
 
-def _reached(search: Search, name: str) -> tuple[Verdict, str, Trace | None]:
+def _reached(search: Explored, name: str) -> tuple[Verdict, str, Trace | None]:
     """Whether the property is true somewhere for each of its values; the last one's witness."""
     unseen = search.unseen.get(name)
     if not search.states:
@@ -78,25 +78,23 @@ def _reached(search: Search, name: str) -> tuple[Verdict, str, Trace | None]:
     return Verdict.VIOLATED, f"no reachable state is one{which}", None
 
 
-def _named(search: Search, name: str) -> Judged:
+def _named(search: Explored, name: str) -> Judged:
     return next(j for j in search.space.judged if j.name == name)
 
 
-def _given(search: Search, j: Judged, args: Args) -> str:
+def _given(search: Explored, j: Judged, args: Args) -> str:
     shown = search.space.shown_args(j.row.function, args)
     return ", ".join(f"{name} = {text(value)}" for name, value in shown.items())
 
 
-def _recovered(search: Search, name: str) -> tuple[Verdict, str, Trace | None]:
+def _recovered(search: Explored, name: str) -> tuple[Verdict, str, Trace | None]:
     """From every reachable state such a state can be reached, for each of the property's values."""
-    assert search.predecessors is not None
     if not search.complete or not search.states:
         return Verdict.UNKNOWN, "not everything was explored", None
     space, j = search.space, _named(search, name)
     unknown = False
     for args in space.arguments(j.rule, search.states[0]):
-        good = [n for n, state in enumerate(search.states) if space.is_true(j.row, state, args)]
-        lost = _cannot_reach(search, good)
+        lost = _cannot_reach(search, search.true_in(j, args))
         # A step that was cut might have led back: only what cannot reach a cut either is lost.
         surely = lost & _cannot_reach(search, sorted(search.cut_from)) if lost else lost
         if surely:
@@ -109,7 +107,7 @@ def _recovered(search: Search, name: str) -> tuple[Verdict, str, Trace | None]:
     return _unbroken(search), "", None
 
 
-def _cannot_reach(search: Search, goals: list[int]) -> set[int]:
+def _cannot_reach(search: Explored, goals: Sequence[int]) -> set[int]:
     assert search.predecessors is not None
     seen, stack = set(goals), list(goals)
     while stack:
@@ -120,7 +118,7 @@ def _cannot_reach(search: Search, goals: list[int]) -> set[int]:
     return set(range(len(search.states))) - seen
 
 
-def _trace(search: Search, at: int, edge: Edge | None) -> Trace:
+def _trace(search: Explored, at: int, edge: Edge | None) -> Trace:
     """The shortest run to a state, and the step beyond it."""
     space = search.space
     if at < 0:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .boxes import State
+from .explored import Found, Parent
 from .judged import Judged
 from .reference import Done, Fault
 from .refining import Refining, refinements
@@ -40,16 +41,6 @@ class Progress:
 Start = tuple[str | None, Args]
 
 
-@dataclass(slots=True)
-class Found:
-    """A property's first failure: the state it is reached by, and the step beyond it, if any."""
-
-    at: int
-    edge: Edge | None
-    why: str
-    verdict: Verdict
-
-
 @dataclass
 class Search:
     """What a search has found so far; states and their parents by number."""
@@ -58,7 +49,7 @@ class Search:
     limits: Limits
     states: list[State] = field(default_factory=list[State])
     index: dict[State, int] = field(default_factory=dict[State, int])
-    parents: list[tuple[int, int, Args]] = field(default_factory=list[tuple[int, int, Args]])
+    parents: list[Parent] = field(default_factory=list[Parent])
     starts: dict[int, Start] = field(default_factory=dict[int, Start])
     predecessors: list[list[int]] | None = None
     cut_from: set[int] = field(default_factory=set[int])
@@ -73,6 +64,10 @@ class Search:
     depth: int = 0
     complete: bool = True
     started: float = field(default_factory=time.perf_counter)
+
+    def true_in(self, j: Judged, args: Args) -> list[int]:
+        """The numbers of the states in which a property is true for these arguments."""
+        return [n for n, state in enumerate(self.states) if self.space.is_true(j.row, state, args)]
 
 
 def search(
@@ -93,13 +88,11 @@ def search(
 def _begin(search: Search) -> None:
     """The initial states, level 1."""
     space = search.space
-    for name, args, started in space.initial():
+    for name, args, made in space.initial():
         search.generated += 1
-        outcome, outside = space.placed(started)
+        outcome, outside = space.placed(made)
         if isinstance(outcome, Fault):
-            search.failures.setdefault(
-                outcome.name, Found(-1, None, f"initial: {outcome.what}", _fault(outcome))
-            )
+            search.failures.setdefault(outcome.name, started(outcome))
             continue
         if outside is not None:
             search.cut_by[outside] += 1
@@ -114,11 +107,16 @@ def _begin(search: Search) -> None:
     search.depth = 1 if search.states else 0
 
 
+def started(outcome: Fault) -> Found:
+    """An initial state that is none."""
+    return Found(-1, None, f"initial: {outcome.what}", _fault(outcome))
+
+
 def _fault(outcome: Fault) -> Verdict:
     return Verdict.UNDEFINED if outcome.name == "undefined" else Verdict.VIOLATED
 
 
-def _discover(search: Search, state: State, parent: tuple[int, int, Args]) -> int:
+def _discover(search: Search, state: State, parent: Parent) -> int:
     number = len(search.states)
     search.index[state] = number
     search.states.append(state)
@@ -153,13 +151,17 @@ def _witness(search: Search, j: Judged, number: int) -> None:
 
 
 def _fail(search: Search, j: Judged, failing: Failing, found: Found) -> None:
+    search.failures[j.name] = told(search.space, j, failing, found)
+
+
+def told(space: Space, j: Judged, failing: Failing, found: Found) -> Found:
+    """A failure with its verdict, and with what the reference engine says of it."""
     where = f"{failing.where}: " if failing.where else ""
     if failing.undefined is not None:
         found.verdict, found.why = Verdict.UNDEFINED, f"{where}undefined: {failing.undefined}"
     else:
-        said = failure_of(search.space.reference, j.row, failing.own, failing.args)
-        found.why = f"{where}{said}"
-    search.failures[j.name] = found
+        found.why = f"{where}{failure_of(space.reference, j.row, failing.own, failing.args)}"
+    return found
 
 
 def _refine(
@@ -237,7 +239,7 @@ def _expand(search: Search, number: int) -> None:
             search.cut_from.add(number)
         else:
             _follow(search, number, edge, edge.outcome)
-    if not admitted and not _may_rest(search, state):
+    if not admitted and not may_rest(space, state):
         why = "no transition is enabled"
         _note(search, "deadlock", Found(number, None, why, Verdict.VIOLATED))
 
@@ -246,11 +248,11 @@ def _note(search: Search, name: str, found: Found) -> None:
     search.failures.setdefault(name, found)
 
 
-def _may_rest(search: Search, state: State) -> bool:
-    machine = search.space.machine
-    if machine.deadlock_ok:
+def may_rest(space: Space, state: State) -> bool:
+    """Whether a state without an enabled transition is no deadlock."""
+    if space.machine.deadlock_ok:
         return True
-    return any(search.space.failing(j, state) is None for j in search.space.of_kind("terminal"))
+    return any(space.failing(j, state) is None for j in space.of_kind("terminal"))
 
 
 def _follow(search: Search, number: int, edge: Edge, outcome: Done) -> None:

@@ -88,7 +88,7 @@ def _check(commands_: Commands) -> None:
         "--scope", action="append", default=[], metavar="KEY=VALUE|NAME",
         help="a bound (Node=4, Nat=0..7, beans=100) or a named scope",
     )
-    parser.add_argument("--engine", choices=("auto", "reference"), default="auto")
+    parser.add_argument("--engine", choices=("auto", "reference", "compiled"), default="auto")
     parser.add_argument("--first", action="store_true", help="stop at the first violation")
     parser.add_argument("--max-states", type=_positive, metavar="N")
     parser.add_argument("--max-seconds", type=_seconds, metavar="S")

@@ -53,11 +53,11 @@ def _checked(cls: type[Machine], given: argparse.Namespace) -> tuple[str, Json, 
         try:
             result = explore.explore(
                 flat, resolved.world, targets.expectations(cls, given.scope), limits=limits,
-                progress=lambda p: tell(
+                engine=given.engine, progress=lambda p: tell(
                     f"{p.distinct:,} states, depth {p.depth}, {p.frontier:,} waiting"
                 ),
             )
-        except ValueError as error:
+        except (ValueError, explore.NoEngine) as error:
             raise OutOfReach(str(error)) from error
     result = _only(result, given.only)
     answer = report.check_json(result, cls.lawful.fingerprint.whole, time.perf_counter() - began)

@@ -1,0 +1,1 @@
+"""The compiled explorer: states as packed words, one generated transition function, numba."""

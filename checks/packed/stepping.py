@@ -1,0 +1,340 @@
+"""The generated module of a machine within its scope: `expand`, which makes all steps of a state.
+
+`expand(w, store, at, out, info, room)` reads the packed state whose words begin at `store[at]`,
+judges it, takes every step that is admitted in it, and writes the packed states that it leads to
+into `out`, with the numbers of their rules behind them. It gives their number, or -1 where `out`
+has no room for more. What else it found is in `info`, cleared before; `Layout` says where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.flat import Flat, Rule
+from lawful.spec.values import World
+from lawful.spec.walk import everything
+
+from ..judged import Judged
+from ..space import Space
+from .arguments import argument
+from .body import Body
+from .checking import broken, outside
+from .codec import OUTSIDE
+from .coding import code
+from .defaults import Defaulted
+from .judging import Judging, params
+from .kinds import (
+    Table,
+    Unsupported,
+    Whole,
+    card,
+    elements,
+    offsets,
+    stride,
+    width,
+)
+from .layout import Layout
+from .made import plain
+from .module import Module
+from .prelude import ESCAPE
+from .slots import Slot, slots
+from .writing import BOUNDS, BROKEN, REFUSED, STATUS, Program, Value
+
+CUT = 7  # The status of a step that leaves the scope.
+MOST_PAIRS = 1 << 16  # Arguments of an event that several transitions serve.
+
+
+class Stepping:
+    """Writes the module; `source` is its text, `expand` the name of its entry."""
+
+    def __init__(self, flat: Flat, world: World, space: Space) -> None:
+        if any(p.kind == "refines" for p in flat.machine.properties):
+            raise Unsupported("a refinement")
+        self.flat = flat
+        self.space = space
+        self.machine = flat.machine
+        self.codec = Defaulted(flat, world, space.reference)
+        self.whole = self.codec.machine(self.machine.name)
+        self.size = width(self.whole)
+        self.slots: tuple[Slot, ...] = slots(self.whole)
+        self.words = self.slots[-1].word + 1 if self.slots else 1
+        self.program = Program(self.codec, self.size + 1, self.size)
+        self.original = self.program.frame(self.size)
+        self.module = Module(self.codec, space.reference, self.program)
+        self.judged = [j for j in space.judged if j.kind in ("invariant", "step_property")]
+        self.seen = [(j, self._values(j)) for j in space.reachables]
+        self.marks = [(j, self._values(j)) for j in space.of_kind("recoverable")]
+        self.layout = Layout(
+            len(flat.rules), self._cuts(), tuple(j.name for j in self.judged),
+            sum(count for _, count in self.seen), sum(count for _, count in self.marks),
+        )
+        self.judging = Judging(self.module, self.layout, self.original)
+        self._write()
+
+    def _cuts(self) -> tuple[str, ...]:
+        names = [name for name, _, _ in self._bounded(self.whole, "", 0)]
+        names += [c.name for c in self.machine.of_kind("constraint")]
+        return tuple(dict.fromkeys(names))
+
+    def _values(self, j: Judged) -> int:
+        """How many values the parameters of a property have."""
+        count = 1
+        for plan, (_, declared) in zip(j.rule.plans, params(j.row), strict=True):
+            count *= elements(self.codec.kind(declared, plan.type))
+        return count
+
+    # The module.
+
+    def _write(self) -> None:
+        f = Body(self.program, module=self.module, machine=self.machine, me="0")
+        f.lines.append("def expand(w, store, at, out, info, room):")
+        self._unpack(f)
+        f.line(f"w[{self.size}] = 0")
+        f.line(f"copy(w, {self.original}, 0, {self.size})")
+        for number, j in enumerate(self.judged):
+            if j.kind == "invariant":
+                f.line(f"{self.judging.judge(j, number)}(w, info)")
+        self.judging.witnesses(f, [*self.seen, *self.marks])
+        f.line("n = 0")
+        settle = self._settle()
+        shared = self._shared()
+        for number, rule in enumerate(self.flat.rules):
+            taker = self._rule(number, rule, settle, shared.get(number))
+            f.line(f"n = {taker}(w, out, info, n, room)")
+            f.line("if n < 0: return n")
+        self._rest(f)
+        f.line("return n")
+        self.program.texts.append("\n".join(f.lines))
+
+    def _unpack(self, f: Body) -> None:
+        for word in range(self.words):
+            f.line(f"p{word} = store[at + {word}]")
+        for s in self.slots:
+            if not s.bits:
+                f.line(f"w[{s.cell}] = {s.low}")
+                continue
+            text = f"(p{s.word} >> {s.shift} & {(1 << s.bits) - 1})"
+            f.line(f"w[{s.cell}] = {text}{f' + {s.low}' if s.low else ''}")
+
+    def _packed(self, f: Body) -> None:
+        """The words of the state in `w` written to `out`."""
+        f.line(f"if n >= room: return -1")  # noqa: F541  # Reads like its neighbours.
+        for word in range(self.words):
+            parts = [
+                f"(w[{s.cell}]{f' - {s.low}' if s.low else ''}) << {s.shift}"
+                for s in self.slots if s.word == word and s.bits
+            ]
+            f.line(f"out[n * {self.words} + {word}] = {' | '.join(f'({p})' for p in parts) or 0}")
+
+    def _rest(self, f: Body) -> None:
+        """A state without a step is a deadlock, unless it may rest."""
+        if self.machine.deadlock_ok:
+            return
+        f.line(f"copy(w, 0, {self.original}, {self.size})")
+        with f.block(f"if info[{self.layout['admitted']}] == 0:"):
+            f.line("rests = 0")
+            for j in self.space.of_kind("terminal"):
+                f.line("true = 1")
+                self.judging.each_false(f, j, "true = 0")
+                f.line("if true: rests = 1")
+            f.line(f"if not rests: info[{self.layout['deadlock']}] = 1")
+
+    # Rules.
+
+    def _shared(self) -> dict[int, tuple[int, int]]:
+        """For rules of an event that several serve: where the arguments taken are noted, and how
+        many cells the first of them has to clear."""
+        found: dict[int, tuple[int, int]] = {}
+        for event in self.machine.events:
+            serving = self.machine.serving(event.name)
+            if len(serving) < 2 or event.choice:
+                continue
+            numbers = [i for i, r in enumerate(self.space.rules) if r[1] in serving]
+            count = 1
+            for plan, (_, declared) in zip(
+                self.flat.rules[numbers[0]].plans, event.params, strict=True
+            ):
+                count *= elements(self.codec.kind(declared, plan.type))
+            if count > MOST_PAIRS:
+                raise Unsupported("an event of several transitions with so many arguments")
+            at = self.program.frame(count)
+            found.update((n, (at, count if n == numbers[0] else 0)) for n in numbers)
+        return found
+
+    def _rule(
+        self, number: int, rule: Rule, settle: str, shared: tuple[int, int] | None
+    ) -> str:
+        """A function that takes one transition for all its arguments."""
+        row = self.machine.transition(rule.name)
+        name = f"rule_{plain(rule.name)}_{number}"
+        f = self.judging.function(name, "w, out, info, n, room")
+        # Where a plan has no value, or cannot be gone through, the reference engine is asked.
+        f.stopped = f"info[{self.layout['escaped']}] = 1; return n"
+        if shared is not None and shared[1]:
+            f.line(f"clear(w, {shared[0]}, {shared[1]})")
+        self._source(f, row)
+        with ExitStack() as stack:
+            values: list[Value] = []
+            for plan, (param, declared) in zip(rule.plans, row.function.params, strict=True):
+                value = argument(f, stack, plan, self.codec.kind(declared, plan.type))
+                f.env[param] = value
+                values.append(value)
+            values = [f.passed(v) for v in values]
+            made = self.module.transition(self.machine, row, tuple(v.kind for v in values), True)
+            status = f.temporary()
+            call = f"{made.name}({', '.join(('w', '0', *(v.text for v in values)))})"
+            f.line(f"{status} = {call}")
+            with f.block(f"if {status} == {REFUSED}:"):
+                if not refuses_unchanged(row):
+                    f.line(f"copy(w, 0, {self.original}, {self.size})")
+                    f.line(f"w[{self.size}] = 0")
+            with f.block("else:"):
+                if shared is not None:
+                    self._noted(f, shared[0], values)
+                f.line(f"n = {settle}(w, out, info, n, room, {status}, {number})")
+                f.line("if n < 0: return n")
+        f.line("return n")
+        self.program.texts.append("\n".join(f.lines))
+        return name
+
+    def _source(self, f: Body, row: ir.Transition) -> None:
+        """The source read once, where no argument decides whose it is."""
+        control = row.control
+        simple = isinstance(control, ir.Field) and isinstance(control.of, ir.Self)
+        if row.source is None or control is None or not simple:
+            return
+        now = f.value(control).text
+        assert isinstance(control.type, t.Enum)
+        numbers = [control.type.members.index(name) for name in row.source]
+        f.line(f"if {' and '.join(f'{now} != {n}' for n in numbers) or 'True'}: return n")
+
+    def _noted(self, f: Body, at: int, values: Sequence[Value]) -> None:
+        number = "0"
+        for value in values:
+            number = f.hold(f"{number} * {card(value.kind)} + {code(f, value)}")
+        place = f.hold(f"{at} + {number}")
+        ambiguous = self.layout["fault"] + STATUS.index("ambiguous")
+        f.line(f"if w[{place}] != 0: info[{ambiguous}] = 1")
+        f.line(f"w[{place}] = 1")
+
+    # Settling a step.
+
+    def _settle(self) -> str:
+        """What becomes of a step that was not refused."""
+        steps = [
+            (n, self.judging.judge(j, n)) for n, j in enumerate(self.judged)
+            if j.kind == "step_property"
+        ]
+        check = self._check()
+        f = self.judging.function("settle", "w, out, info, n, room, status, rule")
+        put = self.layout
+        f.line(f"info[{put['admitted']}] += 1")
+        f.line(f"info[{put['enabled']} + rule] += 1")
+        f.line(f"if status == 0: status = {check}(w, info)")
+        with f.block("if status == 0:"):
+            for _, name in steps:
+                f.line(f"{name}(w, info)")
+            self._packed(f)
+            f.line(f"out[room * {self.words} + n] = rule")
+            f.line("n += 1")
+        with f.block(f"elif status == {CUT}:"):
+            f.line(f"info[{put['cut']}] += 1")
+        with f.block(f"elif status == {ESCAPE}:"):
+            f.line(f"info[{put['escaped']}] = 1")
+        with f.block("else:"):
+            f.line(f"info[{put['fault']} + status] = 1")
+        f.line(f"copy(w, 0, {self.original}, {self.size})")
+        f.line(f"w[{self.size}] = 0")
+        f.line("return n")
+        self.program.texts.append("\n".join(f.lines))
+        return "settle"
+
+    def _check(self) -> str:
+        """Whether the state after a step keeps the bounds of its types, then those of the scope."""
+        f = self.judging.function("check", "w, info")
+        out = f"w[{self.size}]"
+        rows = list(self._bounded(self.whole, "", 0))
+        declared = [test for _, tests, _ in rows for test in tests]
+        if declared:
+            f.line(f"if {' or '.join(declared)}: return {BOUNDS}")
+        f.line(f"if {out} == {BROKEN}: return {BOUNDS}")
+        # The reference engine knows which variable it was, and by which bounds.
+        f.line(f"if {out} == {OUTSIDE}: return {ESCAPE}")
+        for name, _, tests in rows:
+            if tests:
+                with f.block(f"if {' or '.join(tests)}:"):
+                    self._cut(f, name)
+        for j in self.space.of_kind("constraint"):
+            with ExitStack() as stack:
+                bound, _ = self.judging.bound(f, stack, j)
+                status, value = self.judging.asked(f, j, self.machine, "0", bound)
+                f.line(f"if {status} != 0: return {ESCAPE}")
+                with f.block(f"if not {value}:"):
+                    self._cut(f, j.name)
+        self.judging.close(f)
+        return "check"
+
+    def _cut(self, f: Body, name: str) -> None:
+        f.line(f"info[{self.layout['cut_by'] + self.layout.cuts.index(name)}] += 1")
+        f.line(f"return {CUT}")
+
+    def _bounded(
+        self, whole: Whole, prefix: str, at: int, guard: str = ""
+    ) -> list[tuple[str, list[str], list[str]]]:
+        """For each variable, parts' ones by `part.variable`: tests that it breaks its type's
+        bounds, and tests that it is outside the scope. `guard`: only if that is there."""
+        found: list[tuple[str, list[str], list[str]]] = []
+        variables = {v.name for v in self.codec.machines[str(whole.type)].variables}
+        kinds = [k for _, k in whole.fields]
+        for (name, kind), place in zip(whole.fields, offsets(kinds, at), strict=True):
+            if isinstance(kind, Whole):
+                found += self._bounded(kind, f"{prefix}{name}.", place, guard)
+            elif isinstance(kind, Table) and isinstance(kind.value, Whole):
+                for i in range(elements(kind.key)):
+                    begin = place + i * stride(kind)
+                    there = guard if kind.total else f"{guard}w[{begin}] != 0 and "
+                    inside = begin + (not kind.total)
+                    found += self._bounded(kind.value, f"{prefix}{name}.", inside, there)
+            elif name in variables:
+                tests = (broken(kind, str(place)), outside(kind, str(place)))
+                worse, more = ([f"({guard}{x})" if guard else x for x in row] for row in tests)
+                found.append((prefix + name, worse, more))
+        return found
+
+
+def refuses_unchanged(row: ir.Transition) -> bool:
+    """Whether a refusal comes before anything was changed."""
+    if row.timer is not None:
+        return False
+    changed = False
+    for stmt in row.function.body:
+        inside = list(everything((stmt,)))
+        if any(isinstance(node, CALLS) for node in inside):
+            return False
+        changes = any(_changes(node) for node in inside)
+        if any(isinstance(node, GUARDS) for node in inside) and (
+            changed or (changes and isinstance(stmt, ir.Branch | ir.Loop))
+        ):
+            return False
+        changed = changed or changes
+    return True
+
+
+def _changes(node: ir.Node) -> bool:
+    match node:
+        case ir.Assign(target=ir.Local()):
+            return False
+        case ir.Assign() | ir.Update():
+            return True
+        case _:
+            return False
+
+
+CALLS = (ir.Step, ir.Do, ir.Base)
+GUARDS = (ir.Require, ir.Refuse, ir.Needed)
+
+
+__all__ = ["Stepping"]

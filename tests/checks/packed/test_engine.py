@@ -1,0 +1,240 @@
+"""The compiled search establishes what the reference search does: counts, verdicts, traces."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from annotated_types import Interval
+
+from lawful import Machine, Nat, Scope, invariant, require, transition
+from lawful.checks import explore as exploring
+from lawful.checks.explore import CheckResult, Engine, Limits, NoEngine, explore
+from lawful.checks.packed import core
+from lawful.checks.packed.memory import Memory
+from lawful.checks.packed.slots import pack, unpack
+from lawful.checks.packed.stepping import Stepping
+from lawful.checks.reference import Done, Fault
+from lawful.checks.space import Space
+from lawful.machines.unicast.system import LinkAsSeed, LinkFixed
+from lawful.spec.lower import lower
+from lawful.spec.resolve import resolve
+from tests.checks import conforming, machines, small
+from tests.checks.families import Hub
+from tests.classics.alternating_bit import AlternatingBit
+from tests.classics.jugs import Jugs
+from tests.classics.peterson import Peterson
+from tests.classics.two_phase import TwoPhase
+
+from .beside import flat_of
+
+EVERY = (
+    AlternatingBit, Jugs, Peterson, TwoPhase, small.Cell, conforming.Faults, conforming.Seats,
+    machines.Stuck, machines.Rests, machines.Twice, machines.Pruned, machines.Several,
+    machines.Trap,
+)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+def explored(cls: type[Machine], engine: Engine, **limits: Any) -> CheckResult:
+    flat, resolved = flat_of(cls)
+    return explore(flat, resolved.world, resolved.expects, engine=engine, limits=Limits(**limits))
+
+
+def established(result: CheckResult) -> dict[str, Any]:
+    """All but the time taken, and which of the shortest traces is shown."""
+    rows = {f.name: getattr(result, f.name) for f in dataclasses.fields(result)}
+    del rows["engine"], rows["seconds"], rows["properties"]
+    rows["cut_by"] = dict(result.cut_by)
+    rows["transitions"] = {n: row["enabled"] for n, row in result.transitions.items()}
+    rows["verdicts"] = [
+        (p.name, p.verdict, None if p.trace is None else len(p.trace.steps))
+        for p in result.properties
+    ]
+    return rows
+
+
+def both_establish_the_same(cls: type[Machine]) -> None:
+    mine, theirs = explored(cls, "compiled"), explored(cls, "reference")
+    assert mine.engine == "compiled"
+    assert established(mine) == established(theirs)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")  # Hashes wrap.
+@pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
+def test_both_establish_the_same(cls: type[Machine], monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of it as plain Python: compiling takes longer than so small machines."""
+    monkeypatch.setattr(core, "compiled", core.interpreted)
+    for name in ("search", "follow", "find", "rebuild", "mixed"):
+        monkeypatch.setattr(core, name, getattr(core, name).py_func)
+    both_establish_the_same(cls)
+
+
+@pytest.mark.parametrize("cls", [AlternatingBit, machines.Trap], ids=lambda cls: cls.__name__)
+def test_both_establish_the_same_compiled(cls: type[Machine]) -> None:
+    both_establish_the_same(cls)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
+def test_all_of_them_compiled(cls: type[Machine]) -> None:
+    both_establish_the_same(cls)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("cls", [LinkAsSeed, LinkFixed], ids=lambda cls: cls.__name__)
+def test_both_establish_the_same_of_a_system(cls: type[Machine]) -> None:
+    both_establish_the_same(cls)
+
+
+def test_a_large_machine_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exploring, "SMALL", 100)
+    resolved = resolve(TwoPhase)
+    flat = lower(resolved.machine, Scope(RM=6))
+    found = explore(flat, resolved.world, {}, engine="auto")
+    assert (found.engine, found.distinct, found.complete) == ("compiled", 50_816, True)
+
+
+def test_small_machines_are_not_compiled() -> None:
+    assert explored(TwoPhase, "auto").engine == "reference"
+
+
+def test_a_search_can_be_stopped() -> None:
+    found = explored(Jugs, "compiled", states=10)
+    assert not found.complete
+    assert 10 <= found.distinct < 16
+
+
+def test_what_it_does_not_know_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    flat, resolved = flat_of(Hub)
+    with pytest.raises(NoEngine, match="does not know the parameter limit of a part"):
+        explore(flat, resolved.world, {}, engine="compiled")
+    monkeypatch.setattr(exploring, "SMALL", 10)
+    limits = Limits(states=20)
+    assert explore(flat, resolved.world, {}, limits=limits).engine == "reference"
+
+
+def test_compiled_steps_are_kept(tmp_path: Path) -> None:
+    first, again = explored(Jugs, "compiled"), explored(Jugs, "compiled")
+    assert established(first) == established(again)
+    (folder,) = (tmp_path / "lawful" / "steps").iterdir()
+    assert (folder / "compiled").exists()
+
+
+def test_without_a_place_to_keep_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert explored(Jugs, "compiled").distinct == 16
+
+
+LARGEST = 2**61
+Wide = Annotated[int, Interval(ge=-(2**61), le=2**61)]
+EDGES = (0, 1, -1, 2**31, -(2**31), 2**32 + 5, 2**61, -(2**61), 2**60 - 1)
+
+
+class Edges(Machine):
+    """Integers at the ends of what a cell holds."""
+
+    a: Wide = 0
+    b: Wide = 0
+    c: Wide = 0
+
+    @transition()
+    def add(self) -> None:
+        self.c = self.a + self.b
+
+    @transition()
+    def double(self) -> None:
+        self.c = self.a + self.a + self.a + self.a - self.b
+
+    @transition()
+    def subtract(self) -> None:
+        self.c = self.a - self.b
+
+    @transition()
+    def multiply(self) -> None:
+        self.c = self.a * self.b
+
+    @transition()
+    def divide(self) -> None:
+        self.c = self.a // self.b
+
+    @transition()
+    def remain(self) -> None:
+        self.c = self.a % self.b
+
+    @transition()
+    def turn(self) -> None:
+        self.c = abs(self.a) + -self.b
+
+    @transition()
+    def least(self) -> None:
+        self.c = min(self.a, self.b, max(self.a, 3))
+
+    @invariant
+    def near(self) -> bool:
+        return self.c < LARGEST
+
+
+def test_integers_at_the_ends_of_a_cell() -> None:
+    """Through machine code: what does not fit is the reference's, what fits is right."""
+    resolved = resolve(Edges)
+    flat = lower(resolved.machine, Scope())
+    space = Space(flat, resolved.world)
+    stepping = Stepping(flat, resolved.world, space)
+    memory = Memory(stepping)
+    expand = core.compiled(stepping.program.source)
+    pairs = [(a, b) for a in EDGES for b in EDGES]
+    random.Random(1).shuffle(pairs)
+    left = 0
+    for a, b in pairs:
+        state = (a, b, 0)
+        arrays = memory.arrays
+        cells = stepping.codec.encode(stepping.whole, state)
+        arrays.store[: memory.words] = pack(stepping.slots, cells)
+        arrays.info[:] = 0
+        count = expand(arrays.w, arrays.store, 0, arrays.out, arrays.info, memory.room)
+        if arrays.info[stepping.layout["escaped"]]:
+            left += 1
+            continue
+        made = {
+            (int(arrays.out[memory.room * memory.words + e]), *unpack(
+                stepping.slots, arrays.out[e * memory.words : (e + 1) * memory.words]
+            ))
+            for e in range(count)
+        }
+        edges = list(space.edges(state))
+        wanted = {
+            (e.rule, *e.outcome.state) for e in edges
+            if isinstance(e.outcome, Done) and e.cut is None
+        }
+        assert made == wanted
+        faults = {e.outcome.name for e in edges if isinstance(e.outcome, Fault)}
+        assert bool(arrays.info[stepping.layout["fault"] + 4]) == ("bounds" in faults)
+    assert 0 < left < len(pairs)
+
+
+class Counted(Machine):
+    """A machine of many states and one step between them."""
+
+    n: Nat = 0
+
+    @transition()
+    def go(self, by: Nat) -> None:
+        require(by > 0, "forward")
+        self.n += by
+
+    scope = Scope(Nat=range(0, 4), n=range(0, 20_000))
+
+
+def test_cuts_are_counted_by_the_variable() -> None:
+    mine, theirs = explored(Counted, "compiled"), explored(Counted, "reference")
+    assert established(mine) == established(theirs)
+    assert (mine.distinct, mine.cuts, dict(mine.cut_by)) == (20_000, 6, {"n": 6})

@@ -1,0 +1,46 @@
+"""The generated steps do what the reference engine says, on every machine of the tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from lawful import Machine
+from lawful.checks.packed.kinds import Unsupported
+from lawful.spec.errors import DeclarationError
+from tests.checks.test_agreement import MACHINES
+from tests.spec import texts
+from tests.spec.test_python import ACCEPTED
+
+from .beside import compared
+
+# What the compiled engine does not do; the reference engine is asked instead.
+UNSUPPORTED = {
+    "a Number as a Index",
+    "a clock",
+    "a set or map over unboundedly many values",
+    "int in Serial(bits=3) | None",
+    "the parameter limit of a part",
+}
+
+
+def agree(cls: type[Machine], limit: int) -> None:
+    try:
+        found = compared(cls, limit)
+    except Unsupported as reason:
+        assert str(reason) in UNSUPPORTED
+        pytest.skip(str(reason))
+    assert found.differences == ()
+    assert found.states > 0
+
+
+@pytest.mark.parametrize("cls", MACHINES, ids=lambda cls: cls.__name__)
+def test_machines(cls: type[Machine]) -> None:
+    try:
+        agree(cls, 20)
+    except DeclarationError as error:
+        pytest.skip(f"without a scope: {error.problems[0].number}")
+
+
+@pytest.mark.parametrize(("title", "text"), ACCEPTED, ids=[row[0] for row in ACCEPTED])
+def test_texts(title: str, text: str) -> None:
+    agree(texts.machine(text), 20)
