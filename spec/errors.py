@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import linecache
 import unicodedata
 from collections.abc import Iterable
@@ -161,3 +162,17 @@ def nearest(name: str, known: Iterable[str], otherwise: str = "correct the name"
     """How to mend a name that nothing has: the known one that is most like it."""
     found = difflib.get_close_matches(name, sorted(known), 1)
     return f"write {found[0]}" if found else otherwise
+
+
+def misused(function: object, found: str, rewrite: str) -> DeclarationError:
+    """The error for a decorator with its parentheses where it has none, or without."""
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        file, line = code.co_filename, code.co_firstlineno
+    else:
+        caller = inspect.stack(context=0)[2]
+        file, line = caller.filename, caller.lineno
+    width = len(linecache.getline(file, line).rstrip())
+    indent = width - len(linecache.getline(file, line).strip())
+    place = Place(file, line, indent, line, width)
+    return DeclarationError([Problem("L105", place, found, rewrite, f"write {rewrite}")])

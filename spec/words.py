@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import inspect
 import itertools
-import linecache
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import (
@@ -19,17 +17,21 @@ from typing import (
     ClassVar,
     Literal,
     NoReturn,
+    ParamSpec,
     TypeVar,
     dataclass_transform,
     overload,
 )
 
-from .errors import DeclarationError, Place, Problem
+from .errors import misused
 from .sorting import in_order
 
 T = TypeVar("T")
 K = TypeVar("K")
+P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
+Judges = TypeVar("Judges", bound=Callable[..., bool])
+Leads = TypeVar("Leads", bound=Callable[..., tuple[bool, bool]])
 N = TypeVar("N", bound="OrderedSort")
 
 
@@ -257,32 +259,26 @@ def _property(kind: str) -> Callable[[F], F]:
     return mark
 
 
-def misused(function: object, found: str, rewrite: str) -> DeclarationError:
-    """The error for a decorator with its parentheses where it has none, or without."""
-    code = getattr(function, "__code__", None)
-    if code is not None:
-        file, line = code.co_filename, code.co_firstlineno
-    else:
-        caller = inspect.stack(context=0)[2]
-        file, line = caller.filename, caller.lineno
-    width = len(linecache.getline(file, line).rstrip())
-    indent = width - len(linecache.getline(file, line).strip())
-    place = Place(file, line, indent, line, width)
-    return DeclarationError([Problem("L105", place, found, rewrite, f"write {rewrite}")])
+def _judging(kind: str) -> Callable[[Judges], Judges]:
+    return _property(kind)
+
+
+def _leading(kind: str) -> Callable[[Leads], Leads]:
+    return _property(kind)
 
 
 initial = _property("initial")
-invariant = _property("invariant")
-step_property = _property("step_property")
-reachable = _property("reachable")
-recoverable = _property("recoverable")
-eventually = _property("eventually")
-eventually_always = _property("eventually_always")
-infinitely_often = _property("infinitely_often")
-leads_to = _property("leads_to")
-terminal = _property("terminal")
-assume = _property("assume")
-constraint = _property("constraint")
+invariant = _judging("invariant")
+step_property = _judging("step_property")
+reachable = _judging("reachable")
+recoverable = _judging("recoverable")
+eventually = _judging("eventually")
+eventually_always = _judging("eventually_always")
+infinitely_often = _judging("infinitely_often")
+leads_to = _leading("leads_to")
+terminal = _judging("terminal")
+assume = _judging("assume")
+constraint = _judging("constraint")
 
 
 # Of the machine and at most four parameters; written out, for checkers infer a lambda's from it.
@@ -331,7 +327,7 @@ def needed(value: T | None, why: str, /) -> T:
     _inside("needed")
 
 
-def can(transition: Callable[..., Any], /, *args: Any) -> bool:
+def can(transition: Callable[P, object], /, *args: P.args, **named: P.kwargs) -> bool:
     """Whether calling that transition of a part would not be refused."""
     _inside("can")
 
