@@ -12,6 +12,7 @@ from .declare import Declared, declared
 from .errors import Place, Problems, a, nearest
 from .ghosts import ghosts_are_not_read
 from .members import Members
+from .starting import starts_are_whole
 from .ticks import with_ticks
 from .walk import everything, inlined, statements, written
 from .words import Expected
@@ -214,5 +215,6 @@ RULES: tuple[Rule, ...] = (
     clocks_fit,
     ghosts_are_not_read,
     parts_begin_where_they_are_made,
+    starts_are_whole,
     _everything_has_a_type,
 )
