@@ -20,7 +20,7 @@ from . import arguments, guards
 from .alarms import due_timers, fireable
 from .build import assign, located, name
 from .choice import at_one_instant
-from .effects import Eraser, Reach, Writes, all_names, only_reads
+from .effects import Eraser, Reach, Writes, all_names, assigned, only_reads
 from .emit import Names
 from .header import Header
 from .method import MOST_RETURNS, Method
@@ -306,7 +306,9 @@ class Compiler:
             f = served[0].function
             body = self.erased(f)
             returns = sum(isinstance(s, ir.Return) for s in statements(body))
-            if returns <= MOST_RETURNS:
+            # Where it is refused the arguments are still to be told, as they were given.
+            lost = assigned(body) & {n for n, _ in f.params}
+            if returns <= MOST_RETURNS and not lost:
                 inline = served[0], body
         emitter = Method(self.names, self.called, self.plan.fields, way)
         made = emitter.body(inline, watched)

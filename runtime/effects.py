@@ -98,6 +98,18 @@ class Reach:
         return self.known[key]
 
 
+def assigned(body: Iterable[ir.Stmt]) -> set[str]:
+    """The locals that a body assigns: what its caller gave may be gone."""
+    found: set[str] = set()
+    for stmt in statements(body):
+        match stmt:
+            case ir.Loop(names=keys) | ir.Unpack(names=keys):
+                found.update(keys)
+            case _:
+                found.update(p.name for p in written(stmt) if isinstance(p, ir.Local))
+    return found
+
+
 def in_place(stmt: ir.Stmt) -> tuple[str, ...]:
     """The variables whose containers the statement changes where they stand."""
     found: dict[str, None] = {}

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.walk import everything
+from lawful.spec.walk import everything, replaced
 
 from . import guards, whole
 from .build import all_of, assign, call, compare, if_, located, name
-from .effects import variable_of
+from .effects import assigned, variable_of
 from .step import Body
 
 
@@ -25,10 +25,20 @@ class Header:
     def __init__(self, body: Body, transition: ir.Transition) -> None:
         self.body = body
         self.transition = transition
+        gone = assigned(transition.function.body)
+        read = everything((transition.control,)) if transition.target is not None else ()
+        # The arguments that lead to the control state, where the body puts others in their place.
+        self.kept = {
+            each.name: body.names.local(f"given_{each.name}")
+            for each in read
+            if isinstance(each, ir.Local) and each.name in gone
+        }
 
     def guards(self) -> list[ast.stmt]:
         """Source, then timer, which is disarmed."""
-        out = self.looks(frozenset())
+        out: list[ast.stmt] = []
+        out += (assign(name(mine), name(given)) for given, mine in self.kept.items())
+        out += self.looks(frozenset())
         if self.transition.timer is not None:
             out += self._write(self.transition.timer, ast.Constant(None))
         return [located(s, self.transition.place) for s in out]
@@ -109,11 +119,18 @@ class Header:
         tr = self.transition
         if tr.target is None or tr.control is None:
             return []
-        states = self._states(tr.control, tr.target)
+        control = replaced(tr.control, self._as_given)
+        assert isinstance(control, ir.Expr)
+        states = self._states(control, tr.target)
         if len(states) == 1:
-            return self._write(tr.control, states[0])
+            return self._write(control, states[0])
         b = self.body
-        tests = [compare(b.expr(tr.control), ast.IsNot(), state) for state in states]
+        tests = [compare(b.expr(control), ast.IsNot(), state) for state in states]
         allowed = ast.Tuple([ast.Constant(s) for s in tr.target], ast.Load())
-        missed = call(b.use(whole.off_target), b.expr(tr.control), allowed)
+        missed = call(b.use(whole.off_target), b.expr(control), allowed)
         return [if_(all_of(tests), ast.Raise(missed, None))]
+
+    def _as_given(self, node: ir.Node) -> ir.Node | None:
+        if isinstance(node, ir.Local) and node.name in self.kept:
+            return ir.Local(node.place, node.type, self.kept[node.name])
+        return None

@@ -23,11 +23,11 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.bounds import bounded
 from lawful.spec.errors import Place
-from lawful.spec.walk import statements, written
 
 from . import choice, whole
 from .arguments import suspicious
 from .build import assign, attribute, call, compare, if_, name, outside
+from .effects import assigned
 from .emit import Names
 from .header import Header
 from .plan import Way
@@ -95,7 +95,7 @@ class Method:
 
     def step(self, tr: ir.Transition, body: tuple[ir.Stmt, ...]) -> list[ast.stmt]:
         """Guards, body, target and bounds."""
-        sure = {n for n, _ in self.way.params} - _assigned(body)
+        sure = {n for n, _ in self.way.params} - assigned(body)
         emitter = Body(self.names, self.functions, self.state, self.plain, sure)
         header = Header(emitter, tr)
 
@@ -155,15 +155,3 @@ class Method:
         if isinstance(self.way.output, t.Int) and isinstance(value, ast.Name):
             test = outside(lambda: name(value.id), self.way.output)
         yield judge if test is None else if_(test, judge)
-
-
-def _assigned(body: tuple[ir.Stmt, ...]) -> set[str]:
-    """The locals that a body assigns: what its caller gave may be gone."""
-    found: set[str] = set()
-    for stmt in statements(body):
-        match stmt:
-            case ir.Loop(names=keys) | ir.Unpack(names=keys):
-                found.update(keys)
-            case _:
-                found.update(p.name for p in written(stmt) if isinstance(p, ir.Local))
-    return found
