@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from . import ir, tree
 from . import types as t
 from .context import Body, Resolver, unpacked
@@ -48,8 +50,8 @@ def _pairs(b: Body, node: tree.Pairs, expected: t.Type | None) -> ir.Expr:
     return ir.Op(node.place, t.Map(key, value, mutable=True, total=total), "map", tuple(args))
 
 
-def _complete(keys: list[ir.Expr], kind: t.Type) -> bool:
-    """Whether a map written out has every key of a finite type."""
+def _complete(keys: Sequence[ir.Expr], kind: t.Type) -> bool:
+    """Whether keys that are written out are all of a finite type."""
     given = {key.value for key in keys if isinstance(key, ir.Const)}
     match kind:
         case t.Enum(members=members):
@@ -151,7 +153,7 @@ def _collides(bound: tuple[ir.Clause, ...], key: ir.Expr, element: ir.Expr) -> b
 
 
 def _all_keys(bound: tuple[ir.Clause, ...], key: ir.Expr, kind: t.Type) -> bool:
-    """Whether a map comprehension has every key there is: it goes through all of a sort or enum."""
+    """Whether a map comprehension has every key there is: it goes through all of a type."""
     if len(bound) != 1 or bound[0].conditions or len(bound[0].names) != 1:
         return False
     over = bound[0].over
@@ -159,6 +161,8 @@ def _all_keys(bound: tuple[ir.Clause, ...], key: ir.Expr, kind: t.Type) -> bool:
         return False
     if isinstance(over, ir.Domain):
         return over.type == t.Iter(kind, t.ordered(over.type))
+    if isinstance(over, ir.Op) and over.op in ("tuple", "list", "set"):
+        return _complete(over.args, kind)
     total = isinstance(over.type, t.Map) and over.type.total and over.type.key == kind
     return total or _whole_range(over, kind)
 

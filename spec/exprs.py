@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import ir, tree
+from . import ir, tree, tuples
 from . import types as t
 from .constants import constant
 from .context import MISSING, Body, Resolver
@@ -95,8 +95,11 @@ def iterable(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
     static = b.static(node)
     if isinstance(static, type) and not isinstance(node, tree.Apply):
         kind = b.scene.annotation(static, node.place, b.names)
-        if isinstance(kind, t.Sort | t.Enum | t.Bool):
-            ordered = isinstance(kind, t.Enum) or (isinstance(kind, t.Sort) and kind.ordered)
+        if isinstance(kind, t.Bool):
+            b.problem("L203", node.place, "bool", "a collection", "write (False, True)")
+            return b.wrong(node.place), kind
+        if isinstance(kind, t.Sort | t.Enum):
+            ordered = isinstance(kind, t.Enum) or kind.ordered
             return ir.Domain(node.place, t.Iter(kind, ordered)), kind
     found = looked_through(expr(b, node))
     if isinstance(found.type, t.Unknown):
@@ -262,8 +265,8 @@ def _subscript(b: Body, node: tree.Subscript, expected: t.Type | None) -> ir.Exp
         case t.Seq(item=item):
             return ir.Item(node.place, item, of, expr(b, node.key, t.INT))
         case t.Tuple(items=items):
-            at = node.key.value if isinstance(node.key, tree.Literal) else None
-            if isinstance(at, int) and -len(items) <= at < len(items):
+            at = _written(node.key)
+            if at is not None and -len(items) <= at < len(items):
                 const = ir.Const(node.key.place, t.INT, at)
                 return ir.Item(node.place, items[at], of, const)
             b.problem(
@@ -279,8 +282,25 @@ def _subscript(b: Body, node: tree.Subscript, expected: t.Type | None) -> ir.Exp
     return b.wrong(node.place)
 
 
+def _written(node: tree.Expression) -> int | None:
+    """The integer that is written out here, if one is."""
+    value = node.value if isinstance(node, tree.Literal) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def _cut(b: Body, node: tree.Cut, expected: t.Type | None) -> ir.Expr:
     of = expr(b, node.of)
+    if isinstance(of.type, t.Tuple):
+        bounds = [None if end is None else _written(end) for end in (node.low, node.high)]
+        told = bounds.count(None) == (node.low, node.high).count(None)
+        found = tuples.cut(node.place, of, bounds[0], bounds[1]) if told else None
+        if found is not None:
+            return found
+        b.problem(
+            "L203", node.place, f"a slice of {of.type}", "literal bounds and an item between them",
+            "write out which items: (x[0], x[1])",
+        )
+        return b.wrong(node.place)
     if not isinstance(of.type, t.Seq):
         b.problem("L203", node.place, str(of.type), "a list or tuple", "slice one of these")
         return b.wrong(node.place)
@@ -292,12 +312,16 @@ def _cut(b: Body, node: tree.Cut, expected: t.Type | None) -> ir.Expr:
 
 def _conditional(b: Body, node: tree.Conditional, expected: t.Type | None) -> ir.Expr:
     test = truth(b, node.test)
+    # Where a set stands the other side of an operation may be meant: it need not be as mutable.
+    value = infer if isinstance(expected, t.Set) else expr
     with b.without_hoisting():
         with b.knowing(facts_if(test, True)):
-            then = expr(b, node.then, expected)
+            then = value(b, node.then, expected)
         with b.knowing(facts_if(test, False)):
-            other = expr(b, node.other, expected)
-    kind = expected or join(b, node.place, (then.type, other.type))
+            other = value(b, node.other, expected)
+    kinds = then.type, other.type
+    fitting = expected is not None and all(t.fits(kind, expected) for kind in kinds)
+    kind = expected if expected is not None and fitting else join(b, node.place, kinds)
     return ir.If(node.place, kind, test, then, other)
 
 

@@ -67,8 +67,7 @@ def _or_default(b: Body, node: tree.Apply, kind: str) -> ir.Expr:
     else:
         over, item = _values(b, argument)
     item = t.widened(ranking.compared(b, node.place, (item,), kind))
-    with b.without_hoisting():
-        other = exprs.expr(b, default)
+    other = exprs.expr(b, default)
     result = exprs.join(b, node.place, (item, other.type))
     return ir.Op(node.place, result, f"{kind}_or", (over, other))
 
@@ -84,8 +83,7 @@ def _next(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     made = comprehension(b, generator, "first", inside)
     if not isinstance(made.type, t.Seq):
         return made
-    with b.without_hoisting():
-        other = exprs.expr(b, node.args[1], expected)
+    other = exprs.expr(b, node.args[1], expected)
     other = declared(b, other, made.type.item)
     kind = expected or exprs.join(b, node.place, (made.type.item, other.type))
     return ir.Op(node.place, kind, "first_or", (made, other))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import ir, serials, tree
+from . import ir, serials, tree, tuples
 from . import types as t
 from .context import Body, Resolver
 from .errors import Place, a
@@ -36,6 +36,10 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
             if left.type.mutable == right.type.mutable:
                 return ir.Op(place, left.type, "concat", sides)
             misfit(b, right.place, right.type, left.type)
+        case (t.Tuple() | t.Seq(mutable=False), t.Tuple() | t.Seq(mutable=False)) if (
+            op == "+" and (joined := tuples.chained(place, left, right))
+        ):
+            return joined
         case (t.Unknown(), _) | (_, t.Unknown()):
             pass
         case _:

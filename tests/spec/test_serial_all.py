@@ -75,7 +75,7 @@ REST = """\
             self.bag[3] += 1 if self.part.n == 0 else 2
         @invariant
         def any_sorted(self) -> bool:
-            return sorted(self.bag) == [] or all(b or not b for b in bool)
+            return sorted(self.bag) == [] or all(b or not b for b in (False, True))
     """
 
 
