@@ -81,6 +81,80 @@ def test_the_command_line_answers_as_with_the_source(
     assert answers[0] == answers[1]
 
 
+ABSTRACT = """
+from lawful import Machine, Nat, Param, Scope, assume, require, transition
+from .help import twice
+from .kinds import Node
+
+
+class Counter(Machine):
+    n: Nat = 0
+    seen: frozenset[Node] = frozenset()
+    most: Param[Nat] = 3
+
+    @assume
+    def some(self) -> bool:
+        return self.most > 0
+
+    @transition()
+    def count(self, who: Node) -> None:
+        require(twice(self.n) < twice(self.most), "enough")
+        self.n += 1
+        self.seen = self.seen | {who}
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 5), Node=2, most=(2,))
+"""
+REFINING = """
+from lawful import Machine, Nat, Scope, refines, require, transition
+from .abstract import Counter
+from .kinds import Conn, Node
+
+
+class Halves(Machine):
+    halves: Nat = 0
+    told: dict[Node, Conn] = {}
+
+    @transition()
+    def half(self, who: Node) -> None:
+        require(self.halves < 4, "full")
+        self.halves += 2
+        self.told[who] = Conn.CLOSED
+
+    @refines(Counter)
+    def counts(self) -> Counter:
+        return Counter.lawful.state(n=self.halves // 2, seen=frozenset(self.told), most=2)
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 5), Node=2)
+"""
+REFINED = """
+from pkg.kinds import Node
+from pkg.refining import Halves
+
+halves = Halves()
+halves.half(Node("a"))
+print(halves.counts(), Halves.lawful.fingerprint)
+"""
+
+
+def test_a_machine_that_refines_another_is_shipped_with_it(tmp_path: Path) -> None:
+    home = package(tmp_path / "src")
+    for module, text in (("abstract", ABSTRACT), ("refining", REFINING)):
+        (home / "pkg" / f"{module}.py").write_text(text, encoding="utf-8")
+        told(run(home, "-m", "lawful", "freeze", f"pkg.{module}"))
+    away = compiled(home, tmp_path / "app")
+    here, there = told(run(home, "-c", REFINED)), told(run(away, "-c", REFINED))
+    assert here == there and here.startswith("Counter(n=1, seen=frozenset({Node('a')}), most=2) ")
+    check = json.loads(told(run(away, "-m", "lawful", "check", "pkg.refining", "--json", "-")))
+    rows = [(row["name"], row["verdict"]) for row in check["machines"][0]["properties"]]
+    assert ("counts", "holds") in rows and check["machines"][0]["distinct"] == 6
+    path = home / "pkg" / "abstract.py"
+    path.write_text(ABSTRACT.replace("self.n += 1", "self.n += 2"), encoding="utf-8")
+    stale = run(compiled(home, tmp_path / "stale"), "-c", REFINED)
+    assert stale.returncode == 1 and "L110 what was frozen is not of this code" in stale.stderr
+
+
 def test_a_zip_holds_it_too(shipped: tuple[Path, Path], tmp_path: Path) -> None:
     _, away = shipped
     archive = Path(shutil.make_archive(str(tmp_path / "app"), "zip", away))
