@@ -24,6 +24,7 @@ from .orders import first, folded, ranked
 from .passing import any_time, armed_by, ticks_left
 
 Env = dict[str, Any]
+Code = Callable[[Env], Any]
 SELF = ""  # The key of the machine itself in an environment: no local has this name.
 
 
@@ -88,9 +89,6 @@ NAMES: Mapping[str, Any] = {
 }
 
 
-Code = Callable[[Env], Any]
-
-
 class Meaning:
     """Evaluates expressions of one machine and its parts.
 
@@ -117,6 +115,8 @@ class Meaning:
         self.stopped: Any = None if self.counting else False  # What a timer is that does not run,
         self.armed: Callable[[float], Any] = armed_by(machine)  # and one that was started.
         self.left: Callable[[Any], str] = ticks_left if self.counting else any_time
+        # The elements of a sort in their order; None where nobody says which there are.
+        self.in_rank: Callable[[t.Type], tuple[Any, ...] | None] = self.elements
         self._codes: dict[int, tuple[ir.Expr, Code]] = {}
 
     def eval(self, e: ir.Expr, env: Env) -> Any:
@@ -279,7 +279,7 @@ def _item(m: Meaning, e: ir.Item) -> Code:
 
 
 def _op(m: Meaning, e: ir.Op) -> Code:
-    by_rank = ranked(e, m.elements)
+    by_rank = ranked(e, m.elements, m.in_rank)
     function = by_rank or operator(e.op, len(e.args))
     codes = [m.code(arg) for arg in e.args]
     if by_rank is None and (e.op not in ops.TABLE or not ops.TABLE[e.op].partial):
@@ -340,7 +340,7 @@ def _comp(m: Meaning, e: ir.Comp) -> Code:
         assert e.key is not None
         key = m.code(e.key)
         return lambda env: FrozenMap({key(i): element(i) for i in m.clauses(clauses, env)})
-    fold = folded(e, FOLDS[kind], m.elements)
+    fold = folded(e, FOLDS[kind], m.in_rank)
     if kind in ("all", "any", "first") and all(t.ordered(c.over.type) for c in clauses):
         return lambda env: fold(element(i) for i in m.clauses(clauses, env))
 

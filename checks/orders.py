@@ -13,6 +13,7 @@ from lawful.spec import types as t
 from lawful.spec.ranks import order_of, ring
 
 Elements = Callable[[t.Type], tuple[Any, ...]]
+Known = Callable[[t.Type], tuple[Any, ...] | None]
 Order = Callable[[Any], Any]
 COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
@@ -22,8 +23,11 @@ OR_DEFAULT: dict[str, Callable[..., Any]] = {"min_or": min, "max_or": max}
 STEPS = {"successor": 1, "predecessor": -1}
 
 
-def ranked(e: ir.Op, elements: Elements) -> Callable[..., Any] | None:
-    """The function of an operator that asks for ranks; None for all others."""
+def ranked(e: ir.Op, elements: Elements, known: Known) -> Callable[..., Any] | None:
+    """The function of an operator that asks for ranks; None for all others.
+
+    `known` may give None: what is only compared goes by text then.
+    """
     first = e.args[0].type if e.args else t.NOTHING
     if e.op == "rank" or e.op in STEPS:
         return functools.partial(_on_ring, elements, first, STEPS.get(e.op))
@@ -31,13 +35,13 @@ def ranked(e: ir.Op, elements: Elements) -> Callable[..., Any] | None:
     if kind is None or not t.by_rank(kind):
         return None
     if e.op in COMPARED:
-        return functools.partial(_compared, COMPARED[e.op], order_of(kind, elements))
+        return functools.partial(_compared, COMPARED[e.op], order_of(kind, known))
     if e.op == "sorted":
-        return functools.partial(_sorted, order_of(kind, elements))
+        return functools.partial(_sorted, order_of(kind, known))
     if e.op in OR_DEFAULT:
-        return functools.partial(_or_default, OR_DEFAULT[e.op], order_of(kind, elements))
+        return functools.partial(_or_default, OR_DEFAULT[e.op], order_of(kind, known))
     if e.op in CHOSEN:
-        return functools.partial(_least, CHOSEN[e.op], order_of(kind, elements))
+        return functools.partial(_least, CHOSEN[e.op], order_of(kind, known))
     return None
 
 
@@ -68,8 +72,8 @@ def first(items: Iterable[Any]) -> tuple[Any, ...]:
     return tuple(itertools.islice(items, 1))
 
 
-def folded(e: ir.Comp, fold: Callable[..., Any], elements: Elements) -> Callable[..., Any]:
+def folded(e: ir.Comp, fold: Callable[..., Any], known: Known) -> Callable[..., Any]:
     """`min` or `max` of a comprehension's elements by their ranks, where they have any."""
     if e.kind in ("min", "max") and t.by_rank(e.element.type):
-        return functools.partial(fold, key=order_of(e.element.type, elements))
+        return functools.partial(fold, key=order_of(e.element.type, known))
     return fold

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
+from lawful.runtime.effects import erased, ghosts_of, only_reads
 from lawful.spec import bounds, ir, serial, walk
 from lawful.spec import types as t
 from lawful.spec.ir import Json
@@ -58,8 +59,11 @@ class Stepper:
         self.universe: Universe = {}
         self.world = World.made_of(machine.types)
         self.fingerprint = serial.fingerprints(machine).behaviour
-        self.reference = Reference(machine, self.world)
+        # Ghosts are erased when a machine runs, and no journal tells of them.
+        self.reference = Reference(erased(machine), self.world)
         self.reference.domains = self._domain
+        # As at run time: without a universe the elements of an ordered sort compare as text.
+        self.reference.in_rank = lambda sort: self.universe.get(str(sort))
         self.rows = {row.name: row for row in machine.transitions}
         self.events = {row.name: row for row in machine.events}
         self.serving = {name: machine.serving(name) for name in self.events}
@@ -140,7 +144,14 @@ class Stepper:
     def ended(self, state: State) -> bool:
         """Whether an instance may rest here for ever."""
         terminal = self.machine.of_kind("terminal")
-        return not terminal or any(self._holds(p, state) for p in terminal)
+        ghosts = ghosts_of(self.machine)
+        told = [p for p in terminal if only_reads(self.machine, ghosts, p.name)]
+        if not terminal or any(self._holds(p, state) for p in told):
+            return True
+        if len(told) < len(terminal):
+            untold = next(p.name for p in terminal if p not in told)
+            raise Unreplayable(f"{untold} reads a ghost, of which no journal tells")
+        return False
 
     def _holds(self, p: ir.Property, state: State) -> bool:
         try:

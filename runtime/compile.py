@@ -20,7 +20,7 @@ from . import arguments, guards
 from .alarms import due_timers, fireable
 from .build import assign, located, name
 from .choice import at_one_instant
-from .effects import Eraser, Reach, Writes, all_names, assigned, only_reads
+from .effects import Eraser, Reach, Writes, all_names, assigned, ghosts_of, only_reads
 from .emit import Names
 from .header import Header
 from .method import MOST_RETURNS, Method
@@ -71,10 +71,7 @@ class Compiler:
         m = resolved.machine
         self.machine = m
         self.resolved = resolved
-        self.ghosts = {
-            each.name: frozenset(v.name for v in each.variables if v.ghost)
-            for each in (m, *m.parts)
-        }
+        self.ghosts = ghosts_of(m)
         self.reach = Reach(m, self.ghosts[m.name])
         helpers = [*m.functions, *(p.function for p in m.properties)]
         params = {f.name: tuple(kind for _, kind in f.params) for f in helpers}

@@ -218,6 +218,35 @@ class Eraser:
         return False
 
 
+def ghosts_of(machine: ir.Machine) -> dict[str, frozenset[str]]:
+    """The ghosts of a machine and its parts, by the machines' names."""
+    whole = (machine, *machine.parts)
+    return {each.name: frozenset(v.name for v in each.variables if v.ghost) for each in whole}
+
+
+def erased(machine: ir.Machine) -> ir.Machine:
+    """The machine as it runs: nothing assigns its ghosts, which keep their places and hold None."""
+    ghosts = ghosts_of(machine)
+
+    def body(f: ir.Function) -> ir.Function:
+        return dataclasses.replace(f, body=Eraser(ghosts).body(f.body))
+
+    def row(tr: ir.Transition) -> ir.Transition:
+        return dataclasses.replace(tr, function=body(tr.function))
+
+    def bare(v: ir.Variable) -> ir.Variable:
+        return dataclasses.replace(v, type=t.NOTHING, initial=None) if v.ghost else v
+
+    def one(m: ir.Machine) -> ir.Machine:
+        return dataclasses.replace(
+            m, variables=tuple(map(bare, m.variables)), initials=tuple(map(body, m.initials)),
+            transitions=tuple(map(row, m.transitions)), bases=tuple(map(row, m.bases)),
+            functions=tuple(map(body, m.functions)),
+        )
+
+    return dataclasses.replace(one(machine), parts=tuple(map(one, machine.parts)))
+
+
 def all_names(machine: ir.Machine) -> set[str]:
     """Every name that a body of the user's may use."""
     found: set[str] = set()

@@ -13,9 +13,11 @@ from typing import Annotated, Any
 import pytest
 
 from lawful import (
+    Ghost,
     Machine,
     Nat,
     Opaque,
+    OrderedSort,
     Param,
     Refused,
     Sort,
@@ -138,6 +140,41 @@ class Shelf(Machine):
         self.marks = {n: not self.marks[n] for n in Node}
 
 
+class Tier(OrderedSort):
+    """A row of seats."""
+
+
+class Hall(Machine):
+    """Its ghosts go out of their bounds, and read where nothing is; it compares rows."""
+
+    front: Tier | None = None
+    taken: dict[Tier, Nat] = {}
+    left: Ghost[Nat] = 2
+    last: Ghost[Nat] = 0
+
+    @transition()
+    def take(self, row: Tier) -> Tier:
+        seen = self.taken.get(row, 0)
+        self.last = self.taken[row]
+        self.taken[row] = seen + 1
+        self.left -= 1
+        self.front = min(self.taken)
+        require(self.front <= row, "before all others")
+        return max((each for each in self.taken), default=row)
+
+    @terminal
+    def many(self) -> bool:
+        return len(self.taken) > 1
+
+
+class Full(Hall):
+    """Whether it may rest is told by a ghost, too."""
+
+    @terminal
+    def full(self) -> bool:
+        return self.left == 0
+
+
 def attempt(call: Callable[..., object], *args: object) -> bool:
     try:
         call(*args)
@@ -243,6 +280,25 @@ def test_a_sort_is_iterated_where_its_elements_are_told(tmp_path: Path) -> None:
     assert judged(written(path, rows), Shelf).verdicts["deviates"] == 1
     rows[0]["universe"] = 7
     assert judged(written(path, rows), Shelf).verdicts["quarantined"] == 1
+
+
+@pytest.mark.parametrize("cls", [Hall, Full])
+@pytest.mark.parametrize("universe", [{}, {Tier: ["z", "y"]}])
+def test_ghosts_are_not_judged_and_rows_without_a_universe_go_by_text(
+    cls: type[Hall], universe: dict[type[Sort], list[str]], tmp_path: Path
+) -> None:
+    path, hall = tmp_path / "j.jsonl", cls(universe=universe)
+    y, z = Tier("y"), Tier("z")
+    with Journal(path) as journal:
+        journal.attach(hall, instance="h")
+        assert (hall.take(y), hall.take(y)) == (y, y)
+        journal.flush()
+        if cls is Full:  # Not over yet, unless a ghost says so.
+            assert judged(path, cls).verdicts["inconclusive"] == 1
+        assert hall.take(z) == (y if universe else z)
+        assert hall.front == (z if universe else y)
+    result = judged(path, cls)
+    assert result.verdicts["fits"] == 1 and result.exit_code == 0
 
 
 def test_what_is_legal_is_what_the_executor_says(tmp_path: Path) -> None:
