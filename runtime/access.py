@@ -289,7 +289,7 @@ def fingerprint_of(plan: Plan) -> Fingerprints:
     """The fingerprints of a machine, computed once."""
     if plan.fingerprint is None:
         of = plan.resolved
-        said: tuple[object, ...] = of.scopes, of.expects, of.fairness
+        said: tuple[object, ...] = of.scopes, of.expects
         if of.machine.abstracts:
             said = *said, abstract_scopes(of)
         plan.fingerprint = fingerprints(plan.machine, said)

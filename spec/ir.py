@@ -1,7 +1,7 @@
 """The typed IR: what every engine reads.
 
     Machine    := name, variables, parameters, transitions, events, ignores, initials,
-                  properties, functions, parts, scopes, expects
+                  properties, functions, parts, fairness
     Transition := name, event, header(source, target, of, timer), Function
     Function   := params, body: Stmt*, output
 
@@ -381,8 +381,8 @@ class Ignore(Node):
 
 PropertyKind = Literal[
     "invariant", "step_property", "reachable", "recoverable", "terminal", "assume", "constraint",
-    "eventually", "eventually_always", "infinitely_often", "leads_to", "refines",
-]
+    "eventually", "eventually_always", "infinitely_often", "leads_to", "refines"]
+Fair = tuple[Literal["weak", "strong"], tuple[str, ...], tuple[str, ...]]  # Transitions, `each`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,9 +397,8 @@ class Property(Node):
 
 @dataclass(frozen=True, slots=True)
 class Machine(Node):
-    """A resolved machine. `types`: every enum, sort, opaque and record that it uses; `bases`:
-    the ancestors' transitions that `super()` reaches; `functions`: helpers; `parts`: machines
-    inside it; `abstracts`: what it refines."""
+    """A resolved machine. `types`: enums, sorts, opaques and records; `bases`: the ancestors'
+    transitions that `super()` reaches; `functions`: helpers; `abstracts`: what it refines."""
 
     name: str
     module: str
@@ -417,6 +416,7 @@ class Machine(Node):
     types: tuple[Type, ...]
     deadlock_ok: bool
     abstracts: tuple[Machine, ...] = ()
+    fairness: tuple[Fair, ...] = ()
 
     def transition(self, name: str) -> Transition:
         """The transition of that name; KeyError if there is none."""

@@ -10,10 +10,10 @@ from .beginnings import parts_begin_where_they_are_made
 from .clocks import clocks_fit
 from .declare import Declared, declared
 from .errors import Place, Problems, a, nearest
+from .fairness import fairness_fits
 from .ghosts import ghosts_are_not_read
 from .members import Members
 from .starting import starts_are_whole
-from .ticks import with_ticks
 from .walk import everything, inlined, statements, written
 from .words import Expected
 
@@ -171,29 +171,6 @@ def _property_names(machine: ir.Machine, whole: ir.Machine) -> Iterator[str]:
             yield from (f"{v.name}.{name}" for name in names)
 
 
-def _fairness_names(machine: ir.Machine, members: Members, problems: Problems) -> None:
-    if members.fairness is None:
-        return
-    steps = with_ticks(machine).transitions
-    known = {row.name: [n for n, _ in row.function.params] for row in steps}
-    place = declared(members.chain[-1]).place("fairness")
-    for group in members.fairness.groups:
-        for name in group.names:
-            if name not in known:
-                problems.add(
-                    "L217", place, f"fairness of {name}", f"one of {', '.join(known)}",
-                    nearest(name, known),
-                )
-                continue
-            for each in group.each or ():
-                if each not in known[name]:
-                    problems.add(
-                        "L217", place, f"each {each} of {name}",
-                        f"one of {', '.join(known[name])}" if known[name] else "no parameter",
-                        nearest(each, known[name]),
-                    )
-
-
 def _everything_has_a_type(machine: ir.Machine, members: Members, problems: Problems) -> None:
     """What was refused has a problem of its own; nothing else without a type may get past."""
     for node in () if problems.found else everything([machine]):
@@ -211,7 +188,7 @@ RULES: tuple[Rule, ...] = (
     _ignores_fit,
     _drops_name_members,
     _expectations_fit,
-    _fairness_names,
+    fairness_fits,
     clocks_fit,
     ghosts_are_not_read,
     parts_begin_where_they_are_made,

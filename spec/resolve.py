@@ -13,6 +13,7 @@ from .annotations import TypeReader
 from .context import MISSING, Body, Mode, Scene, Shape, Signature
 from .declare import Declaration, Names, declared
 from .errors import Place, Problems, a
+from .fairness import fairness_of
 from .fields import RESOLVING, Fields, example, inside_class
 from .headers import Headers
 from .legal import judge
@@ -22,7 +23,7 @@ from .signatures import Signatures
 from .values import World
 from .views import judge_abstract
 from .walk import acts
-from .words import Fairness, Ignored, Scope
+from .words import Ignored, Scope
 
 EXPRESSIONS = {**exprs.ROWS, **operators.ROWS, **comps.ROWS, tree.Apply: calls.call}
 
@@ -38,7 +39,6 @@ class Resolved:
     parts: dict[str, type[Declaration]]
     scopes: dict[str, Scope]
     expects: dict[str, Any]
-    fairness: Fairness | None
 
 
 def resolve(cls: type[Declaration]) -> Resolved:
@@ -62,7 +62,7 @@ def _thawed(cls: type[Declaration]) -> Resolved:
     machine, world, m = found.machine(cls.__module__), found.world(), gather(cls)
     found.judge(outline_of(cls, world))
     parts = found.classes("parts")
-    return Resolved(machine, world, parts, m.scopes, m.expects, m.fairness)
+    return Resolved(machine, world, parts, m.scopes, m.expects)
 
 
 class _Resolver:
@@ -115,9 +115,7 @@ class _Resolver:
         judge(machine, self.members, self.problems)
         self.problems.stop_if_any()
         world, m = self.reader.world(), self.members
-        return Resolved(
-            machine, world, dict(self.reader.parts), m.scopes, m.expects, m.fairness
-        )
+        return Resolved(machine, world, dict(self.reader.parts), m.scopes, m.expects)
 
     def _part(self, name: str, cls: type[Declaration]) -> None:
         """Take in a machine that a field is."""
@@ -317,12 +315,13 @@ class _Resolver:
         functions = self._made_functions()
         inner = {p.name: p for r in self.parts.values() for p in (r.machine, *r.machine.parts)}
         statement = declared(self.cls).tree
-        return ir.Machine(
+        machine = ir.Machine(
             statement.place, self.name, self.cls.__module__, statement.doc, variables, parameters,
             tuple(transitions), events, ignores, tuple(initials), tuple(properties), functions,
             tuple(self.bases.values()), tuple(inner.values()), self._types(inner),
             self.members.deadlock_ok, tuple(self.abstracts.values()),
         )
+        return replace(machine, fairness=fairness_of(machine, self.members))
 
     def _types(self, inner: Mapping[str, ir.Machine]) -> tuple[t.Type, ...]:
         """The enums, sorts, opaques and records of the machine and its parts."""

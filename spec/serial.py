@@ -29,7 +29,7 @@ from . import ir
 from . import types as t
 from .errors import NOWHERE, Place
 from .ir import Json
-from .words import Expect, Fairness, Scope
+from .words import Expect, Scope
 
 FORMAT = "lawful-ir"
 FLAT = "lawful-flat"
@@ -282,7 +282,7 @@ def _wrong(found: str) -> NoReturn:
 
 
 def fingerprints(machine: ir.Machine, said: Any = None) -> Fingerprints:
-    """The three fingerprints; `said` is what else is said about checking: scopes, fairness."""
+    """The three fingerprints; `said` is what else is said about checking: scopes, expectations."""
     machines = (machine, *sorted(machine.parts, key=lambda part: part.name))
     salt: list[Json] = [FORMAT, VERSION, machine.name]
     shape: list[Json] = [*salt, *_with_types(_Essence(machines), _shape, machines)]
@@ -368,7 +368,8 @@ def _behaviour(essence: _Essence, machine: ir.Machine) -> Json:
 
 def _whole(essence: _Essence, machine: ir.Machine) -> Json:
     properties = essence.rows(machine, machine.properties)
-    out: list[Json] = [_behaviour(essence, machine), properties, machine.deadlock_ok]
+    fairness = sorted((essence.value(group) for group in machine.fairness), key=canonical)
+    out: list[Json] = [_behaviour(essence, machine), properties, machine.deadlock_ok, fairness]
     abstracts = sorted(machine.abstracts, key=lambda abstract: abstract.name)
     for abstract in abstracts:
         assumed = essence.rows(abstract, abstract.of_kind("assume"))
@@ -377,7 +378,7 @@ def _whole(essence: _Essence, machine: ir.Machine) -> Json:
 
 
 def _said(said: Any) -> Json:
-    """Scopes, expectations and fairness as JSON; their values are those of the vocabulary."""
+    """Scopes and expectations as JSON; their values are those of the vocabulary."""
     content = said  # Of a type that no pattern below narrows.
     match said:
         case enum.Enum():
@@ -397,8 +398,6 @@ def _said(said: Any) -> Json:
             return {"scope": _said(said.bounds), "expects": _said(said.expects)}
         case Expect():
             return {"expect": _said(said.verdicts)}
-        case Fairness():
-            return {"fairness": _said(said.groups)}
         case _ if dataclasses.is_dataclass(said):
             named = {f.name: getattr(said, f.name) for f in dataclasses.fields(said)}
             return {"is": type(said).__name__, "fields": _said(named)}

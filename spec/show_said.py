@@ -5,30 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from . import ir
+from .fairness import shared
 from .formula import quoted
 from .resolve import Resolved
 from .show import machine
-from .words import Expect, Fairness, Group, Scope
+from .words import Expect, Scope
 
 
 def declaration(found: Resolved) -> str:
     """The whole declaration as a module's text."""
     said: list[list[str]] = []
-    if found.fairness is not None:
-        said.append([f"fairness = {_fairness(found.fairness)}"])
+    if found.machine.fairness:
+        groups = (_group(found.machine, group) for group in found.machine.fairness)
+        said.append([f"fairness = Fairness({', '.join(groups)})"])
     if found.expects:
         said.append([f"expects = Expect({_keywords(found.expects)})"])
     said += [[f"{name} = {_scope(scope)}"] for name, scope in found.scopes.items()]
     return machine(found.machine, said)
 
 
-def _fairness(fairness: Fairness) -> str:
-    return f"Fairness({', '.join(map(_group, fairness.groups))})"
-
-
-def _group(group: Group) -> str:
-    each = "" if group.each is None else f", each={_plain(group.each)}"
-    return f"{group.strength.capitalize()}({', '.join(map(quoted, group.names))}{each})"
+def _group(machine: ir.Machine, group: ir.Fair) -> str:
+    strength, names, each = group
+    said = f", each={_plain(each)}" if each or shared(machine, names) else ""
+    return f"{strength.capitalize()}({', '.join(map(quoted, names))}{said})"
 
 
 def _scope(scope: Scope) -> str:

@@ -179,7 +179,7 @@ class Header:
     target: tuple[enum.Enum, ...] | None = None
     of: str | None = None
     timer: str | None = None
-    fair: str | None = None
+    fair: Literal["weak", "strong"] | None = None
     choice: bool = False
     refines: type[Any] | None = None
 

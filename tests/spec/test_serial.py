@@ -214,7 +214,7 @@ def test_what_is_said_about_checking_counts_for_the_whole() -> None:
     assert len({f.whole for f in found}) == 4
     assert len({(f.shape, f.behaviour) for f in found}) == 1
     resolved = declaration.SenderEntryFixed.lawful.resolved
-    said = (resolved.scopes, resolved.expects, resolved.fairness)
+    said = (resolved.scopes, resolved.expects)
     assert serial.fingerprints(machine, said) == serial.fingerprints(machine, said)
     with pytest.raises(TypeError, match="does not belong"):
         serial.fingerprints(machine, object())
