@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from .boxes import State
+from .graph import Graph
 from .judged import Judged
 from .space import Args, Edge, Space
 from .verdict import Verdict
@@ -42,6 +43,11 @@ class Explored(Protocol):
     @property
     def predecessors(self) -> Sequence[Sequence[int]] | None:
         """For each state those with a step to it; None where nobody needs them."""
+        ...
+
+    @property
+    def graph(self) -> Graph | None:
+        """The steps between states; None where no property asks what happens for ever."""
         ...
 
     @property

@@ -83,8 +83,19 @@ def counterexample(p: PropertyResult) -> list[str]:
     if p.trace is not None:
         lines += [INDENT + line for line in trace_text(p.trace)]
     if p.notes:
-        lines += [f"{INDENT}there, every transition is refused"]
+        lines += [INDENT + _heading(p.trace)]
     return lines + [f"{INDENT}       {note}" for note in p.notes]
+
+
+def _heading(trace: Trace | None) -> str:
+    """What the notes under a counterexample are about."""
+    if trace is None or trace.loop is None:
+        return "there, every transition is refused"
+    first, last = trace.loop + 1, len(trace)
+    if first > last:
+        return "then nothing more happens, and that is fair"
+    again = f"event {first}" if first == last else f"events {first} to {last}"
+    return f"then {again} again and again, and that is fair"
 
 
 def trace_text(trace: Trace) -> list[str]:

@@ -5,54 +5,52 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lawful.spec.explain import text
-from lawful.spec.ir import Json, PropertyKind
-from lawful.spec.values import encode
+from lawful.spec.ir import PropertyKind
 from lawful.spec.words import Expected
 
-from .boxes import State
 from .explored import Explored
+from .forever import shown
 from .judged import Judged
+from .liveness import LIVENESS, NoLabel, violation
 from .reference import Done
-from .space import Args, Edge, Space
-from .verdict import PropertyResult, Trace, TraceStep, Verdict
+from .runs import trace_of
+from .space import Args, Edge
+from .verdict import PropertyResult, Trace, Verdict
 from .why import stuck
 
 BUILT_IN = ("deadlock", "bounds", "asserts", "undefined", "ambiguous")
 JUDGED: tuple[PropertyKind, ...] = (
     "invariant", "step_property", "reachable", "recoverable", "refines",
 )
-UNSUPPORTED: tuple[PropertyKind, ...] = (
-    "eventually", "eventually_always", "infinitely_often", "leads_to",
-)
+Answer = tuple[Verdict, str, Trace | None, tuple[str, ...]]
 
 
 def judge(search: Explored, expects: Mapping[str, Expected]) -> list[PropertyResult]:
     """The verdict on every property, the built-in ones first."""
     rows: list[tuple[str, str]] = [(name, "built-in") for name in BUILT_IN]
-    rows += [(j.name, j.kind) for j in search.space.of_kind(*JUDGED, *UNSUPPORTED)]
+    rows += [(j.name, j.kind) for j in search.space.of_kind(*JUDGED, *LIVENESS)]
     return [_result(search, name, kind, expects.get(name, "holds")) for name, kind in rows]
 
 
 def _result(search: Explored, name: str, kind: str, expected: Expected) -> PropertyResult:
     expect, events = (expected, None) if isinstance(expected, str) else expected
-    verdict, why, trace = _judged(search, name, kind)
-    notes: tuple[str, ...] = ()
+    verdict, why, trace, notes = _judged(search, name, kind)
     if name == "deadlock" and verdict is Verdict.VIOLATED:
         notes = stuck(search.space, search.states[search.failures[name].at])
     return PropertyResult(name, kind, verdict, expect, events, why, trace, notes)
 
 
-def _judged(search: Explored, name: str, kind: str) -> tuple[Verdict, str, Trace | None]:
+def _judged(search: Explored, name: str, kind: str) -> Answer:
     found = search.failures.get(name)
     if found is not None:
-        return found.verdict, found.why, _trace(search, found.at, found.edge)
-    if kind in UNSUPPORTED:
-        return Verdict.UNKNOWN, f"{kind} is not checked by this engine", None
+        return found.verdict, found.why, _trace(search, found.at, found.edge), ()
+    if kind in LIVENESS:
+        return _live(search, _named(search, name))
     if kind == "reachable":
-        return _reached(search, name)
+        return *_reached(search, name), ()
     if kind == "recoverable":
-        return _recovered(search, name)
-    return _unbroken(search), "", None
+        return *_recovered(search, name), ()
+    return _unbroken(search), "", None, ()
 
 
 def _unbroken(search: Explored) -> Verdict:
@@ -130,26 +128,26 @@ def _trace(search: Explored, at: int, edge: Edge | None) -> Trace:
     path.reverse()
     states = [search.states[number] for number in path]
     events = [(rule, args) for _, rule, args in (search.parents[n] for n in path[1:])]
-    after = states[1:]
     if edge is not None:
         events.append((edge.rule, edge.args))
-        after.append(edge.outcome.state if isinstance(edge.outcome, Done) else states[-1])
-    outputs = [_output(space, s, e) for s, e in zip(states, events, strict=False)]
-    steps: list[TraceStep] = []
-    for i, (rule, args) in enumerate(events):
-        row = space.rules[rule][1]
-        given = space.shown_args(row.function, args)
-        steps.append(
-            TraceStep(row.event, row.name, given, space.changed(states[i], after[i]), outputs[i])
-        )
-    return Trace(space.shown(states[0]), tuple(steps))
+        if isinstance(edge.outcome, Done):
+            states.append(edge.outcome.state)
+    return trace_of(space, states, events)
 
 
-def _output(space: Space, state: State, event: tuple[int, Args]) -> Json:
-    """What a step of a trace gives, in JSON form; None where it gives nothing."""
-    function = space.rules[event[0]][1].function
-    named = dict(zip((n for n, _ in function.params), event[1], strict=True))
-    outcome = space.reference.step(state, space.rules[event[0]][1].name, named)
-    if not isinstance(outcome, Done) or outcome.output is None:
-        return None
-    return encode(outcome.output, function.output)
+def _live(search: Explored, j: Judged) -> Answer:
+    """Whether something happens for ever; if not the lasso along which it does not."""
+    graph = search.graph
+    if graph is None or not search.states:
+        return Verdict.UNKNOWN, "there is no state", None, ()
+    parents = [row[0] for row in search.parents]
+    found = violation(search.space, j, search.states, parents, graph)
+    if isinstance(found, NoLabel):
+        why = f"undefined: {found.what}"
+        return Verdict.UNDEFINED, why, _trace(search, found.at, None), ()
+    if found is not None:
+        said = shown(search.space, j, search.states, graph, found)
+        return Verdict.VIOLATED, *said
+    if not search.complete:
+        return Verdict.UNKNOWN, "not everything was explored", None, ()
+    return _unbroken(search), "", None, ()

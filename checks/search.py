@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from .boxes import State
 from .explored import Found, Parent
+from .fair import Groups
+from .graph import Graph
 from .judged import Judged
+from .liveness import LIVENESS
 from .reference import Done, Fault
 from .refining import Refining, refinements
 from .space import Args, Edge, Failing, Space
@@ -52,6 +55,7 @@ class Search:
     parents: list[Parent] = field(default_factory=list[Parent])
     starts: dict[int, Start] = field(default_factory=dict[int, Start])
     predecessors: list[list[int]] | None = None
+    graph: Graph | None = None
     cut_from: set[int] = field(default_factory=set[int])
     generated: int = 0
     cut_by: Counter[str] = field(default_factory=Counter[str])
@@ -80,6 +84,8 @@ def search(
     found = Search(space, limits, refinements=refinements(space))
     if space.of_kind("recoverable"):
         found.predecessors = []
+    if space.of_kind(*LIVENESS):
+        found.graph = Graph(Groups(space.flat))
     _begin(found)
     _levels(found, progress)
     return found
@@ -237,8 +243,12 @@ def _expand(search: Search, number: int) -> None:
         elif edge.cut is not None:
             search.cut_by[edge.cut] += 1
             search.cut_from.add(number)
+            if search.graph is not None:
+                search.graph.leaves(edge.rule, edge.args)
         else:
             _follow(search, number, edge, edge.outcome)
+    if search.graph is not None:
+        search.graph.close()
     if not admitted and not may_rest(space, state):
         why = "no transition is enabled"
         _note(search, "deadlock", Found(number, None, why, Verdict.VIOLATED))
@@ -271,3 +281,21 @@ def _follow(search: Search, number: int, edge: Edge, outcome: Done) -> None:
         after = _discover(search, outcome.state, (number, edge.rule, edge.args))
     if search.predecessors is not None:
         search.predecessors[after].append(number)
+    if search.graph is not None and after != number:
+        search.graph.leads(edge.rule, edge.args, after)
+
+
+def graph_of(space: Space, states: Sequence[State]) -> Graph:
+    """The graph of states that another engine found; what leads to others leaves it."""
+    graph, index = Graph(Groups(space.flat)), {state: n for n, state in enumerate(states)}
+    for number, state in enumerate(states):
+        for edge in space.edges(state):
+            if isinstance(edge.outcome, Fault):
+                continue
+            target = index.get(edge.outcome.state) if edge.cut is None else None
+            if target is None:
+                graph.leaves(edge.rule, edge.args)
+            elif target != number:
+                graph.leads(edge.rule, edge.args, target)
+        graph.close()
+    return graph

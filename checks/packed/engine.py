@@ -7,6 +7,7 @@ defines what happened, says it of that one state. A state that the generated cod
 
 from __future__ import annotations
 
+import functools
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -15,9 +16,11 @@ from typing import Any
 
 from ..boxes import State
 from ..explored import Found, Parent
+from ..graph import Graph
 from ..judged import Judged
+from ..liveness import LIVENESS
 from ..reference import Done, Fault
-from ..search import Limits, Progress, may_rest, started, told
+from ..search import Limits, Progress, graph_of, may_rest, started, told
 from ..space import Args, Edge, Failing, Space
 from ..verdict import Verdict
 from . import core
@@ -67,6 +70,11 @@ class PackedSearch:
     def parents(self) -> Parents:
         """The parents by number."""
         return Parents(self)
+
+    @functools.cached_property
+    def graph(self) -> Graph | None:
+        """The steps between states, by the reference; None where nothing is asked of them."""
+        return graph_of(self.space, self.states) if self.space.of_kind(*LIVENESS) else None
 
     def true_in(self, j: Judged, args: Args) -> list[int]:
         """The numbers of the states in which a property is true for these arguments."""

@@ -16,9 +16,9 @@ from lawful import (
     State,
     Weak,
     constraint,
-    eventually,
     initial,
     invariant,
+    leads_to,
     reachable,
     require,
     total,
@@ -98,9 +98,14 @@ class Tcp(Machine):
         self.opens += 1
         self.wire[remote].append(Segment.SYN)
 
-    @transition(source=(Conn.SYN_SENT, Conn.LISTEN), target=Conn.CLOSED, of="conn[local]")
+    @transition(source=Conn.SYN_SENT, target=Conn.CLOSED, of="conn[local]")
+    def give_up(self, local: Peer) -> None:
+        """CLOSE_SYN_SENT."""
+        self.tcb[local] = False
+
+    @transition(source=Conn.LISTEN, target=Conn.CLOSED, of="conn[local]")
     def close_unopened(self, local: Peer) -> None:
-        """CLOSE_SYN_SENT, CLOSE_LISTEN."""
+        """CLOSE_LISTEN."""
         self.tcb[local] = False
 
     @transition(
@@ -235,9 +240,11 @@ class Tcp(Machine):
     def closed(self) -> bool:
         return all(self.conn[p] == Conn.CLOSED for p in Peer)
 
-    @eventually
-    def comes_to_an_end(self, p: Peer) -> bool:
-        return self.conn[p] in (Conn.ESTABLISHED, Conn.CLOSED, Conn.LISTEN, Conn.TIME_WAIT)
+    @leads_to
+    def is_not_left_calling(self, p: Peer) -> tuple[bool, bool]:
+        """Prop."""
+        settled = self.conn[p] in (Conn.ESTABLISHED, Conn.LISTEN, Conn.CLOSED)
+        return self.conn[p] == Conn.SYN_SENT, settled
 
     fairness = Fairness(
         Weak(
@@ -245,7 +252,7 @@ class Tcp(Machine):
             "half_closed", "other_closes", "closed_both", "closed_last", "forget",
             "closed_at_once", each=(),
         ),
-        Weak("close_too", each=()),
+        Weak("give_up", each=()),
     )
     scope = Scope(Peer=2, wire=6, opens=range(0, 1))
     deadlock_ok = True

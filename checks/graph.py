@@ -1,0 +1,52 @@
+"""The steps between the states of a search, for questions about what happens for ever."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from typing import Any
+
+from .fair import Bits, Groups
+
+Args = tuple[Any, ...]
+
+
+class Graph:
+    """For each expanded state, in the order of the numbers: the groups that are enabled there, and
+    the states that its steps lead to with the groups that each takes.
+
+    Steps that change nothing are left out: they take and enable no group.
+    """
+
+    def __init__(self, groups: Groups) -> None:
+        self.groups = groups
+        self.enabled: list[Bits] = []
+        self._targets = array("q")
+        self._taken: list[Bits] = []
+        self._ends = array("q", [0])
+        self._now: Bits = 0
+
+    def __len__(self) -> int:
+        return len(self.enabled)
+
+    def leaves(self, rule: int, args: Args) -> None:
+        """The state that is being expanded has a step that leaves the scope."""
+        self._now |= self.groups.bits(rule, args)
+
+    def leads(self, rule: int, args: Args, target: int) -> None:
+        """It has a step to another state."""
+        bits = self.groups.bits(rule, args)
+        self._now |= bits
+        self._targets.append(target)
+        self._taken.append(bits)
+
+    def close(self) -> None:
+        """These were all its steps."""
+        self.enabled.append(self._now)
+        self._ends.append(len(self._targets))
+        self._now = 0
+
+    def steps(self, number: int) -> Iterator[tuple[int, Bits]]:
+        """Where the steps of a state lead, and what they take."""
+        first, last = self._ends[number], self._ends[number + 1]
+        return zip(self._targets[first:last], self._taken[first:last], strict=True)
