@@ -7,7 +7,6 @@ defines what happened, says it of that one state. A state that the generated cod
 
 from __future__ import annotations
 
-import functools
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -60,6 +59,7 @@ class PackedSearch:
     predecessors: list[list[int]] | None = None
     cut_from: set[int] = field(default_factory=set[int])
     marks: Any = None
+    _graph: Graph | None = None
 
     @property
     def states(self) -> States:
@@ -71,10 +71,12 @@ class PackedSearch:
         """The parents by number."""
         return Parents(self)
 
-    @functools.cached_property
+    @property
     def graph(self) -> Graph | None:
         """The steps between states, by the reference; None where nothing is asked of them."""
-        return graph_of(self.space, self.states) if self.space.of_kind(*LIVENESS) else None
+        if self._graph is None and self.space.of_kind(*LIVENESS):
+            self._graph = graph_of(self.space, self.states)
+        return self._graph
 
     def true_in(self, j: Judged, args: Args) -> list[int]:
         """The numbers of the states in which a property is true for these arguments."""

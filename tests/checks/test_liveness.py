@@ -99,6 +99,14 @@ def test_what_was_not_finished_is_unknown_unless_violated() -> None:
 
 
 
+def test_the_compiled_engine_finds_the_same() -> None:
+    found = resolve(lively.Semaphore)
+    flat = lower(found.machine, found.scopes["scope"])
+    compiled = explore(flat, found.world, found.expects, engine="compiled")
+    assert compiled.engine == "compiled"
+    assert compiled.properties == checked(lively.Semaphore).properties
+
+
 # Small random graphs, against every walk through them.
 
 Edge = tuple[int, int]  # To OUT it leaves the scope.
