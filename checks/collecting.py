@@ -11,6 +11,7 @@ from lawful.spec import types as t
 
 from .foreign import Term
 from .rounds import Rounds
+from .sequences import in_order, places
 from .shapes import LISTED, NotEncodable
 from .symbols import Many, Row, Value
 
@@ -20,14 +21,6 @@ Operator: TypeAlias = Callable[[Rounds, ir.Op, list[Value]], Value]
 def unknown(kind: t.Type) -> bool:
     """Whether it is the type of an empty display, whose elements have no type yet."""
     return isinstance(t.element(kind), t.Unknown) or isinstance(kind, t.Unknown)
-
-
-def listed(run: Rounds, value: Value, node: ir.Op) -> list[Value]:
-    """The items of a sequence of known length; raises NotEncodable for others."""
-    fixed = isinstance(value, Many) and value.listed
-    if isinstance(value, Many) and fixed and all(run.logic.is_true(r.when) for r in value.rows):
-        return [row.value for row in value.rows]
-    raise NotEncodable(f"{node.op} of a sequence without a fixed length", node.place)
 
 
 def _keys(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
@@ -97,10 +90,11 @@ def _gathered(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
 
 def _sorted(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     kind = e.args[0].type
-    if not isinstance(kind, t.Set | t.Map | t.Bag) or isinstance(values[0], Many):
-        raise NotEncodable(f"sorted of a {kind}: only sets and maps are gone through in order")
-    # The elements of listed types, and the numbers of a quantifier, come in ascending order.
-    return run.elements(values[0], kind, e)
+    many = run.elements(values[0], kind, e)
+    if isinstance(kind, t.Set | t.Map | t.Bag) and not isinstance(values[0], Many):
+        # The elements of listed types, and the numbers of a quantifier, come in ascending order.
+        return many
+    return in_order(run, many, e)
 
 
 def _dict_of(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
@@ -170,31 +164,37 @@ def _reversed(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
     return Many(many.rows[::-1], many.item)
 
 
-def _zipped(run: Rounds, e: ir.Op, columns: list[list[Value]]) -> Many:
+def _zipped(run: Rounds, e: ir.Op, columns: list[tuple[Row, ...]]) -> Many:
     item = t.element(e.type)
     assert isinstance(item, t.Tuple)
-    data = run.encoding.data(item)
     rows = [
-        Row((), run.logic.true, run.logic.make(data, 0, [run.sure(v) for v in row]))
+        Row((), run.logic.all(r.when for r in row), run.made(item, [r.value for r in row]))
         for row in zip(*columns, strict=False)
     ]
-    return Many(tuple(rows), item)
+    return Many(tuple(rows), item, dense=True)
 
 
 def _enumerate(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
-    items = listed(run, run.elements(values[0], e.args[0].type, e), e)
-    return _zipped(run, e, [[run.logic.number(i) for i in range(len(items))], items])
+    rows = places(run, values[0], e.args[0].type, e).rows
+    numbers = [Row((), run.logic.true, run.logic.number(i)) for i in range(len(rows))]
+    return _zipped(run, e, [tuple(numbers), rows])
 
 
 def _zip(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
-    many = [run.elements(v, arg.type, e) for v, arg in zip(values, e.args, strict=True)]
-    return _zipped(run, e, [listed(run, m, e) for m in many])
+    pairs = zip(values, e.args, strict=True)
+    return _zipped(run, e, [places(run, v, arg.type, e).rows for v, arg in pairs])
 
 
 def _concat(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
-    a, b = (run.fit(v, arg.type, e.type, e) for v, arg in zip(values, e.args, strict=True))
-    assert isinstance(a, Many) and isinstance(b, Many)
-    return Many((*a.rows, *b.rows), t.element(e.type) or a.item)
+    both: list[Row] = []
+    item = t.element(e.type)
+    assert item is not None
+    for value, arg in zip(values, e.args, strict=True):
+        many = run.elements(value, arg.type, e)
+        fitted = run.fit(many, t.Iter(many.item, True), t.Iter(item, True), e)
+        assert isinstance(fitted, Many)
+        both += fitted.rows
+    return Many(tuple(both), item)
 
 
 def _count(run: Rounds, e: ir.Op, values: list[Value]) -> Term:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from lawful.spec import types as t
 
 from .foreign import Term
-from .shapes import NotEncodable, Shapes, erase
+from .lengths import erase
+from .shapes import NotEncodable, Shapes
 
 
 class Encoding(Shapes):
@@ -39,8 +40,37 @@ class Encoding(Shapes):
                     self.equal(logic.field(data, 0, i, a), logic.field(data, 0, i, b), of)
                     for i, (_, of) in enumerate(fields)
                 )
+            case t.Seq(item=item):
+                places = zip(self.items(a, type), self.items(b, type), strict=True)
+                return logic.all(
+                    logic.all((logic.equal(u, v), logic.implies(u, self.equal(x, y, item))))
+                    for (u, x), (v, y) in places
+                )
             case _:
                 return logic.equal(a, b)
+
+    def items(self, term: Term, type: t.Seq) -> list[tuple[Term, Term]]:
+        """The places of a sequence: whether it is so long, and what stands there."""
+        logic, data = self.logic, self.data(type)
+        longest = len(data.variants) - 1
+        rows: list[tuple[Term, Term]] = []
+        for i in range(longest):
+            item = logic.field(data, longest, i, term)
+            for n in range(longest - 1, i, -1):
+                shorter = logic.is_variant(data, n, term)
+                item = logic.choose(shorter, logic.field(data, n, i, term), item)
+            ends = logic.any(logic.is_variant(data, n, term) for n in range(i + 1))
+            rows.append((logic.negate(ends), item))
+        return rows
+
+    def sequence(self, rows: Sequence[tuple[Term, Term]], type: t.Seq) -> Term:
+        """The sequence of the rows, as far as they are there."""
+        data = self.data(type)
+        values = [value for _, value in rows]
+        made = self.logic.make(data, len(rows), values)
+        for n, (there, _) in reversed(list(enumerate(rows))):
+            made = self.logic.choose(there, made, self.logic.make(data, n, values[:n]))
+        return made
 
     def less(self, a: Term, b: Term, type: t.Type) -> Term:
         """Whether one value comes before another; raises NotEncodable where there is no order."""
@@ -181,6 +211,11 @@ class Encoding(Shapes):
                     for i, option in enumerate(options)
                     if data.variants[i][1]
                 )
+            case t.Seq(item=item, most=most):
+                rows = self.items(term, type)
+                beyond = [] if most is None else [logic.negate(there) for there, _ in rows[most:]]
+                inside = [logic.implies(there, self.bounds(x, item)) for there, x in rows]
+                return logic.all((*beyond, *inside))
             case t.Bag(most=int() as most):
                 each = self.bounds(term, t.Bag(type.item))
                 return logic.all((each, logic.at_most(self.total(term, type), logic.number(most))))

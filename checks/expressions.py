@@ -10,9 +10,11 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .foreign import Term
-from .operators import OPERATORS, REFUSED
+from .lengths import erase
+from .operators import OPERATORS
 from .rounds import Rounds
-from .shapes import NotEncodable, erase, fields_of
+from .sequences import item
+from .shapes import NotEncodable, fields_of
 from .symbols import Made, Many, Missing, Place, Row, Value, Whole
 
 
@@ -92,8 +94,11 @@ def _item(run: Evaluator, e: ir.Item) -> Value:
             known = run.encoding.bounds(key, key_type) if total else there
             run.stop("undefined", run.logic.negate(known), e)
             return value
-        case t.Bag(item=item):
-            return run.encoding.get(kind, run.term(of, kind, e), run.to_term(e.key, item))[1]
+        case t.Bag(item=element):
+            key = run.to_term(e.key, element)
+            return run.encoding.get(kind, run.term(of, kind, e), key)[1]
+        case t.Seq():
+            return item(run, run.opened(of, kind, e), run.to_term(e.key), e)
         case t.Tuple(items=items) if isinstance(e.key, ir.Const):
             return run.field_of(of, kind, str(int(e.key.value or 0) % len(items)))
         case _:
@@ -101,8 +106,6 @@ def _item(run: Evaluator, e: ir.Item) -> Value:
 
 
 def _op(run: Evaluator, e: ir.Op) -> Value:
-    if e.op in REFUSED:
-        raise NotEncodable(f"{e.op}: {REFUSED[e.op]}")
     values = [run.eval(arg) for arg in e.args]
     return OPERATORS[e.op](run, e, values)
 

@@ -107,6 +107,10 @@ class Logic:
         declared = z3.Function(name, *shapes)
         return lambda *args: Term(declared(*args))
 
+    def has_shape(self, term: Term, shape: Shape) -> bool:
+        """Whether the term is of that shape."""
+        return bool(inner(term).sort().eq(shape))
+
     # Truth.
 
     def is_true(self, term: Term) -> bool:

@@ -11,9 +11,10 @@ from functools import reduce
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from .collecting import COLLECTIONS, Operator, listed, unknown
+from .collecting import COLLECTIONS, Operator, unknown
 from .foreign import Term
 from .rounds import Rounds
+from .sequences import equal, index, length, sliced
 from .shapes import NotEncodable
 from .symbols import Many, Value
 
@@ -82,13 +83,8 @@ def _equal(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
 
 
 def _same_sequence(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
-    a, b = (listed(run, v, e) for v in values)
-    if len(a) != len(b):
-        return run.logic.false
-    item = t.element(_wider(e.args[0].type, e.args[1].type)) or t.NOTHING
-    return run.logic.all(
-        run.encoding.equal(run.sure(x), run.sure(y), item) for x, y in zip(a, b, strict=True)
-    )
+    a, b = (run.elements(v, arg.type, e) for v, arg in zip(values, e.args, strict=True))
+    return equal(run, a, b, _wider(e.args[0].type, e.args[1].type), e)
 
 
 def _order(swapped: bool, negated: bool) -> Operator:
@@ -147,6 +143,8 @@ def _len(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
     many = run.elements(values[0], kind, e)
     if not many.listed:
         raise NotEncodable(f"len of a {kind}, which has no bound")
+    if many.dense:
+        return length(run, many)
     one, none = run.logic.number(1), run.logic.number(0)
     return run.logic.add(none, *(run.logic.choose(row.when, one, none) for row in many.rows))
 
@@ -236,6 +234,8 @@ OPERATORS: Mapping[str, Operator] = {
     "in": _in,
     "not_in": lambda run, e, v: run.logic.negate(_in(run, e, v)),
     "len": _len,
+    "slice": sliced,
+    "index": index,
     "union": _pointwise(lambda run, a, b: run.logic.any((a, b))),
     "intersection": _pointwise(lambda run, a, b: run.logic.all((a, b))),
     "difference": _pointwise(lambda run, a, b: run.logic.all((a, run.logic.negate(b)))),
@@ -245,9 +245,4 @@ OPERATORS: Mapping[str, Operator] = {
     "superset": _SUPERSET,
     "proper_superset": _proper(_SUPERSET),
     "disjoint": _everywhere(lambda run, a, b: run.logic.negate(run.logic.all((a, b)))),
-}
-
-REFUSED: Mapping[str, str] = {
-    "slice": "lists have no encoding over unbounded lengths",
-    "index": "lists have no encoding over unbounded lengths",
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from lawful.spec import ir
@@ -10,8 +11,9 @@ from lawful.spec import types as t
 
 from .expressions import Evaluator
 from .foreign import Term, same
+from .sequences import put
 from .shapes import NotEncodable
-from .symbols import At, Missing, Place, Value, Whole
+from .symbols import At, Left, Missing, Place, Value, Whole
 
 
 class Places(Evaluator):
@@ -66,12 +68,16 @@ class Places(Evaluator):
                 self.write(self.place(target), value, target)
             case ir.Item(of=of, key=key):
                 kind = of.type
+                if isinstance(kind, t.Seq):
+                    many, at = self.opened(self.eval(of), kind, of), self.to_term(key)
+                    self.store(of, put(self, many, at, value, target))
+                    return
                 held = self.term(self.eval(of), kind, of)
                 item = t.element(kind)
                 if item is None or not isinstance(kind, t.Map | t.Bag):
                     raise NotEncodable(f"an item of a {kind} is assigned", target.place)
                 at = self.to_term(key, item)
-                new = self.sure(value)
+                new = self.term(value, target.type, target)
                 if isinstance(kind, t.Map) and not kind.total:
                     new = self.encoding.present(kind.value, new)
                 elif isinstance(kind, t.Map):
@@ -111,10 +117,27 @@ class Places(Evaluator):
     ) -> dict[str, Value]:
         return {name: self.merge(test, then[name], value, node) for name, value in other.items()}
 
+    def leave(self, ways: list[Left]) -> None:
+        """Go no further here, but on from where these ways are joined again."""
+        ways.append(Left(self.path, dict(self.state), dict(self.frame.locals)))
+        self.path = self.logic.false
+
+    @contextmanager
+    def rejoined(self, ways: list[Left]) -> Generator[None]:
+        """Execution goes on from the end of what is inside, and from the ways out of it."""
+        kept = list(ways)
+        ways.clear()
+        yield
+        for way in reversed(ways):
+            mine, theirs = (way.state, way.locals), (self.state, self.frame.locals)
+            self._merge_both(way.when, mine, theirs)
+            self.path = self.logic.any((way.when, self.path))
+        ways[:] = kept
+
     def choose(self, test: Term, then: Callable[[], None], other: Callable[[], None]) -> None:
         """Do both, each where it is done, and merge what comes of it."""
         logic, before, count = self.logic, self.path, len(self.stops)
-        returned = len(self.frame.returns)
+        left = self._ways_out()
         state, names = dict(self.state), dict(self.frame.locals)
         self.path = logic.all((before, test))
         then()
@@ -129,9 +152,13 @@ class Places(Evaluator):
             )
             return
         self.path = logic.any((mine[0], theirs[0]))
-        if len(self.stops) == count and len(self.frame.returns) == returned:
+        if len(self.stops) == count and self._ways_out() == left:
             self.path = before
         self._merge_both(test, mine[1:], theirs[1:])
+
+    def _ways_out(self) -> tuple[int, int, int]:
+        frame = self.frame
+        return len(frame.returns), len(frame.broken), len(frame.continued)
 
     def _merge_both(self, test: Term, mine: tuple[Any, Any], theirs: tuple[Any, Any]) -> None:
         node = self.frame.machine

@@ -21,6 +21,7 @@ from lawful.spec.ir import Json
 from lawful.spec.ticks import with_ticks
 
 from .foreign import Term
+from .lengths import Lengths
 from .shapes import NotEncodable, Options, fields_of, inner_types
 from .solve import Answer, ask
 from .subject import BUILT_IN, Case, Fixed, Question, Subject, tried
@@ -329,7 +330,9 @@ class Induction:
 def _can_happen(subject: Subject, case: Case) -> tuple[Term, ...]:
     # A start out of its bounds is none; a step out of its bounds happens, and is a fault.
     return (
-        subject.happens(case) if case.before is None else (*subject.possible(case), case.step.done)
+        (*subject.happens(case), case.within)
+        if case.before is None
+        else (*subject.possible(case), case.step.done, case.within)
     )
 
 
@@ -352,7 +355,9 @@ def covers(machine: ir.Machine, sizes: Mapping[str, int]) -> tuple[str, bool]:
     words += sorted({f"all values of {k}" for k in types if isinstance(k, t.Opaque)})
     sorts = sorted({k.name for k in types if isinstance(k, t.Sort)})
     words += [f"{name}={sizes[name]}" if name in sizes else f"any {name}" for name in sorts]
-    return "; ".join(words), any(name in sizes for name in sorts)
+    lengths = Lengths(machine, sizes).used
+    words += [f"{name} <= {most}" for name, most in sorted(lengths.items())]
+    return "; ".join(words), bool(lengths) or any(name in sizes for name in sorts)
 
 
 def _is_opaque(machine: ir.Machine, name: str) -> bool:

@@ -46,7 +46,9 @@ class Rounds(Trail):
         if isinstance(value, Made):
             lost = (field.why for field in value.fields if isinstance(field, Missing))
             raise NotEncodable(next(lost, "a sequence inside a value"))
-        assert not isinstance(value, Many | Whole)
+        if isinstance(value, Many):
+            raise NotEncodable("a sequence inside a value")
+        assert not isinstance(value, Whole)
         return value
 
     def field_of(self, value: Value, kind: t.Type, name: str) -> Value:
@@ -94,6 +96,8 @@ class Rounds(Trail):
                 if isinstance(kind, t.Map) and kind.total:
                     there = encoding.bounds(key, item)
                 return Many((Row((key,), there, key),), item)
+            case t.Seq():
+                return self.opened(value, kind, node)
             case t.Tuple(items=items):
                 union = t.union(items)
                 fields = [self.field_of(value, kind, str(i)) for i in range(len(items))]
@@ -216,10 +220,22 @@ class Rounds(Trail):
 
     def made(self, kind: t.Type, values: Sequence[Value]) -> Value:
         """A record or tuple of these fields: a term where all of them are."""
-        terms = [v for v in values if not isinstance(v, Many | Made | Whole | Missing)]
+        fields = [of for _, of in self.encoding.variants(kind)[0][1]]
+        closed = [self._closed(v, of) for v, of in zip(values, fields, strict=True)]
+        terms = [v for v in closed if not isinstance(v, Many | Made | Whole | Missing)]
         if len(terms) < len(values):
             return Made(tuple(values))
         return self.logic.make(self.encoding.data(kind), 0, terms)
+
+    def _closed(self, value: Value, kind: t.Type) -> Value:
+        """A sequence as a term, where its type has a shape."""
+        if not isinstance(value, Many):
+            return value
+        try:
+            self.encoding.shape(kind)
+        except NotEncodable:
+            return value
+        return self.term(value, kind, self.frame.machine)
 
     def settle(self, many: Many, kind: t.Type, node: ir.Node) -> Value:
         """The elements as a value of the type: a set becomes a term as soon as it is known."""

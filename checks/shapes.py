@@ -11,9 +11,10 @@
 | timer | whether it is armed |
 | clock | its present tick, an integer |
 | float | a real number, compared and copied only |
+| list, sequence | a datatype with a variant for each length, up to the greatest there is |
 
-Equal values are equal terms and the other way round: an absent key has one encoding. Lists and
-sequences have none; what needs one raises `NotEncodable`.
+Equal values are equal terms and the other way round: an absent key has one encoding. A list whose
+length has no bound has none; what needs one raises `NotEncodable`.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ from lawful.spec.errors import Place
 from lawful.spec.ir import Machine
 
 from .foreign import Shape, Term
+from .lengths import Lengths, erase
 from .logic import Data, Logic
 
 LISTED = 64  # Types with more values are quantified over instead of listed.
+LONGEST = 16  # Longer lists are not spelled out.
 
 
 class NotEncodable(Exception):
@@ -49,33 +52,6 @@ class Options:
     window: range | None = None
 
 
-def erase(type: t.Type) -> t.Type:
-    """The type without what its encoding does not depend on: bounds and mutability."""
-    match type:
-        case t.Int():
-            return t.INT
-        case t.Record(name=name, fields=fields):
-            return t.Record(name, tuple((f, erase(ft)) for f, ft in fields))
-        case t.Union(options=options):
-            return t.union(tuple(erase(option) for option in options))
-        case t.Tuple(items=items):
-            return t.Tuple(tuple(erase(item) for item in items))
-        case t.Seq(item=item):
-            return t.Seq(erase(item), mutable=False)
-        case t.Set(item=item):
-            return t.Set(erase(item), mutable=False)
-        case t.Map(key=key, value=value, total=total):
-            return t.Map(erase(key), erase(value), mutable=False, total=total)
-        case t.Bag(item=item):
-            return t.Bag(erase(item))
-        case t.Timer():
-            return t.Timer()
-        case t.Clock():
-            return t.Clock()
-        case _:
-            return type
-
-
 class Shapes:
     """The shapes of one machine's types."""
 
@@ -83,6 +59,7 @@ class Shapes:
         self.logic = Logic()
         self.options = options
         self.machine = machine
+        self.lengths = Lengths(machine, options.sizes)
         self.facts: list[Term] = []  # True of constants made here: in the window, or distinct.
         self._named: dict[t.Type, dict[str, Term]] = {}
         self._machines = dict(_inner(machine))
@@ -123,7 +100,7 @@ class Shapes:
                 return logic.array(self.shape(key), self.shape(value))
             case t.Map(key=key, value=value):
                 return logic.array(self.shape(key), self.maybe(value).shape)
-            case t.Seq() | t.Iter() | t.Text():
+            case t.Iter() | t.Text():
                 raise NotEncodable(f"a value of type {type}")
             case _:
                 return self.data(type).shape
@@ -167,8 +144,20 @@ class Shapes:
                 return [(str(o), [] if isinstance(o, t.Nothing) else [("it", o)]) for o in options]
             case t.Part(machine=machine):
                 return [(machine, fields_of(self.inner(machine)))]
+            case t.Seq(item=item):
+                lengths = range(self.longest(type) + 1)
+                return [(str(n), [(str(i), item) for i in range(n)]) for n in lengths]
             case _:
                 raise NotEncodable(f"a value of type {type}")
+
+    def longest(self, type: t.Seq) -> int:
+        """The greatest length of what has this type's shape; raises NotEncodable without one."""
+        found = self.lengths.longest.get(erase(type.item))
+        if found is None:
+            raise NotEncodable(f"a value of type {type}, whose length has no bound")
+        if found > LONGEST:
+            raise NotEncodable(f"a value of type {type}, of up to {found} items")
+        return found
 
     def element(self, type: t.Type, name: str) -> Term:
         """The member of an enum or element of a sort, by its name; raises NotEncodable."""
@@ -264,6 +253,8 @@ class Shapes:
                 for other in terms[1:]:
                     terms[0] = logic.choose(logic.fresh(f"{name}?", logic.bool), other, terms[0])
                 return terms[0]
+            case t.Seq():
+                return self._longer(name, type, ())
             case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item):
                 keys = self.universe(item)
                 if keys is None:
@@ -271,6 +262,15 @@ class Shapes:
                 return self._listed(name, type, keys)
             case _:
                 return logic.fresh(name, self.shape(type))
+
+    def _longer(self, name: str, type: t.Seq, items: tuple[Term, ...]) -> Term:
+        """A sequence that begins with these items."""
+        data, n = self.data(type), len(items)
+        ends = self.logic.make(data, n, items)
+        if n == self.longest(type):
+            return ends
+        more = self._longer(name, type, (*items, self._within(f"{name}[{n}]", type.item)))
+        return self.logic.choose(self.logic.fresh(f"{name}?", self.logic.bool), more, ends)
 
     def _listed(self, name: str, type: t.Type, keys: Sequence[Term]) -> Term:
         array = self.empty(type)

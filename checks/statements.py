@@ -14,6 +14,7 @@ from lawful.spec.ticks import clock_of
 
 from .foreign import Term, same
 from .places import Places
+from .sequences import changed
 from .shapes import NotEncodable
 from .symbols import Many, Place, Returned, Row, Value
 
@@ -62,26 +63,26 @@ def _branch(run: Statements, s: ir.Branch) -> None:
 
 
 def _loop(run: Statements, s: ir.Loop) -> None:
-    if _escapes(s.body):
-        raise NotEncodable("a loop that is left early", s.place)
     many = run.elements(run.eval(s.over), s.over.type, s)
     if not many.listed:
         raise NotEncodable(f"a loop over a {s.over.type}, which has no bound", s.place)
-    for row in many.rows:
-        run.choose(row.when, partial(_round, run, s, row, many), lambda: None)
+    with run.rejoined(run.frame.broken):
+        for row in many.rows:
+            run.choose(row.when, partial(_round, run, s, row, many), lambda: None)
 
 
 def _round(run: Statements, s: ir.Loop, row: Row, many: Many) -> None:
     run.bind(s.names, row.value, many.item)
-    run.block(s.body)
+    with run.rejoined(run.frame.continued):
+        run.block(s.body)
 
 
-def _escapes(body: Sequence[ir.Stmt]) -> bool:
-    return any(
-        isinstance(s, ir.Break | ir.Continue)
-        or (isinstance(s, ir.Branch) and (_escapes(s.then) or _escapes(s.other)))
-        for s in body
-    )
+def _break(run: Statements, s: ir.Break) -> None:
+    run.leave(run.frame.broken)
+
+
+def _continue(run: Statements, s: ir.Continue) -> None:
+    run.leave(run.frame.continued)
 
 
 def _return(run: Statements, s: ir.Return) -> None:
@@ -140,6 +141,12 @@ def _into(run: Statements, place: ir.Expr | None, value: Value, s: ir.Step) -> N
 
 def _update(run: Statements, s: ir.Update) -> None:
     kind = s.target.type
+    if isinstance(kind, t.Seq):
+        many, item = changed(run, s, kind, [run.eval(s.target), *map(run.eval, s.args)])
+        run.store(s.target, many)
+        if s.into is not None and item is not None:
+            run.store(s.into, run.fit(item, kind.item, s.into.type, s))
+        return
     if not isinstance(kind, t.Set | t.Map | t.Bag | t.Timer):
         raise NotEncodable(f"{s.op} of a {kind}", s.place)
     held = run.term(run.eval(s.target), kind, s)
@@ -205,18 +212,14 @@ def _tick(run: Statements, s: ir.Tick) -> None:
     run.store(s.clock, run.logic.add(now, one))
 
 
-def _left(run: Statements, s: ir.Stmt) -> None:
-    raise NotEncodable("a loop that is left early", s.place)
-
-
 RUN: Mapping[type[ir.Stmt], Callable[[Any, Any], None]] = {
     ir.Assign: _assign,
     ir.Update: _update,
     ir.Unpack: _unpack,
     ir.Branch: _branch,
     ir.Loop: _loop,
-    ir.Break: _left,
-    ir.Continue: _left,
+    ir.Break: _break,
+    ir.Continue: _continue,
     ir.Return: _return,
     ir.Require: _require,
     ir.Refuse: _refuse,

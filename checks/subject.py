@@ -39,7 +39,10 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Case:
-    """A start or a transition: the state before (none at a start), arguments, and the step."""
+    """A start or a transition: the state before (none at a start), arguments, and the step.
+
+    `bounded`: the state after keeps its bounds; `within`: it keeps the lengths of the scope.
+    """
 
     name: str
     event: str
@@ -48,6 +51,7 @@ class Case:
     given: tuple[Term, ...]
     step: Symbolic
     bounded: Term
+    within: Term
     output: t.Type
 
 
@@ -95,6 +99,7 @@ class Subject:
         self.contested = {
             e.name: e for e in machine.events if not e.choice and len(machine.serving(e.name)) > 1
         }
+        self.scoped = self.encoding.lengths.variables(machine)
         self._cases: dict[tuple[str, bool], Case | NotEncodable] = {}
         self._given: list[Term] = []
         self.parameters = {
@@ -111,6 +116,7 @@ class Subject:
             for v in machine.variables
         } | self.parameters
         self._bound(self.state, {v.name: v.type for v in machine.variables})
+        self._bound(self.state, self.scoped)
         # Every part was made with parameters that it assumes.
         found = [tried(self._always, j, self.state) for j in self.of_kind("assume") if j.path]
         self._given += known(found)
@@ -247,11 +253,14 @@ class Subject:
             asserts=logic.false,
             bounds=logic.false,
             ambiguous=logic.any((*several, *(step.ambiguous for step in steps))),
+            beyond=logic.any(step.beyond for step in steps),
+            excess=logic.any(step.excess for step in steps),
             after=self.state,
             outputs=(),
         )
+        true, within = logic.true, logic.negate(step.beyond)
         return Case(
-            event.name, event.name, self.state, typed, given, step, logic.true, event.output
+            event.name, event.name, self.state, typed, given, step, true, within, event.output
         )
 
     def step(self, row: ir.Transition) -> Case:
@@ -294,7 +303,18 @@ class Subject:
         for when, value in step.outputs:
             kept.append(self.logic.implies(when, inside(self.encoding, value, names[2])))
         typed = {name: (args[name], kind) for name, kind in params}
-        return Case(names[0], names[1], before, typed, given, step, self.logic.all(kept), names[2])
+        bounded, within = self.logic.all(kept), self._within(step)
+        return Case(names[0], names[1], before, typed, given, step, bounded, within, names[2])
+
+    def _within(self, step: Symbolic) -> Term:
+        """That the step and the state after it keep the lengths of the scope."""
+        logic = self.logic
+        kept = [
+            inside(self.encoding, step.after[name], kind)
+            for name, kind in self.scoped.items()
+            if not isinstance(step.after[name], Missing)
+        ]
+        return logic.all((logic.negate(step.beyond), logic.implies(step.done, logic.all(kept))))
 
     # Questions.
 
@@ -303,6 +323,12 @@ class Subject:
         if case.before is None:
             return (*self.encoding.facts, *self.about_parameters, *case.given)
         return (*self.facts(), *case.given)
+
+    def _asked(self, case: Case, facts: tuple[Term, ...], *goals: Term) -> Question:
+        """The question about steps within the scope; no list may get longer than is seen."""
+        goals = (self.logic.negate(case.step.excess), *goals)
+        found = [part for goal in goals for part in conjuncts(goal)]
+        return Question((*facts, case.within), tuple(found))
 
     def happens(self, case: Case) -> tuple[Term, ...]:
         """What is true where the step is taken and has a state after it."""
@@ -315,14 +341,14 @@ class Subject:
             self._all_judged(case)
             kept = logic.implies(step.done, case.bounded)
             goal = logic.all((logic.negate(step.bounds), kept))
-            return Question(self.possible(case), tuple(conjuncts(goal)))
+            return self._asked(case, self.possible(case), goal)
         if name in BUILT_IN:
             stops = {
                 "asserts": step.asserts,
                 "undefined": step.undefined,
                 "ambiguous": step.ambiguous,
             }
-            return Question(self.possible(case), (logic.negate(stops[name]),))
+            return self._asked(case, self.possible(case), logic.negate(stops[name]))
         j = self.judged[name]
         if j.row.kind == "invariant":
             parts = conjuncts(self._always(j, step.after))
@@ -331,10 +357,10 @@ class Subject:
                 assumed = logic.all(known([self.hypotheses[name]]))
                 had = {number(part) for part in conjuncts(assumed)}
                 parts = [part for part in parts if number(part) not in had]
-            return Question(self.happens(case), tuple(parts))
+            return self._asked(case, self.happens(case), *parts)
         assert case.before is not None
         goal = self._always(j, case.before, step.after)
-        return Question(self.happens(case), tuple(conjuncts(goal)))
+        return self._asked(case, self.happens(case), goal)
 
     def _all_judged(self, case: Case) -> None:
         """Raise NotEncodable where the bounds of a changed variable were not judged."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Literal, TypeAlias
 
 from lawful.spec import ir
@@ -16,7 +17,8 @@ from lawful.spec import types as t
 
 from .encode import Encoding
 from .foreign import Term, same
-from .shapes import NotEncodable
+from .lengths import erase
+from .shapes import LISTED, NotEncodable
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,7 @@ class Many:
 
     rows: tuple[Row, ...]
     item: t.Type
+    dense: bool = False  # A row is there only where all rows before it are.
 
     @property
     def listed(self) -> bool:
@@ -63,7 +66,8 @@ class Missing:
 
 
 Value: TypeAlias = Term | Many | Made | Whole | Missing
-StopKind = Literal["refused", "undefined", "asserts", "bounds", "ambiguous"]
+# A sequence longer than its shape is `beyond` the scope's length, or in `excess` of its `MaxLen`.
+StopKind = Literal["refused", "undefined", "asserts", "bounds", "ambiguous", "beyond", "excess"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +100,8 @@ class Frame:
     locals: dict[str, tuple[Value, t.Type]] = field(default_factory=lambda: {})
     returns: list[Returned] = field(default_factory=lambda: [])
     output: t.Type = t.NOTHING
+    broken: list[Left] = field(default_factory=lambda: [])
+    continued: list[Left] = field(default_factory=lambda: [])
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +111,15 @@ class Returned:
     when: Term
     value: Value | None
     state: Mapping[str, Value]
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """A way out of a loop or a round of it: where, in which state, with which locals."""
+
+    when: Term
+    state: Mapping[str, Value]
+    locals: Mapping[str, tuple[Value, t.Type]]
 
 
 class Trail:
@@ -172,6 +187,12 @@ class Trail:
                 return value
 
     def _collected(self, rows: Sequence[Row], value: Many, type: t.Type, node: ir.Node) -> Term:
+        if isinstance(type, t.Union):
+            mine = t.Seq(value.item, mutable=False)
+            i = next(i for i, option in enumerate(type.options) if t.fits(mine, option))
+            return self.encoding.inject(self.term(value, type.options[i], node), type, i)
+        if isinstance(type, t.Seq):
+            return self._sequence(value, type, node)
         if not isinstance(type, t.Set):
             raise NotEncodable(f"a value of type {type}", node.place)
         logic = self.logic
@@ -180,13 +201,53 @@ class Trail:
         element = logic.fresh("e", self.encoding.shape(type.item))
         return logic.by_cases(element, self.member(value, element, type.item, node))
 
+    def _sequence(self, value: Many, type: t.Seq, node: ir.Node) -> Term:
+        fitted = self._fit_many(value, type, node)
+        assert isinstance(fitted, Many)
+        longest, rows = self.encoding.longest(type), self.dense(fitted, node).rows
+        if len(rows) > longest:
+            # What comes after is not seen; whoever asks has to say that it does not matter.
+            self.stop("beyond" if type.most is None else "excess", rows[longest].when, node)
+        kept = [(r.when, self.term(r.value, type.item, node)) for r in rows[:longest]]
+        return self.encoding.sequence(kept, type)
+
+    def opened(self, value: Value, kind: t.Seq, node: ir.Node) -> Many:
+        """A sequence as its elements, one row for each place."""
+        if isinstance(value, Many):
+            return self.dense(value, node)
+        rows = self.encoding.items(self.term(value, kind, node), kind)
+        return Many(tuple(Row((), there, item) for there, item in rows), kind.item, dense=True)
+
+    def dense(self, many: Many, node: ir.Node) -> Many:
+        """The same elements without gaps; raises NotEncodable where they are not listed."""
+        if many.dense:
+            return many
+        if not many.listed or len(many.rows) > LISTED:
+            raise NotEncodable("the places of a collection without a bound", node.place)
+        found = Many((), many.item, dense=True)
+        for row in many.rows:
+            found = self.pushed(found, row, node)
+        return found
+
+    def pushed(self, many: Many, last: Row, node: ir.Node) -> Many:
+        """The elements without gaps, and the last at the end where it is there."""
+        logic, rows, before = self.logic, list[Row](), self.logic.true
+        for row in many.rows:
+            there = logic.any((row.when, logic.all((last.when, before))))
+            rows.append(Row((), there, self.merge(row.when, row.value, last.value, node)))
+            before = row.when
+        there = logic.all((last.when, before))
+        if not same(there, logic.false):
+            rows.append(Row((), there, last.value))
+        return Many(tuple(rows), many.item, dense=True)
+
     def member(self, many: Many, element: Term, type: t.Type, node: ir.Node) -> Term:
         """Whether a value of `type`, the type of the elements or wider, is among them."""
         logic = self.logic
         found: list[Term] = []
         for row in many.rows:
             value = self.fit(row.value, many.item, type, node)
-            assert not isinstance(value, Many | Made | Whole | Missing)
+            value = self.term(value, type, node)
             solved, rest = logic.solve(element, value, row.names)
             left = [n for n in row.names if not any(same(n, s) for s, _ in solved)]
             body = logic.rebuild(logic.replace(logic.all((row.when, rest)), solved))
@@ -196,6 +257,9 @@ class Trail:
     def fit(self, value: Value, source: t.Type, target: t.Type, node: ir.Node) -> Value:
         """A value of one type as one of another, as `types.fits` allows; raises NotEncodable."""
         try:
+            if not isinstance(value, Many) and self._turns(source, target):
+                assert isinstance(source, t.Seq | t.Tuple)
+                value = self._placed(value, source, node)
             if isinstance(value, Many):
                 return self._fit_many(value, target, node)
             if isinstance(value, Made | Whole):
@@ -204,11 +268,30 @@ class Trail:
         except NotEncodable as error:
             raise error if error.place else NotEncodable(error.construct, node.place) from error
 
+    def _turns(self, source: t.Type, target: t.Type) -> bool:
+        """Whether a sequence or tuple becomes one of another type."""
+        ordered = isinstance(source, t.Seq | t.Tuple) and isinstance(target, t.Seq | t.Iter)
+        return ordered and erase(source) != erase(target)
+
+    def _placed(self, value: Value, source: t.Seq | t.Tuple, node: ir.Node) -> Many:
+        """The items of a sequence or tuple."""
+        if isinstance(source, t.Seq):
+            return self.opened(value, source, node)
+        term, data = self.term(value, source, node), self.encoding.data(source)
+        union = t.union(source.items)
+        rows = [
+            Row((), self.logic.true, self.fit(self.logic.field(data, 0, i, term), of, union, node))
+            for i, of in enumerate(source.items)
+        ]
+        return Many(tuple(rows), union, dense=True)
+
     def _fit_many(self, value: Many, target: t.Type, node: ir.Node) -> Value:
         if not value.rows and isinstance(target, t.Set | t.Map | t.Bag):
             return (
                 value if isinstance(t.element(target), t.Unknown) else self.encoding.empty(target)
             )
+        if isinstance(target, t.Union):
+            return self._collected(value.rows, value, target, node)
         item = t.element(target)
         if item is None:
             raise NotEncodable(f"a sequence where a {target} is expected", node.place)
@@ -217,8 +300,28 @@ class Trail:
         rows = tuple(
             Row(r.names, r.when, self.fit(r.value, value.item, item, node)) for r in value.rows
         )
-        fitted = Many(rows, item)
+        fitted = Many(rows, item, value.dense)
         return self.term(fitted, target, node) if isinstance(target, t.Set) else fitted
+
+    def _is_list(self, a: Value, b: Value, item: t.Type) -> bool:
+        """Whether what is no `Many` of the two is a sequence of such items."""
+        term = b if isinstance(a, Many) else a
+        if isinstance(term, Many | Made | Whole | Missing) or isinstance(item, t.Unknown):
+            return False
+        return self.logic.has_shape(term, self.encoding.shape(t.Seq(item, mutable=False)))
+
+    def _either_list(self, test: Term, then: Many, other: Many, node: ir.Node) -> Many:
+        """One of two sequences without gaps, place by place."""
+        logic, rows = self.logic, list[Row]()
+        for a, b in zip_longest(then.rows, other.rows):
+            if a is None or b is None:
+                row, here = (b, logic.negate(test)) if a is None else (a, test)
+                rows.append(Row((), logic.all((here, row.when)), row.value))
+            else:
+                there = logic.choose(test, a.when, b.when)
+                rows.append(Row((), there, self.merge(test, a.value, b.value, node)))
+        item = then.item if then.rows else other.item
+        return Many(tuple(rows), item, dense=True)
 
     def merge(self, test: Term, then: Value, other: Value, node: ir.Node) -> Value:
         """`then` where the test is true, else `other`; both of one type."""
@@ -227,6 +330,8 @@ class Trail:
         match then, other:
             case (Missing(), _) | (_, Missing()):
                 return then if isinstance(then, Missing) else other
+            case Many(dense=True), Many(dense=True):
+                return self._either_list(test, then, other, node)
             case Many(), Many():
                 no = self.logic.negate(test)
                 mine = [Row(r.names, self.logic.all((test, r.when)), r.value) for r in then.rows]
@@ -235,6 +340,10 @@ class Trail:
             case Made(), Made():
                 pairs = zip(then.fields, other.fields, strict=True)
                 return Made(tuple(self.merge(test, a, b, node) for a, b in pairs))
+            case (Many(item=item), _) | (_, Many(item=item)) if self._is_list(then, other, item):
+                kind = t.Seq(item, mutable=False)
+                both = [self.opened(each, kind, node) for each in (then, other)]
+                return self.merge(test, both[0], both[1], node)
             case (Many() | Made() | Whole(), _) | (_, Many() | Made() | Whole()):
                 raise NotEncodable("a choice between values without one encoding", node.place)
             case _:

@@ -27,7 +27,8 @@ class Symbolic:
     """One step, for all cases: where it happens, where it is stopped and by what, and its result.
 
     `done` is where nothing stopped it; bounds are judged there, by whoever asks. `outputs` are the
-    values of the returns, each where it is reached.
+    values of the returns, each where it is reached. A sequence gets longer than it can be here by
+    the scope (`beyond`: a step that leaves it), or inside a value with a `MaxLen` (`excess`).
     """
 
     done: Term
@@ -36,6 +37,8 @@ class Symbolic:
     asserts: Term
     bounds: Term
     ambiguous: Term
+    beyond: Term
+    excess: Term
     after: Mapping[str, Value]
     outputs: tuple[tuple[Term, Value], ...]
 
@@ -66,6 +69,8 @@ class Execution(Statements):
     ) -> tuple[Term, Term]:
         """A property's value, and whether it has one; of a part, the machine at a place."""
         value = self._merged(function, self._body(function, args, own, machine))
+        if any(stop.kind in ("beyond", "excess") for stop in self.stops):
+            raise NotEncodable("a sequence longer than any in the state", function.place)
         return self.sure(value), self.logic.negate(self.stopped("undefined", "refused", "asserts"))
 
     def defaults(self, given: Mapping[str, Value]) -> dict[str, Value]:
@@ -81,6 +86,8 @@ class Execution(Statements):
             asserts=self.stopped("asserts"),
             bounds=self.stopped("bounds"),
             ambiguous=self.stopped("ambiguous"),
+            beyond=self.stopped("beyond"),
+            excess=self.stopped("excess"),
             after=dict(self.state),
             outputs=tuple((r.when, r.value) for r in returns if r.value is not None),
         )
@@ -230,7 +237,7 @@ class Execution(Statements):
             stops.extend(trial.stops)
             trial.stops = []
             trial.perform(e.part, (e.name, args, e), own)
-        for stop in stops:
+        for stop in (*stops, *(s for s in trial.stops if s.kind in ("beyond", "excess"))):
             self.stop(stop.kind, stop.when, stop.node)
         return self.logic.negate(trial.stopped("refused"))
 

@@ -74,6 +74,10 @@ class Witness:
                 return self.term(encoding.logic.field(data, i, 0, term), options[i])
             case t.Record() | t.Tuple() | t.Part():
                 return self._product(term, kind)
+            case t.Seq(item=item, mutable=mutable):
+                rows = encoding.items(term, kind)[: model.variant(term)]
+                items = [self.term(value, item) for _, value in rows]
+                return items if mutable else {"$tuple": items}
             case _:
                 return self._container(term, kind)
 
@@ -187,6 +191,14 @@ def literal(encoding: Encoding, data: Any, kind: t.Type) -> Term:
         case t.Tuple(items=items):
             args = [literal(encoding, d, i) for d, i in zip(data["$tuple"], items, strict=True)]
             return logic.make(encoding.data(kind), 0, args)
+        case t.Seq(item=item):
+            most = encoding.longest(kind)
+            given = data if isinstance(data, list) else data["$tuple"]
+            if len(given) > most:
+                raise NotEncodable(f"a {kind} of {len(given)} items")
+            return encoding.logic.make(
+                encoding.data(kind), len(given), [literal(encoding, d, item) for d in given]
+            )
         case t.Part():
             args = [literal(encoding, data[f], of) for f, of in encoding.variants(kind)[0][1]]
             return logic.make(encoding.data(kind), 0, args)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from lawful.checks.encode import Encoding
 from lawful.checks.reference import Done, Fault, Reference, Refusal
@@ -20,7 +20,7 @@ from lawful.spec.errors import NOWHERE
 from lawful.spec.resolve import resolve
 from lawful.spec.values import encode, encoded_map
 
-KINDS = ("done", "refused", "undefined", "asserts", "bounds", "ambiguous")
+KINDS = ("done", "refused", "undefined", "asserts", "bounds", "ambiguous", "beyond", "excess")
 
 
 class Untold(AssertionError):
@@ -43,6 +43,19 @@ def to_json(value: Any, kind: t.Type, machine: ir.Machine) -> Any:
             return encoded_map(((k, to_json(v, of, machine)) for k, v in value.items()), key)
         case _:
             return encode(value, kind)
+
+
+def longest(data: Any) -> int:
+    """The length of the longest list in a value's JSON form."""
+    match data:
+        case {"$set": elements}:
+            return max([0, *map(longest, elements)])
+        case dict():
+            return max([0, *map(longest, cast(dict[str, Any], data).values())])
+        case [*items]:
+            return max([len(items), *map(longest, items)])
+        case _:
+            return 0
 
 
 class Both:
@@ -81,6 +94,12 @@ class Both:
             step = Execution(self.encoding, before, self.machine).step(row, given)
         self.step = step
         outcome = self.reference.step(state, row.name, args)
+        if self.sure(self.encoding.logic.any((step.beyond, step.excess))):
+            assert isinstance(outcome, Done | Fault)
+            if isinstance(outcome, Done):
+                found = zip(self.fields.values(), outcome.state, strict=True)
+                assert any(longest(to_json(v, k, self.machine)) > 3 for k, v in found)
+            return
         match outcome:
             case Refusal():
                 assert self.sure(step.refused)

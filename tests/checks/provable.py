@@ -1,5 +1,9 @@
 """Machines of which some properties are provable and some must never be called proved."""
 
+from typing import Annotated
+
+from annotated_types import MaxLen
+
 from lawful import (
     Machine,
     Nat,
@@ -145,7 +149,7 @@ class Faults(Machine):
 
 
 class Listed(Machine):
-    """Lists have no encoding: what needs them is unknown, the rest is proved."""
+    """A list without a bound has no encoding: what needs it is unknown, the rest is proved."""
 
     queue: list[Nat] = []
     n: Nat = 0
@@ -175,6 +179,68 @@ class Listed(Machine):
     @invariant
     def short(self) -> bool:
         return len(self.queue) < 3
+
+
+class Channel(Machine):
+    """A FIFO channel: what arrives is what was sent, one after the other."""
+
+    channel: list[Nat] = []
+    sent: Nat = 0
+    received: Nat = 0
+
+    @transition()
+    def send(self) -> None:
+        self.channel.append(self.sent)
+        self.sent += 1
+
+    @transition()
+    def receive(self) -> None:
+        require(len(self.channel) > 0, "nothing is under way")
+        first = self.channel.pop(0)
+        assert first == self.received
+        self.received += 1
+
+    @invariant
+    def counted(self) -> bool:
+        return self.received + len(self.channel) == self.sent
+
+    @invariant
+    def in_order(self) -> bool:
+        return all(x == self.received + i for i, x in enumerate(self.channel))
+
+    @invariant
+    def short(self) -> bool:
+        """False: nothing keeps a third one out."""
+        return len(self.channel) < 3
+
+
+class Places(Machine):
+    """At most three at once, by a guard."""
+
+    waiting: Annotated[list[Nat], MaxLen(3)] = []
+
+    @transition()
+    def come(self, n: Nat) -> None:
+        require(len(self.waiting) < 3 and n not in self.waiting, "full, or there already")
+        self.waiting.append(n)
+
+    @transition()
+    def go(self, n: Nat) -> None:
+        require(n in self.waiting, "not there")
+        self.waiting.remove(n)
+
+    @invariant
+    def once(self) -> bool:
+        return all(self.waiting.count(n) == 1 for n in self.waiting)
+
+
+class PlacesUnguarded(Places):
+    """And one more."""
+
+    @transition()
+    def come(self, n: Nat) -> None:
+        require(n not in self.waiting, "there already")
+        self.waiting.append(n)
 
 
 class Job(Record):

@@ -19,11 +19,14 @@ from lawful.spec.values import decode
 from tests.checks.provable import (
     Absurd,
     Assumed,
+    Channel,
     Counter,
     Faults,
     Hard,
     Listed,
     Owned,
+    Places,
+    PlacesUnguarded,
     Unassumed,
 )
 from tests.checks.small import Beyond, Copied
@@ -229,7 +232,7 @@ def test_what_cannot_be_encoded_is_named_and_unknown() -> None:
     assert rows["count", "natural"].verdict is Verdict.PROVED
     assert rows["start", "short"].verdict is Verdict.PROVED  # A list of known length is no riddle.
     for obligation, property, construct in (
-        ("put", "natural", "append of a list[Nat]"),
+        ("put", "natural", "a value of type list[Nat], whose length has no bound"),
         ("size", "natural", "len of a set[Nat], which has no bound"),
         ("visit", "bounds", "a loop over a set[Nat], which has no bound"),
         ("count", "short", "list[Nat]"),
@@ -239,6 +242,40 @@ def test_what_cannot_be_encoded_is_named_and_unknown() -> None:
         assert row.note.startswith("not encodable: ") and construct in row.note, row.note
         assert row.counterexample is None
     assert "provable.py:" in rows["size", "natural"].note
+
+
+def test_a_list_is_proved_within_the_length_of_the_scope() -> None:
+    result = proof(Channel, {"channel": 3})
+    assert not_proved(result) == {("send", "short")}
+    assert {o.covers for o in result.obligations} == {"all integers; channel <= 3"}
+    assert verdicts(result) == {
+        "bounds": "proved-within",
+        "asserts": "proved-within",
+        "undefined": "proved-within",
+        "counted": "proved-within",
+        "in_order": "proved-within",
+        "short": "unknown",
+    }
+    rows = {(o.obligation, o.property): o for o in result.obligations}
+    example = rows["send", "short"].counterexample
+    assert example is not None
+    assert example["after"] == {"channel": [0, 1, 2], "sent": 3, "received": 0}
+    assert_is_a_step(Channel, dict(example))
+
+
+def test_a_list_with_a_greatest_length_is_proved_as_it_is() -> None:
+    result = proof(Places)
+    assert set(verdicts(result).values()) == {"proved"}
+    assert {o.covers for o in result.obligations} == {"all integers"}
+
+
+def test_a_list_longer_than_its_bound_is_a_breach() -> None:
+    result = proof(PlacesUnguarded)
+    assert not_proved(result) == {("come", "bounds")}
+    example = next(o.counterexample for o in result.obligations if not o.verdict.good)
+    assert example is not None
+    assert example["state"] == {"waiting": [0, 1, 2]}
+    assert example["after"] == {"waiting": [0, 1, 2, 3]}
 
 
 @pytest.mark.parametrize("sizes", [{}, {"Worker": 3}], ids=["any", "three"])

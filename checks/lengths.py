@@ -1,0 +1,127 @@
+"""How long the lists and sequences of a machine may be: by `MaxLen`, or within a scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from lawful.spec import ir
+from lawful.spec import types as t
+
+
+def erase(type: t.Type) -> t.Type:
+    """The type without what its encoding does not depend on: bounds and mutability."""
+    match type:
+        case t.Int():
+            return t.INT
+        case t.Record(name=name, fields=fields):
+            return t.Record(name, tuple((f, erase(ft)) for f, ft in fields))
+        case t.Union(options=options):
+            return t.union(tuple(erase(option) for option in options))
+        case t.Tuple(items=items):
+            return t.Tuple(tuple(erase(item) for item in items))
+        case t.Seq(item=item):
+            return t.Seq(erase(item), mutable=False)
+        case t.Set(item=item):
+            return t.Set(erase(item), mutable=False)
+        case t.Map(key=key, value=value, total=total):
+            return t.Map(erase(key), erase(value), mutable=False, total=total)
+        case t.Bag(item=item):
+            return t.Bag(erase(item))
+        case t.Timer():
+            return t.Timer()
+        case t.Clock():
+            return t.Clock()
+        case _:
+            return type
+
+
+class Lengths:
+    """The greatest lengths: `longest` by a sequence's items; `used`, those of the scope, by key.
+
+    Sequences of the same items have one shape, which the longest of them fits.
+    """
+
+    def __init__(self, machine: ir.Machine, sizes: Mapping[str, int]) -> None:
+        self.sizes = sizes
+        self.longest: dict[t.Type, int] = {}
+        self.used: dict[str, int] = {}
+        unbounded: list[tuple[str, t.Type]] = []
+        for names, kind in _places(machine):
+            for seq in _sequences(self.scoped(kind, names)):
+                item = erase(seq.item)
+                if seq.most is None:
+                    unbounded.append((names[-1], item))
+                else:
+                    self.longest[item] = max(seq.most, self.longest.get(item, 0))
+        for name, item in unbounded:
+            if item in self.longest:
+                self.used[name] = self.longest[item]
+
+    def variables(self, machine: ir.Machine) -> dict[str, t.Type]:
+        """The variables whose lengths the scope bounds: their types with no other bounds."""
+        found: dict[str, t.Type] = {}
+        for v in machine.variables:
+            names, plain = (f"{machine.name}.{v.name}", v.name), erase(v.type)
+            if self.scoped(v.type, names) == v.type:
+                continue
+            if isinstance(v.type, t.Map) and isinstance(plain, t.Map) and plain.total:
+                plain = replace(plain, key=v.type.key)  # Elsewhere it has no values.
+            found[v.name] = self.scoped(plain, names)
+        return found
+
+    def scoped(self, kind: t.Type, names: tuple[str, ...]) -> t.Type:
+        """The type with the scope's lengths; `names` are the keys that may give them."""
+        match kind:
+            case t.Seq(item=item, most=most):
+                inner = self.scoped(item, tuple(f"{name}.item" for name in names))
+                given = next((name for name in names if name in self.sizes), None)
+                if most is None and given is not None:
+                    most = self.used[given] = self.sizes[given]
+                return t.Seq(inner, kind.mutable, most)
+            case t.Record(name=record, fields=fields):
+                found = [(f, self.scoped(of, (f"{record}.{f}", f))) for f, of in fields]
+                return t.Record(record, tuple(found))
+            case t.Union(options=options):
+                return t.Union(tuple(self.scoped(option, names) for option in options))
+            case t.Tuple(items=items):
+                return t.Tuple(tuple(self.scoped(item, names) for item in items))
+            case t.Set(item=item) | t.Bag(item=item):
+                return replace(kind, item=self.scoped(item, names))
+            case t.Map(key=key, value=value):
+                return replace(kind, key=self.scoped(key, names), value=self.scoped(value, names))
+            case _:
+                return kind
+
+
+def _places(machine: ir.Machine) -> Iterator[tuple[tuple[str, ...], t.Type]]:
+    """Every variable, parameter and argument: the keys of its length, and its type."""
+    for v in machine.variables:
+        yield (f"{machine.name}.{v.name}", v.name), v.type
+    for p in machine.parameters:
+        yield (f"{machine.name}.{p.name}", p.name), p.type
+    taken = [*(row.function for row in machine.transitions), *machine.initials]
+    for f in (*taken, *(p.function for p in machine.properties)):
+        yield from (((f"{f.name}.{name}", name), kind) for name, kind in f.params)
+    for part in machine.parts:
+        yield from _places(part)
+
+
+def _sequences(kind: t.Type) -> Iterator[t.Seq]:
+    """The sequences that a type is or has inside."""
+    match kind:
+        case t.Seq(item=item):
+            yield kind
+            yield from _sequences(item)
+        case t.Record(fields=fields):
+            for _, of in fields:
+                yield from _sequences(of)
+        case t.Union(options=inner) | t.Tuple(items=inner):
+            for each in inner:
+                yield from _sequences(each)
+        case t.Set(item=item) | t.Bag(item=item):
+            yield from _sequences(item)
+        case t.Map(key=key, value=value):
+            yield from (*_sequences(key), *_sequences(value))
+        case _:
+            pass
