@@ -74,6 +74,8 @@ class Shapes:
 
     def shape(self, type: t.Type) -> Shape:
         """The Z3 sort of the type; raises NotEncodable where it has none."""
+        if isinstance(type, t.Seq):
+            self.longest(type)  # It is named as it is declared.
         type = erase(type)
         if type not in self._shapes:
             self._shapes[type] = self._shape(type)

@@ -193,7 +193,7 @@ def literal(encoding: Encoding, data: Any, kind: t.Type) -> Term:
             return logic.make(encoding.data(kind), 0, args)
         case t.Seq(item=item):
             most = encoding.longest(kind)
-            given = data if isinstance(data, list) else data["$tuple"]
+            given: list[Any] = data["$tuple"] if _is_tuple(data) else data
             if len(given) > most:
                 raise NotEncodable(f"a {kind} of {len(given)} items")
             return encoding.logic.make(
@@ -212,6 +212,10 @@ def _is_of(data: Any, option: t.Type) -> bool:
     if isinstance(option, t.Record):
         return _record_name(data) == option.name
     return _record_name(data) is None
+
+
+def _is_tuple(data: Any) -> bool:
+    return isinstance(data, dict) and "$tuple" in data
 
 
 def _record_name(data: Any) -> str | None:
