@@ -314,9 +314,10 @@ class Trail:
         """One of two sequences without gaps, place by place."""
         logic, rows = self.logic, list[Row]()
         for a, b in zip_longest(then.rows, other.rows):
-            if a is None or b is None:
-                row, here = (b, logic.negate(test)) if a is None else (a, test)
-                rows.append(Row((), logic.all((here, row.when)), row.value))
+            if b is None:
+                rows.append(Row((), logic.all((test, a.when)), a.value))
+            elif a is None:
+                rows.append(Row((), logic.all((logic.negate(test), b.when)), b.value))
             else:
                 there = logic.choose(test, a.when, b.when)
                 rows.append(Row((), there, self.merge(test, a.value, b.value, node)))
