@@ -168,7 +168,7 @@ def defaults(run: Evaluator, machine: ir.Machine, given: Mapping[str, Value]) ->
             if name in given:
                 out[name] = given[name]
             elif isinstance(kind, t.Clock) and machine is not run.encoding.machine:
-                raise NotEncodable("a part's clock")
+                out[name] = run.now()
             elif initial is not None:
                 out[name] = run.of_type(initial, kind)
             elif isinstance(kind, t.Part):

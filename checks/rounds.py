@@ -12,6 +12,7 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.ticks import clock_of
 
 from .encode import Encoding
 from .foreign import Term, same
@@ -75,6 +76,13 @@ class Rounds(Trail):
             found = here if found is None else self.logic.choose(test, here, found)
         assert found is not None
         return found
+
+    def now(self) -> Term:
+        """The present tick: what the whole's clock says, 0 before there is a state."""
+        clock = clock_of(self.encoding.machine)
+        if clock is None or clock.name not in self.state:
+            return self.logic.number(0)
+        return self.sure(self.state[clock.name])
 
     # Iteration.
 

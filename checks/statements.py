@@ -10,8 +10,8 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.ticks import clock_of
 
+from .facts import has_clock, set_clocks
 from .foreign import Term, same
 from .places import Places
 from .sequences import changed
@@ -205,11 +205,14 @@ def _changed(
 
 
 def _tick(run: Statements, s: ir.Tick) -> None:
-    """The clock goes on. An armed timer may be due or not, so no urgent one keeps time back."""
-    if any(clock_of(part) is not None for part in run.encoding.machine.parts):
-        raise NotEncodable("a part's clock", s.place)
-    now, one = run.to_term(s.clock), run.logic.number(1)
-    run.store(s.clock, run.logic.add(now, one))
+    """Clocks go on. An armed timer may be due or not, so no urgent one keeps time back."""
+    encoding = run.encoding
+    now = run.logic.add(run.to_term(s.clock), run.logic.number(1))
+    run.store(s.clock, now)
+    for v in encoding.machine.variables:
+        if has_clock(encoding, v.type):
+            held = run.term(run.state[v.name], v.type, s)
+            run.state[v.name] = set_clocks(encoding, held, v.type, now)
 
 
 RUN: Mapping[type[ir.Stmt], Callable[[Any, Any], None]] = {

@@ -16,6 +16,7 @@ from lawful.spec import types as t
 from lawful.spec.ir import Json
 
 from .encode import Encoding
+from .facts import inside, same_time
 from .foreign import Term, conjuncts, number
 from .shapes import NotEncodable, Options, fields_of
 from .symbols import At, Made, Many, Missing, Place, Value, Whole
@@ -117,6 +118,7 @@ class Subject:
         } | self.parameters
         self._bound(self.state, {v.name: v.type for v in machine.variables})
         self._bound(self.state, self.scoped)
+        self._given += self._one_time()
         # Every part was made with parameters that it assumes.
         found = [tried(self._always, j, self.state) for j in self.of_kind("assume") if j.path]
         self._given += known(found)
@@ -151,6 +153,16 @@ class Subject:
                 self._given += known([found])
                 if isinstance(found, NotEncodable):
                     self.lost.append(f"the bounds of {name}")
+
+    def _one_time(self) -> list[Term]:
+        """That the clocks of parts tell the time of the whole."""
+        now = self._run(self.state).now()
+        rows = [(self.state[v.name], v.type) for v in self.machine.variables]
+        return [
+            same_time(self.encoding, value, kind, now)
+            for value, kind in rows
+            if not isinstance(value, Many | Made | Missing | Whole)
+        ]
 
     # Properties.
 
@@ -397,33 +409,6 @@ class Subject:
             if witness.model.truth(when):
                 output = witness.value(value, case.output)
         return fixed, after, output
-
-
-def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:
-    """Whether a value keeps its type's bounds; what has no term, element by element."""
-    match value:
-        case Many(rows=rows, item=item):
-            wanted, logic = t.element(kind) or item, encoding.logic
-            each = [logic.forall(r.names, r.when, inside(encoding, r.value, wanted)) for r in rows]
-            if isinstance(kind, t.Seq) and kind.most is not None:
-                each.append(logic.at_most(_length(encoding, value), logic.number(kind.most)))
-            return logic.all(each)
-        case Made(fields=fields):
-            kinds = [of for _, of in encoding.variants(kind)[0][1]]
-            pairs = zip(fields, kinds, strict=True)
-            return encoding.logic.all(inside(encoding, v, k) for v, k in pairs)
-        case Missing() | Whole():
-            return encoding.logic.true
-        case _:
-            return encoding.bounds(value, kind)
-
-
-def _length(encoding: Encoding, many: Many) -> Term:
-    logic = encoding.logic
-    if not many.listed:
-        raise NotEncodable("the length of a sequence without a bound")
-    one, none = logic.number(1), logic.number(0)
-    return logic.add(none, *(logic.choose(row.when, one, none) for row in many.rows))
 
 
 def _judged(

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, cast
 
 from lawful.checks.encode import Encoding
+from lawful.checks.facts import inside
 from lawful.checks.reference import Done, Fault, Reference, Refusal
 from lawful.checks.shapes import Options, fields_of
 from lawful.checks.solve import decide
-from lawful.checks.subject import inside
 from lawful.checks.symbols import Made, Many, Missing, Row, Value, Whole
 from lawful.checks.terms import Execution, Symbolic
 from lawful.checks.witness import literal

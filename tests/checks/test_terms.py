@@ -23,10 +23,11 @@ from tests.checks.both import Both, machine_of
 from tests.checks.families import Hub, Rack
 from tests.checks.rings import Choices, Feast, Ring, Window
 from tests.checks.small import Board, Cell, Collections, Lamp, Lists, Numbers, Routes, Table
+from tests.checks.timed import House
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
 
-SIZES = {"Node": 2, "Peer": 2, "RM": 3, "Seat": 3, "queue": 3, "boxes": 3, "past": 3}
+SIZES = {"Node": 2, "Peer": 2, "RM": 3, "Seat": 3, "Floor": 2, "queue": 3, "boxes": 3, "past": 3}
 NODE = t.Sort("Node")
 OFF = Lamp.OFF
 DISPLAYS = {"map"}  # The front end's own; its meaning stands beside the reference engine.
@@ -40,6 +41,8 @@ def values(kind: t.Type, resolved: Resolved) -> st.SearchStrategy[Any]:
             return st.booleans()
         case t.Int(low=low, high=high):
             return st.integers(-2 if low is None else low, 3 if high is None else high)
+        case t.Clock():
+            return st.integers(0, 3)
         case t.Float():
             return st.sampled_from([0.0, 0.5, 120.0])
         case t.Nothing():
@@ -110,6 +113,7 @@ CLASSES = (
     ReceiverEntryAsSeed,
     Hub,
     Rack,
+    House,
     WindowAsSeed,
     RequestFixed,
 )
