@@ -26,6 +26,7 @@ def unknown(kind: t.Type) -> bool:
 def _keys(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
     kind = e.args[0].type
     assert isinstance(kind, t.Map)
+    run.listing(kind, e)
     key = run.logic.fresh("k", run.encoding.shape(kind.key))
     there = run.encoding.get(kind, run.sure(values[0]), key)[0]
     if kind.total:
@@ -62,7 +63,7 @@ def _get(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     item = t.element(kind)
     assert item is not None
     key = run.term(run.fit(values[1], e.args[1].type, item, e), item, e)
-    there, value = run.encoding.held(kind, run.term(values[0], kind, e), key)
+    there, value = run.held(kind, run.term(values[0], kind, e), key)
     found = run.fit(value, kind.value if isinstance(kind, t.Map) else t.INT, e.type, e)
     default = run.fit(values[2], e.args[2].type, e.type, e)
     return run.merge(there, found, default, e)

@@ -88,11 +88,10 @@ def _item(run: Evaluator, e: ir.Item) -> Value:
     kind = e.of.type
     of = run.eval(e.of)
     match kind:
-        case t.Map(key=key_type, total=total):
+        case t.Map(key=key_type):
             key = run.to_term(e.key, key_type)
-            there, value = run.encoding.get(kind, run.term(of, kind, e), key)
-            known = run.encoding.bounds(key, key_type) if total else there
-            run.stop("undefined", run.logic.negate(known), e)
+            there, value = run.held(kind, run.term(of, kind, e), key)
+            run.stop("undefined", run.logic.negate(there), e)
             return value
         case t.Bag(item=element):
             key = run.to_term(e.key, element)

@@ -315,6 +315,16 @@ class Logic:
             array = Term(inner(array).arg(0))
         return [keys[i] for i in sorted(keys)] if z3.is_const_array(array) else None
 
+    def stored(self, array: Term, key: Term) -> Term:
+        """Whether the key is one of those at which something was written."""
+        if z3.is_store(array):
+            below, at, _ = arguments(array)
+            return self.any((self.equal(key, at), self.stored(below, key)))
+        if z3.is_app_of(array, z3.Z3_OP_ITE):
+            test, then, other = arguments(array)
+            return self.choose(test, self.stored(then, key), self.stored(other, key))
+        return self.false
+
     def read(self, array: Term, key: Term) -> Term:
         """The value at `key`, pushed through whatever the array was made by."""
         return self._push(("read", number(key)), array, key, self._read)

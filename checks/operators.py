@@ -75,6 +75,7 @@ def _equal(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
     kind = _wider(e.args[0].type, e.args[1].type)
     if isinstance(kind, t.Seq):
         return _same_sequence(run, e, values)
+    run.listing(kind, e)
     a, b = (
         run.term(run.fit(v, arg.type, kind, e), kind, e)
         for v, arg in zip(values, e.args, strict=True)
@@ -130,9 +131,7 @@ def _in(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
         if isinstance(mine, t.Union) and not t.fits(mine, item):
             known = run.encoding.is_option(run.sure(values[0]), mine, (item,))
         key = run.term(run.fit(values[0], mine, item, e), item, e)
-        if isinstance(kind, t.Map) and kind.total:
-            return run.logic.all((known, run.encoding.bounds(key, item)))
-        return run.logic.all((known, run.encoding.get(kind, container, key)[0]))
+        return run.logic.all((known, run.held(kind, container, key)[0]))
     wide = _wider(mine, item)
     element = run.term(run.fit(values[0], mine, wide, e), wide, e)
     return run.member(run.elements(of, kind, e), element, wide, e)

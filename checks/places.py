@@ -81,8 +81,7 @@ class Places(Evaluator):
                 if isinstance(kind, t.Map) and not kind.total:
                     new = self.encoding.present(kind.value, new)
                 elif isinstance(kind, t.Map):
-                    known = self.encoding.bounds(at, kind.key)
-                    self.stop("bounds", self.logic.negate(known), target)
+                    self.exceed(self.logic.negate(self.encoding.bounds(at, kind.key)))
                 self.store(of, self.logic.write(held, at, new))
             case ir.Narrow(of=of):
                 self.store(of, self.fit(value, target.type, of.type, target))

@@ -35,6 +35,7 @@ NO_START = "no start is possible: nothing is proved of it"
 START_UNKNOWN = "not shown that a start is possible: nothing is proved of it"
 VACUOUS = "vacuous: it can never happen where the invariants hold"
 NO_STEP = "there is no transition: nothing is proved of it"
+UNSEEN = "a container may get larger than its type allows, and is not followed from there on"
 EXPLORATION_ONLY = "exploration only"
 WINDOW = range(-1, 5)
 QUICK_SECONDS = 2.0
@@ -171,6 +172,8 @@ class Induction:
         if found is None:
             why = quick.why or "a model that is not finite"
             return Verdict.UNKNOWN, None, f"Z3 does not decide it: {why}"
+        if found["label"] == UNSEEN:
+            return Verdict.UNKNOWN, None, UNSEEN
         if case.before is not None:
             left = [n for n, h in self.exact.hypotheses.items() if isinstance(h, NotEncodable)]
             more = f"; not assumed, being not encodable: {', '.join(left)}" if left else ""
@@ -268,6 +271,8 @@ class Induction:
         fixed, after, output = subject.told(case, witness)
         if witness.infinite:
             return None
+        if witness.model.truth(case.step.excess):
+            return {"label": UNSEEN}
         reached = witness.model.truth(case.step.done)
         out: dict[str, Json] = {
             "label": AT_START if case.before is None else TO_INDUCTION,

@@ -93,6 +93,7 @@ class Rounds(Trail):
             case _ if isinstance(value, Many):
                 return value
             case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item):
+                self.listing(kind, node)
                 container = self.term(value, kind, node)
                 keys = encoding.keys(kind) if isinstance(kind, t.Map) and kind.total else None
                 keys = keys or encoding.universe(item) or logic.written(container)

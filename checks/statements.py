@@ -174,6 +174,7 @@ def _changed(
     item = t.element(kind)
     assert item is not None
     if s.op == "update":
+        run.listing(kind, s)
         given = s.args[0].type
         some = kind  # Of what a total map is updated with, some keys may be absent.
         if isinstance(kind, t.Map) and isinstance(given, t.Map) and not given.total:
@@ -183,7 +184,7 @@ def _changed(
         there, value = encoding.get(some, other, key)
         if some != kind:  # A key that is none of the total map's is one too many.
             kept = logic.forall([key], there, encoding.bounds(key, item))
-            run.stop("bounds", logic.negate(kept), s)
+            run.exceed(logic.negate(kept))
         new = logic.read(other, key) if some == kind else value
         return logic.by_cases(key, logic.choose(there, new, logic.read(held, key))), None
     key = run.to_term(s.args[0], item)

@@ -18,7 +18,7 @@ from lawful.spec import types as t
 from .encode import Encoding
 from .foreign import Term, same
 from .lengths import erase
-from .shapes import LISTED, NotEncodable
+from .shapes import LISTED, NotEncodable, inner_types
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,8 @@ class Missing:
 
 
 Value: TypeAlias = Term | Many | Made | Whole | Missing
-# A sequence longer than its shape is `beyond` the scope's length, or in `excess` of its `MaxLen`.
+# A sequence longer than its shape is `beyond` the scope's length, or in `excess` of its `MaxLen`;
+# so is a total map with a key too many, where it is gone through.
 StopKind = Literal["refused", "undefined", "asserts", "bounds", "ambiguous", "beyond", "excess"]
 
 
@@ -131,6 +132,7 @@ class Trail:
         self.state = dict(state)
         self.path: Term = encoding.logic.true
         self.stops: list[Stop] = []
+        self.extra: Term = encoding.logic.false  # A total map was given a key that is not its own.
 
     def stop(self, kind: StopKind, where: Term, node: ir.Node) -> None:
         """Execution ends where `where` is true."""
@@ -138,6 +140,23 @@ class Trail:
         if not same(when, self.logic.false):
             self.stops.append(Stop(kind, when, node))
             self.path = self.logic.all((self.path, self.logic.negate(where)))
+
+    def exceed(self, where: Term) -> None:
+        """A total map has a key too many; bounds are judged at the end of the step."""
+        self.extra = self.logic.any((self.extra, self.logic.all((self.path, where))))
+
+    def held(self, kind: t.Type, container: Term, key: Term) -> tuple[Term, Term]:
+        """Whether the key is there, and what it has; a total map has what was put there, too."""
+        there, value = self.encoding.held(kind, container, key)
+        more = isinstance(kind, t.Map) and kind.total and not same(self.extra, self.logic.false)
+        if more:
+            there = self.logic.any((there, self.logic.stored(container, key)))
+        return there, value
+
+    def listing(self, kind: t.Type, node: ir.Node) -> None:
+        """What goes through total maps key by key does not see one that is too many."""
+        if not same(self.extra, self.logic.false) and _has_total(kind):
+            self.stop("excess", self.extra, node)
 
     def stopped(self, *kinds: StopKind) -> Term:
         """Where execution was stopped in one of these ways."""
@@ -349,3 +368,7 @@ class Trail:
                 raise NotEncodable("a choice between values without one encoding", node.place)
             case _:
                 return self.logic.choose(test, then, other)
+
+
+def _has_total(kind: t.Type) -> bool:
+    return any(isinstance(inner, t.Map) and inner.total for inner in inner_types([kind]))

@@ -79,12 +79,13 @@ class Execution(Statements):
 
     def _outcome(self, run: Callable[[], list[Returned]]) -> Symbolic:
         returns = run()
+        too_many = self.logic.all((self.path, self.extra))
         return Symbolic(
-            done=self.path,
+            done=self.logic.all((self.path, self.logic.negate(self.extra))),
             refused=self.stopped("refused"),
             undefined=self.stopped("undefined"),
             asserts=self.stopped("asserts"),
-            bounds=self.stopped("bounds"),
+            bounds=self.logic.any((self.stopped("bounds"), too_many)),
             ambiguous=self.stopped("ambiguous"),
             beyond=self.stopped("beyond"),
             excess=self.stopped("excess"),

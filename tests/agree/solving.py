@@ -10,7 +10,6 @@ from lawful.checks.symbols import Missing
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.values import FrozenBag, FrozenMap, Token
-from lawful.spec.walk import everything
 from tests.checks.both import Both, Untold
 
 from .hits import Hits
@@ -24,7 +23,6 @@ class Solving(Both):
         super().__init__(cls, SIZES, seconds=5.0)
         self.hits = hits
         self.refused: set[str] = set()
-        self.keyed = any(_gives_a_key(node) for node in everything((self.machine,)))
 
     def term(self, value: Any, kind: t.Type) -> Any:
         try:
@@ -57,11 +55,6 @@ class Solving(Both):
             self.hits.add("kept aside", "Z3 cannot tell")
             return None
         except AssertionError as error:
-            # The encoding stops where a total map is given a key that it has not, the language
-            # judges that at the end of the step: a guard that comes later is not asked.
-            if self.keyed and self.step is not None and self.sure(self.step.bounds):
-                self.hits.add("kept aside", "Z3 stops at a key too many")
-                return None
             return f"Z3: {row.name}{args} in {state}: {str(error)[:300]!r}"
         self.hits.add("total", "comparisons by Z3")
         self.hits.add("total", "comparisons")
@@ -100,15 +93,6 @@ class Solving(Both):
         m = next(m for m in self.machine.parts if m.name == name)
         kinds = [v.type for v in m.variables] + [p.type for p in m.parameters]
         return PartState(self.tokens(v, of) for v, of in zip(value, kinds, strict=True))
-
-
-def _gives_a_key(node: ir.Node) -> bool:
-    """Whether a total map is given a key."""
-    match node:
-        case ir.Assign(target=ir.Item(of=of)) | ir.Update(target=of):
-            return isinstance(of.type, t.Map) and of.type.total
-        case _:
-            return False
 
 
 def _is(value: Any, kind: t.Type) -> bool:

@@ -507,6 +507,65 @@ class Table(Machine):
     scope = Scope(Nat=range(0, 3))
 
 
+class Keys(Machine):
+    """A total map is given a key; one too many is judged where the step ends, if it does."""
+
+    level: dict[Sm, int] = total(0)
+    n: int = 0
+
+    @transition()
+    def refused_later(self, k: int) -> None:
+        self.level[k] = 1
+        require(k < 3, "too far")
+
+    @transition()
+    def read_back(self, k: int) -> None:
+        self.level[k] = 7
+        self.n = self.level[k]
+        require(self.n != 7 or k > 1, "low")
+
+    @transition()
+    def read_another(self, k: int, other: int) -> None:
+        self.level[k] = 1
+        require(other in self.level, "not there")
+        self.n = self.level[other]
+
+    @transition()
+    def divided(self, k: int) -> None:
+        self.level[k] = 1
+        self.n = 3 // (k + 1)
+
+    @transition()
+    def one_of_several(self, k: int, other: int) -> None:
+        if other > 0:
+            self.level[k] = 1
+        else:
+            self.level.update({other: 1})
+        assert k < 3
+
+
+class KeysListed(Machine):
+    """What goes through a map with a key too many has no encoding."""
+
+    level: dict[Sm, int] = total(0)
+
+    @transition()
+    def summed(self, k: int) -> None:
+        self.level[k] = 1
+        require(sum(self.level.values()) < 3, "too much")
+
+    @transition()
+    def fine(self, k: Sm) -> None:
+        self.level[k] = 1
+        require(sum(self.level.values()) < 3, "too much")
+
+    @invariant
+    def low(self) -> bool:
+        return sum(self.level.values()) < 3
+
+    scope = Scope(int=range(0, 9))
+
+
 class Beyond(Machine):
     """Each transition but the last puts something outside a small type, the keys of maps first."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lawful.checks import prove_report
-from lawful.checks.prove import AT_START, TO_INDUCTION, ProofResult, prove
+from lawful.checks.prove import AT_START, TO_INDUCTION, UNSEEN, ProofResult, prove
 from lawful.checks.reference import Done, Fault, Reference
 from lawful.checks.verdict import Verdict
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
@@ -29,7 +29,7 @@ from tests.checks.provable import (
     PlacesUnguarded,
     Unassumed,
 )
-from tests.checks.small import Beyond, Copied
+from tests.checks.small import Beyond, Copied, Keys, KeysListed
 from tests.checks.wholes import Contested, Outside, Pair, Still, Unborn, Whole
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
@@ -300,6 +300,23 @@ def test_what_is_outside_a_small_type_is_out_of_bounds() -> None:
         example = rows[name].counterexample
         assert example is not None, name
         assert_is_a_step(Beyond, {**example, "after": None})
+
+
+def test_a_key_too_many_is_a_breach_where_the_step_is_not_refused() -> None:
+    result = proof(Keys)
+    for name in ("refused_later", "read_back", "one_of_several"):
+        row = next(o for o in result.obligations if (o.obligation, o.property) == (name, "bounds"))
+        assert row.counterexample is not None
+        assert_is_a_step(Keys, {**row.counterexample, "after": None})
+
+
+def test_a_map_with_a_key_too_many_is_not_gone_through() -> None:
+    result = proof(KeysListed)
+    assert not_proved(result) == {("summed", p) for p in ("bounds", "asserts", "undefined")}
+    open_ones = [o for o in result.obligations if not o.verdict.good]
+    assert {(o.verdict, o.note, o.counterexample) for o in open_ones} == {
+        (Verdict.UNKNOWN, UNSEEN, None)
+    }
 
 
 def test_a_total_map_has_nothing_outside_its_keys() -> None:

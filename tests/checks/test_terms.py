@@ -22,7 +22,7 @@ from lawful.spec.values import FrozenBag, FrozenMap, Token
 from tests.checks.both import Both, machine_of
 from tests.checks.families import Hub, Rack
 from tests.checks.rings import Choices, Feast, Ring, Window
-from tests.checks.small import Board, Cell, Collections, Lamp, Lists, Numbers, Routes, Table
+from tests.checks.small import Board, Cell, Collections, Keys, Lamp, Lists, Numbers, Routes, Table
 from tests.checks.timed import House
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
@@ -96,6 +96,7 @@ MACHINES: dict[str, Both] = {}
 CLASSES = (
     Numbers,
     Collections,
+    Keys,
     Lists,
     Routes,
     Cell,
