@@ -16,6 +16,7 @@ from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryF
 from lawful.spec import types as t
 from lawful.spec.resolve import resolve
 from lawful.spec.values import decode
+from tests.checks.longer import Keys, KeysListed
 from tests.checks.provable import (
     Absurd,
     Assumed,
@@ -29,7 +30,7 @@ from tests.checks.provable import (
     PlacesUnguarded,
     Unassumed,
 )
-from tests.checks.small import Beyond, Copied, Keys, KeysListed
+from tests.checks.small import Beyond, Copied
 from tests.checks.wholes import Contested, Outside, Pair, Still, Unborn, Whole
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase

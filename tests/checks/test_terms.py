@@ -21,8 +21,9 @@ from lawful.spec.resolve import Resolved
 from lawful.spec.values import FrozenBag, FrozenMap, Token
 from tests.checks.both import Both, machine_of
 from tests.checks.families import Hub, Rack
+from tests.checks.longer import Keys, Lists, Routes
 from tests.checks.rings import Choices, Feast, Ring, Window
-from tests.checks.small import Board, Cell, Collections, Keys, Lamp, Lists, Numbers, Routes, Table
+from tests.checks.small import Board, Cell, Collections, Lamp, Numbers, Table
 from tests.checks.timed import House
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
