@@ -12,9 +12,15 @@ from .errors import Place
 
 def children(node: ir.Node) -> Iterator[ir.Node]:
     """The nodes directly inside a node, in the order of its fields."""
-    for f in dataclasses.fields(node):
-        if f.name != "place":
-            yield from _nodes(getattr(node, f.name))
+    names = _NAMES.get(node.__class__)
+    if names is None:
+        names = tuple(f.name for f in dataclasses.fields(node) if f.name != "place")
+        _NAMES[node.__class__] = names
+    for name in names:
+        yield from _nodes(getattr(node, name))
+
+
+_NAMES: dict[type[ir.Node], tuple[str, ...]] = {}  # Asking a class for its fields is slow.
 
 
 def _nodes(value: Any) -> Iterator[ir.Node]:
@@ -35,7 +41,15 @@ def everything(nodes: Iterable[object]) -> Iterator[ir.Node]:
 
 def statements(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
     """All statements of a body, those inside branches and loops included."""
-    return (node for node in everything(body) if isinstance(node, ir.Stmt))
+    for stmt in body:
+        yield stmt
+        match stmt:
+            case ir.Branch(then=then, other=other):
+                yield from statements((*then, *other))
+            case ir.Loop(body=inside):
+                yield from statements(inside)
+            case _:
+                pass
 
 
 def written(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:

@@ -9,7 +9,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.walk import statements
 
-from .conversions import to_kind, type_of
+from .conversions import of_nothing, to_kind, type_of
 from .expressions import Expressions
 from .kinds import (
     INTEGER,
@@ -66,6 +66,8 @@ class Body(Expressions):
         if isinstance(value.kind, Whole):
             self.env[name] = value
             return
+        if of_nothing(value.kind) and declared is not None and not t.has_unknown(declared):
+            value = to_kind(self, value, self.kind_of(declared))
         known = self.env.get(name)
         kind = known.kind if known is not None else self.local_kind(name, value, declared)
         made = to_kind(self, value, kind)

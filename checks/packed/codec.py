@@ -7,6 +7,7 @@ significant. Of a value outside the scope the code is OUTSIDE.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from lawful.spec import ir
@@ -129,17 +130,26 @@ class Codec:
         """The kind of some given values."""
         match kind:
             case t.Int():
-                return Number(min(values), max(values), kind.low, kind.high)
+                bounds = min(values, default=0), max(values, default=0)
+                return Number(*bounds, kind.low, kind.high)
             case t.Tuple(items=items):
-                columns = zip(items, zip(*values, strict=True), strict=True)
-                return Product(kind, tuple(self.hull(of, column) for of, column in columns))
+                columns = ([value[i] for value in values] for i in range(len(items)))
+                return Product(kind, tuple(map(self.hull, items, columns)))
+            case t.Record(fields=fields):
+                rows = ((of, [getattr(value, name) for value in values]) for name, of in fields)
+                return Product(kind, tuple(self.hull(*row) for row in rows))
+            case t.Union(options=options):
+                picked = ([v for v in values if chosen(v, kind) == of] for of in options)
+                return Sum(kind, tuple(map(self.hull, options, picked)))
             case t.Map(key=key, value=of):
                 held = [v for value in values for v in value.values()]
-                return Table(kind, self.kind(key, key), self.hull(of, held))
+                keys = self.kind(key, key) if kind.total else self.hull(key, list(chain(*values)))
+                return Table(kind, keys, self.hull(of, held))
+            case t.Set(item=item):
+                return Subset(kind, self.hull(item, list(chain(*values))))
             case t.Seq(item=item):
-                most = max(map(len, values))
-                held = [v for value in values for v in value]
-                return Row(kind, self.hull(item, held or [0]), most, most)
+                most = max(map(len, values), default=0)
+                return Row(kind, self.hull(item, list(chain(*values))), most, most)
             case _:
                 return self.kind(kind, kind)
 

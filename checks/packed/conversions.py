@@ -138,7 +138,8 @@ def _product(f: Writer, value: Value, mine: Product, theirs: Product) -> Value:
 def part(f: Writer, value: Value, number: int) -> Value:
     """One of the items of a record or tuple."""
     kind = value.kind
-    assert isinstance(kind, Product)
+    if not isinstance(kind, Product):
+        raise Unsupported(f"a part of {kind.__class__.__name__}")
     item = kind.items[number]
     if value.single:
         return Value(item, value.text if width(item) else "0")

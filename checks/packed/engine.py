@@ -85,7 +85,7 @@ class PackedSearch:
             if other is j:
                 break
             at += count
-        column = at + _number_of(self.stepping, j, args)
+        column = at + column_of(self.stepping, j, args)
         return [int(n) for n in self.marks[:, column].nonzero()[0]]
 
     # The search.
@@ -296,7 +296,7 @@ class PackedSearch:
         for j, count in self.stepping.seen:
             every = list(self.space.arguments(j.rule, self.states[0])) if self.count else []
             firsts = self.memory.arrays.firsts
-            numbers = {a: int(firsts[at + _number_of(self.stepping, j, a)]) for a in every}
+            numbers = {a: int(firsts[at + column_of(self.stepping, j, a)]) for a in every}
             for number in self.escaped:
                 for args in every:
                     known = numbers[args]
@@ -340,7 +340,7 @@ class PackedSearch:
             at = 0
             for j, count in s.marks:
                 for args in self.space.arguments(j.rule, state):
-                    column = at + _number_of(s, j, args)
+                    column = at + column_of(s, j, args)
                     self.marks[number, column] = self.space.is_true(j.row, state, args)
                 at += count
 
@@ -378,8 +378,8 @@ class Parents(Sequence[Parent]):
         raise AssertionError(f"no step leads from state {before} to state {number}")
 
 
-def _number_of(stepping: Stepping, j: Judged, args: Args) -> int:
-    """The number of a property's arguments among all."""
+def column_of(stepping: Stepping, j: Judged, args: Args) -> int:
+    """The number of a property's arguments among all, by which they are noted."""
     number = 0
     for value, plan, (_, declared) in zip(args, j.rule.plans, params(j.row), strict=True):
         kind = stepping.codec.kind(declared, plan.type)
@@ -403,4 +403,4 @@ def search(
     return found
 
 
-__all__ = ["PackedSearch", "Unsupported", "search"]
+__all__ = ["PackedSearch", "Unsupported", "column_of", "search"]

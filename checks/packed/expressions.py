@@ -230,7 +230,8 @@ def _field(f: Expressions, e: ir.Field, want: Kind | None, storing: bool) -> Val
     of = f.value(e.of)
     if isinstance(of.kind, Sum):
         return _field_of_sum(f, e, of)
-    assert isinstance(of.kind, Product) and isinstance(of.kind.type, t.Record)
+    if not (isinstance(of.kind, Product) and isinstance(of.kind.type, t.Record)):
+        raise Unsupported(f"a field of {of.kind.__class__.__name__}")
     names = [name for name, _ in of.kind.type.fields]
     return part(f, of, names.index(e.name))
 

@@ -156,14 +156,16 @@ def _as_bool(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Valu
 
 def _rank(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
     of = f.value(e.args[0])
-    assert isinstance(of.kind, Index)
+    if not isinstance(of.kind, Index):
+        raise Unsupported("the rank of this")
     return Value(Number(0, of.kind.count - 1), of.text)
 
 
 def _round_the_ring(by: int) -> Operation:
     def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
         of = f.value(e.args[0])
-        assert isinstance(of.kind, Index)
+        if not isinstance(of.kind, Index):
+            raise Unsupported("a neighbour of this")
         return Value(of.kind, f.hold(f"({of.text} + {by % of.kind.count}) % {of.kind.count}"))
 
     return made

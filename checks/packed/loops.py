@@ -258,7 +258,8 @@ def bind(f: Expressions, names: tuple[str, ...], items: Items) -> dict[str, Valu
     if len(names) == 1:
         return {names[0]: one(f, items)}
     if isinstance(items, Value):
-        assert isinstance(items.kind, Product)
+        if not isinstance(items.kind, Product):
+            raise Unsupported(f"names for the parts of {items.kind.__class__.__name__}")
         items = tuple(part(f, items, i) for i in range(len(items.kind.items)))
     return dict(zip(names, items, strict=True))
 

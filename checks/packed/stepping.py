@@ -150,9 +150,9 @@ class Stepping:
         found: dict[int, tuple[int, int]] = {}
         for event in self.machine.events:
             serving = self.machine.serving(event.name)
-            if len(serving) < 2 or event.choice:
-                continue
             numbers = [i for i, r in enumerate(self.space.rules) if r[1] in serving]
+            if len(numbers) < 2 or event.choice:
+                continue
             count = 1
             for plan, (_, declared) in zip(
                 self.flat.rules[numbers[0]].plans, event.params, strict=True

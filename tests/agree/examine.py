@@ -12,7 +12,7 @@ from lawful.spec import ir
 from lawful.spec.errors import DeclarationError
 from tests.spec import texts
 
-from . import planning
+from . import packing, planning
 from .engines import Engines
 from .exprs import Dead
 from .hits import Hits
@@ -50,7 +50,7 @@ def examine(text: str, rng: Random, hits: Hits, folder: Path, solved: bool = Fal
             hits.add("refusal", problem.number)
         return []
     finally:
-        _forget()
+        forget()
     hits.add("total", "machines")
     hits.machine(engines.machine)
     loaded = engines.loads()
@@ -60,7 +60,7 @@ def examine(text: str, rng: Random, hits: Hits, folder: Path, solved: bool = Fal
     return found
 
 
-def _forget() -> None:
+def forget() -> None:
     """Modules of this run are many; none is imported twice."""
     for name in [n for n in sys.modules if n.startswith("declared_")][:-4]:
         del sys.modules[name]
@@ -76,6 +76,7 @@ def _more(engines: Engines, loaded: ir.Machine, rng: Random, folder: Path) -> li
         hits.add("total", "machines without a scope")
     else:
         found += planning.differences(engines.resolved, space, states, hits)
+        found += packing.differences(space, hits)
     replaying = Replaying(engines.running, loaded, rng, hits)
     replaying.open(folder / "journal.jsonl")
     for state in states:
@@ -140,5 +141,5 @@ def refused(text: str, hits: Hits) -> str | None:
     else:
         hits.add("total", "accepted mutations")
     finally:
-        _forget()
+        forget()
     return None

@@ -95,7 +95,7 @@ class Hits:
     def table(self) -> list[str]:
         """The counts as lines of text: totals first, then each group."""
         lines: list[str] = []
-        for group in ("total", *wanted(), "kept aside", "not encoded"):
+        for group in ("total", *wanted(), "kept aside", "not encoded", "not packed"):
             rows = {
                 key.removeprefix(f"{group} "): n
                 for key, n in self.rows.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from lawful import Scope
@@ -73,9 +74,9 @@ def size(kind: t.Type) -> int:
         case t.Nothing():
             return 1
         case t.Record(fields=fields):
-            return _product([of for _, of in fields])
+            return combinations(of for _, of in fields)
         case t.Tuple(items=items):
-            return _product(list(items))
+            return combinations(items)
         case t.Union(options=options):
             return sum(map(size, options))
         case t.Set(item=item):
@@ -84,7 +85,8 @@ def size(kind: t.Type) -> int:
             return MOST + 1
 
 
-def _product(kinds: list[t.Type]) -> int:
+def combinations(kinds: Iterable[t.Type]) -> int:
+    """How many rows of values there are, or more than are gone through."""
     made = 1
     for kind in kinds:
         made = min(made * size(kind), MOST + 1)
@@ -96,7 +98,7 @@ def differences(resolved: Resolved, space: Space, states: list[Any], hits: Hits)
     found: list[str] = []
     for rule, row in space.rules:
         kinds = [plan.type for plan in rule.plans]
-        if all(plan.over is None for plan in rule.plans) or _product(kinds) > MOST:
+        if all(plan.over is None for plan in rule.plans) or combinations(kinds) > MOST:
             continue
         hits.add("total", "planned rules")
         whole: list[tuple[Any, ...]] = [()]

@@ -8,10 +8,12 @@ from typing import Any
 
 from lawful import Machine, Scope
 from lawful.checks.packed import core
+from lawful.checks.packed.engine import column_of
 from lawful.checks.packed.slots import pack, unpack
 from lawful.checks.packed.stepping import Stepping
 from lawful.checks.packed.writing import STATUS
 from lawful.checks.reference import Done, Fault
+from lawful.checks.search import may_rest
 from lawful.checks.space import Space
 from lawful.spec import types as t
 from lawful.spec.flat import Flat
@@ -64,6 +66,19 @@ def compared(cls: type[Machine], limit: int) -> Compared:
     return Compared(min(limit, len(waiting)), both.escaped, tuple(differences[:3]))
 
 
+@dataclass
+class Said:
+    """What an engine says of one state."""
+
+    steps: Counter[Any]
+    admitted: int
+    faults: set[str]
+    cuts: dict[str, int]
+    failing: set[str]
+    deadlock: bool
+    true: list[int]
+
+
 class Both:
     """The two engines on one machine."""
 
@@ -74,6 +89,7 @@ class Both:
         self.cells = [0] * stepping.program.cells
         self.out = [0] * (ROOM * (stepping.words + 1))
         self.escaped = 0
+        self.comparisons = 0
         self.successors: list[Any] = []
 
     def differences(self, state: Any) -> list[str]:
@@ -89,44 +105,62 @@ class Both:
         if info[s.layout["escaped"]]:
             self.escaped += 1
             return []
+        self.comparisons += 3 + theirs.admitted + len(s.judged) + len(theirs.true)
         mine = self._generated(info, count)
         return [f"{state}: {mine}, but {theirs}"] if mine != theirs else []
 
-    def _generated(self, info: list[int], count: int) -> Any:
+    def _generated(self, info: list[int], count: int) -> Said:
         s, layout = self.stepping, self.stepping.layout
         steps: Counter[Any] = Counter()
         for e in range(count):
             cells = unpack(s.slots, self.out[e * s.words : (e + 1) * s.words])
             steps[self.out[ROOM * s.words + e], s.codec.decode(s.whole, cells)] += 1
-        faults = {name for i, name in enumerate(STATUS) if info[layout["fault"] + i]}
         cuts = {n: info[layout["cut_by"] + i] for i, n in enumerate(layout.cuts)}
-        invariants = {
-            j.name: bool(info[layout["property"] + i])
-            for i, j in enumerate(s.judged) if j.kind == "invariant"
-        }
-        admitted = info[layout["admitted"]]
-        return steps, admitted, faults, {n: c for n, c in cuts.items() if c}, invariants
+        failing = [j.name for i, j in enumerate(s.judged) if info[layout["property"] + i]]
+        wide = sum(count for _, count in s.seen)
+        at = layout["witness"], layout["mark"]
+        return Said(
+            steps,
+            info[layout["admitted"]],
+            {name for i, name in enumerate(STATUS) if info[layout["fault"] + i]},
+            {n: c for n, c in cuts.items() if c},
+            set(failing),
+            bool(info[layout["deadlock"]]),
+            info[at[0] : at[0] + wide] + info[at[1] : at[1] + sum(c for _, c in s.marks)],
+        )
 
-    def _reference(self, state: Any) -> Any:
-        steps: Counter[Any] = Counter()
+    def _reference(self, state: Any) -> Said:
+        space = self.space
+        said = Said(Counter(), 0, set(), Counter(), set(), False, self._true_in(state))
         events: Counter[Any] = Counter()
-        cuts: Counter[str] = Counter()
-        faults: set[str] = set()
         self.successors.clear()
-        for edge in self.space.edges(state):
-            row = self.space.rules[edge.rule][1]
+        for edge in space.edges(state):
+            said.admitted += 1
+            row = space.rules[edge.rule][1]
             events[row.event, edge.args] += 1
             if isinstance(edge.outcome, Fault):
-                faults.add(edge.outcome.name)
+                said.faults.add(edge.outcome.name)
             elif edge.cut is not None:
-                cuts[edge.cut] += 1
+                said.cuts[edge.cut] = said.cuts.get(edge.cut, 0) + 1
             else:
-                steps[edge.rule, edge.outcome.state] += 1
-                self.successors.append(edge.outcome.state)
-        machine = self.space.machine
+                after = edge.outcome.state
+                said.steps[edge.rule, after] += 1
+                self.successors.append(after)
+                failing = (j for j in space.step_properties if space.failing(j, state, after))
+                said.failing.update(j.name for j in failing)
+        machine = space.machine
         if any(n > 1 and not machine.event(event).choice for (event, _), n in events.items()):
-            faults.add("ambiguous")
-        invariants = {
-            j.name: self.space.failing(j, state) is not None for j in self.space.invariants
-        }
-        return steps, sum(events.values()), faults, dict(cuts), invariants
+            said.faults.add("ambiguous")
+        said.failing.update(j.name for j in space.invariants if space.failing(j, state))
+        said.deadlock = not said.admitted and not may_rest(space, state)
+        return said
+
+    def _true_in(self, state: Any) -> list[int]:
+        """Of each property that is to be reached: for which arguments it is true."""
+        found: list[int] = []
+        for j, count in (*self.stepping.seen, *self.stepping.marks):
+            row = [0] * count
+            for args in self.space.arguments(j.rule, state):
+                row[column_of(self.stepping, j, args)] = int(self.space.is_true(j.row, state, args))
+            found += row
+        return found

@@ -1,0 +1,132 @@
+"""The generated steps of the compiled engine beside the reference engine, on random states."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+from lawful.checks.boxes import PartState, State
+from lawful.checks.packed.kinds import (
+    MOST_BITS,
+    Heap,
+    Index,
+    Kind,
+    Number,
+    Product,
+    Row,
+    Subset,
+    Sum,
+    Table,
+    Unsupported,
+    Whole,
+    blank,
+    card,
+    elements,
+    inner,
+    width,
+)
+from lawful.checks.packed.stepping import Stepping
+from lawful.checks.reference import Done
+from lawful.checks.space import Space
+from tests.checks.packed.beside import Both
+
+from .hits import Hits
+from .planning import combinations
+
+MOST = 60  # Argument tuples of a rule: all are taken in every state.
+STATES = 2  # At most the first of them is reached.
+
+
+def stepping(space: Space) -> Stepping:
+    """The steps of the rules whose arguments are few enough; Unsupported names what is not done."""
+    few = tuple(r for r in space.flat.rules if combinations(p.type for p in r.plans) <= MOST)
+    if not few:
+        raise Unsupported(f"more than {MOST} arguments of every transition")
+    less = Space(dataclasses.replace(space.flat, rules=few), space.world)
+    return Stepping(less.flat, less.world, less)
+
+
+def differences(space: Space, hits: Hits) -> list[str]:
+    """What the generated steps say differently, as plain Python."""
+    try:
+        steps = stepping(space)
+    except Unsupported as reason:
+        hits.add("not packed", str(reason))
+        return []
+    hits.add("total", "packed machines")
+    both = Both(steps.space, steps)
+    for state in states(steps):
+        hits.add("total", "packed states")
+        found = both.differences(state)
+        if found:
+            return [f"packed: {found[0]}"]
+    hits.add("total", "packed states left to the reference", both.escaped)
+    hits.add("total", "comparisons", both.comparisons)
+    hits.add("total", "comparisons of packed steps", both.comparisons)
+    return []
+
+
+def states(steps: Stepping) -> Iterator[State]:
+    """An initial state, if one is within the scope, and any others."""
+    rng = Random(steps.program.source)
+    left = STATES
+    try:
+        for _, _, outcome in steps.space.initial():
+            made, away = steps.space.placed(outcome)
+            if isinstance(made, Done) and away is None:
+                left -= 1
+                yield PartState(made.state)
+                break
+    except ValueError:
+        pass  # An assumption without a value: there is no initial state.
+    for _ in range(left):
+        cells = random(steps.whole, rng)
+        yield PartState(steps.codec.decode(steps.whole, cells))
+
+
+def random(kind: Kind, rng: Random) -> list[int]:
+    """The cells of any value within the scope."""
+    match kind:
+        case Number(low=int() as low, high=int() as high):
+            return [rng.randint(low, high)]
+        case Index(count=count):
+            return [rng.randrange(count)]
+        case Product() | Whole():
+            return [cell for item in inner(kind) for cell in random(item, rng)]
+        case Sum(options=options):
+            which = rng.randrange(len(options))
+            rows = (random(o, rng) if i == which else blank(o) for i, o in enumerate(options))
+            return [which, *(cell for row in rows for cell in row)]
+        case Table(key=key, value=of):
+            rows = (_entry(kind.total, of, rng) for _ in range(elements(key)))
+            return [cell for row in rows for cell in row]
+        case _:
+            return _held(kind, rng)
+
+
+def _entry(total: bool, of: Kind, rng: Random) -> tuple[int, ...]:
+    if total:
+        return tuple(random(of, rng))
+    return (1, *random(of, rng)) if rng.random() < 0.4 else (0, *blank(of))
+
+
+def _held(kind: Kind, rng: Random) -> list[int]:
+    made: list[int] = []
+    match kind:
+        case Subset(item=item):
+            made = list(blank(kind))
+            for _ in range(rng.randint(0, 3)):
+                code = rng.randrange(elements(item))
+                made[code // MOST_BITS] |= 1 << code % MOST_BITS
+        case Row(item=item, most=most):
+            length = rng.randint(0, min(most, 3))
+            made = [length, *(c for _ in range(length) for c in random(item, rng))]
+        case Heap(item=item, most=most):
+            count: Any = card(item)
+            codes = sorted(rng.sample(range(count), rng.randint(0, min(most, count, 2))))
+            made = [len(codes), *(cell for code in codes for cell in (code, 1))]
+        case _:
+            raise AssertionError(kind)
+    return made + [0] * (width(kind) - len(made))
