@@ -120,7 +120,7 @@ def _trace(search: Explored, at: int, edge: Edge | None) -> Trace:
     """The shortest run to a state, and the step beyond it."""
     space = search.space
     if at < 0:
-        return Trace({}, ())
+        return Trace((), ())
     path: list[int] = []
     while at >= 0:
         path.append(at)

@@ -25,7 +25,7 @@ def trace_of(
     steps = [
         _step(space, states[i], after[i], event) for i, event in enumerate(events)
     ]
-    return Trace(space.shown(states[0]), tuple(steps), loop)
+    return Trace(tuple(map(space.shown, states)), tuple(steps), loop)
 
 
 def _step(space: Space, before: State, after: State, event: Event) -> TraceStep:

@@ -52,11 +52,19 @@ class TraceStep:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A run from an initial state; `loop` is the index of the state to which a lasso returns."""
+    """A run: its states, and the events between them; the last event may lead to no state.
 
-    initial: Mapping[str, Json]
+    `loop` is the index of the state to which a lasso returns.
+    """
+
+    states: tuple[Mapping[str, Json], ...]
     steps: tuple[TraceStep, ...]
     loop: int | None = None
+
+    @property
+    def initial(self) -> Mapping[str, Json]:
+        """The state in which it starts; nothing where the start itself went wrong."""
+        return self.states[0] if self.states else {}
 
     def __len__(self) -> int:
         return len(self.steps)

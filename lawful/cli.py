@@ -93,6 +93,10 @@ def _check(commands_: Commands) -> None:
     parser.add_argument("--max-states", type=_positive, metavar="N")
     parser.add_argument("--max-seconds", type=_seconds, metavar="S")
     parser.add_argument("--only", action="append", default=[], metavar="PROPERTY")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="verdicts for a CI server")
+    parser.add_argument("--sarif", type=Path, metavar="FILE", help="verdicts for code review")
+    parser.add_argument("--itf", type=Path, metavar="DIR", help="each counterexample as a trace")
+    parser.add_argument("--pytest", type=Path, metavar="DIR", help="... as a test that it is gone")
 
 
 def _prove(commands_: Commands) -> None:

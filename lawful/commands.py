@@ -36,12 +36,19 @@ class OutOfReach(Exception):
 
 def check(given: argparse.Namespace) -> int:
     """explore every reachable state within the scope"""
-    found = [_checked(cls, given) for cls in targets.machines(given.target)]
-    _answer(given, "\n\n".join(text for text, _, _ in found), "check", [m for _, m, _ in found])
-    return max(code for _, _, code in found)
+    from lawful.checks import report
+
+    from . import exports
+
+    found = [(cls, *_checked(cls, given)) for cls in targets.machines(given.target)]
+    for path, text in exports.of_checks(given, [(cls, result) for cls, result, _ in found]):
+        _save(path, text)
+    texts = [report.check_text(result) for _, result, _ in found]
+    _answer(given, "\n\n".join(texts), "check", [answer for _, _, answer in found])
+    return max(_exit_code(result.properties) for _, result, _ in found)
 
 
-def _checked(cls: type[Machine], given: argparse.Namespace) -> tuple[str, Json, int]:
+def _checked(cls: type[Machine], given: argparse.Namespace) -> tuple[CheckResult, Json]:
     from lawful.checks import explore, report
 
     began = time.perf_counter()
@@ -60,8 +67,8 @@ def _checked(cls: type[Machine], given: argparse.Namespace) -> tuple[str, Json, 
         except (ValueError, explore.NoEngine) as error:
             raise OutOfReach(str(error)) from error
     result = _only(result, given.only)
-    answer = report.check_json(result, cls.lawful.fingerprint.whole, time.perf_counter() - began)
-    return report.check_text(result), answer, _exit_code(result.properties)
+    total = time.perf_counter() - began
+    return result, report.check_json(result, cls.lawful.fingerprint.whole, total)
 
 
 def _only(result: CheckResult, names: Sequence[str]) -> CheckResult:
@@ -208,6 +215,7 @@ def _write(given: argparse.Namespace, text: str, answer: Mapping[str, Json]) -> 
 
 def _save(path: Path, text: str) -> None:
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise OutOfReach(f"cannot write {path}: {error.strerror}") from error

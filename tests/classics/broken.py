@@ -40,5 +40,7 @@ class AlternatingBitWithoutBit(AlternatingBit):
         self.acked_bit = self.sender_bit
 
     expects = Expect(
-        acknowledged_is_what_arrived=("violated", 3), arrived_is_what_was_sent=("violated", 4)
+        acknowledged_is_what_arrived=("violated", 3),
+        arrived_is_what_was_sent=("violated", 4),
+        sent_leads_to_received=("violated", 6),
     )

@@ -1,0 +1,122 @@
+"""A counterexample run again on the machine as it is now, and as a test file that does so."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lawful.spec.ir import Json
+from lawful.spec.values import decode
+
+from .boxes import State
+from .liveness import LIVENESS, NoLabel, violation
+from .reference import Done, Fault, Refusal
+from .report import trace_json
+from .search import graph_of, may_rest
+from .space import Space
+from .verdict import PropertyResult
+
+Row = Mapping[str, Any]
+
+
+def again(space: Space, name: str, trace: Sequence[Row]) -> str | None:
+    """What is still wrong with the property after these events; None where the machine no longer
+    does them, or the property holds. `trace` is that of the JSON of `lawful check`.
+
+    KeyError where the machine has no such property; TypeError for arguments of another form.
+    """
+    states: list[State] = []
+    for _, _, outcome in space.initial():
+        if isinstance(outcome, Done) and space.shown(outcome.state) == trace[0]["state"]:
+            states.append(outcome.state)
+            break
+    else:
+        return None
+    for row in trace[1:]:
+        then = _step(space, states[-1], row)
+        if isinstance(then, Fault):
+            return then.what if then.name == name else None
+        if then is None:
+            return None
+        states.append(then.state)
+    return _judged(space, name, states)
+
+
+def _step(space: Space, state: State, row: Row) -> Done | Fault | None:
+    """The step of a row; None where the machine refuses it, or has no such transition."""
+    name = row.get("transition", row["event"])
+    found = next((r for _, r in space.rules if r.name == name), None)
+    if found is None or [n for n, _ in found.function.params] != list(row["args"]):
+        return None
+    args = {n: decode(row["args"][n], kind, space.world) for n, kind in found.function.params}
+    outcome = space.reference.step(state, name, args)
+    return None if isinstance(outcome, Refusal) else outcome
+
+
+def _judged(space: Space, name: str, states: Sequence[State]) -> str | None:
+    last = states[-1]
+    if name == "deadlock":
+        stuck = not any(True for _ in space.edges(last)) and not may_rest(space, last)
+        return "no transition is enabled" if stuck else None
+    j = {each.name: each for each in space.judged}[name]
+    if j.kind in LIVENESS:
+        return _for_ever(space, name, states)
+    if j.kind == "step_property":
+        if len(states) < 2:
+            return None
+        failing = space.failing(j, states[-2], last)
+    else:
+        failing = space.failing(j, last)
+    if failing is None:
+        return None
+    return f"{j.name} is {'undefined' if failing.undefined else 'false'}"
+
+
+def _for_ever(space: Space, name: str, states: Sequence[State]) -> str | None:
+    """A lasso among these states, other steps of theirs being known to lead elsewhere."""
+    j = {each.name: each for each in space.judged}[name]
+    numbers: dict[State, int] = {}
+    parents: list[int] = []
+    for before, state in zip([None, *states], states, strict=False):
+        if state not in numbers:
+            numbers[state] = len(parents)
+            parents.append(-1 if before is None else numbers[before])
+    known = list(numbers)
+    found = violation(space, j, known, parents, graph_of(space, known))
+    if isinstance(found, NoLabel):
+        return f"{name} is undefined"
+    return None if found is None else f"{name} does not come"
+
+
+# As a test.
+
+TEST = '''\
+"""A counterexample that `lawful check {target}` found: {said}"""
+
+from lawful.testing import rerun
+
+TRACE = {trace}
+
+
+def test_{test}() -> None:
+    rerun({target!r}, {name!r}, TRACE, scope={scope!r})
+'''
+
+
+def as_test(target: str, scope: Sequence[str], p: PropertyResult) -> str:
+    """A test file that fails as long as the machine has this counterexample."""
+    assert p.trace is not None
+    said = " ".join(f"{p.name} is {p.verdict.value}: {p.why}".split()).replace('"', "'")
+    return TEST.format(
+        target=target, said=said.replace("\\", "/"), trace=_python(trace_json(p.trace)),
+        test=re.sub(r"\W", "_", p.name), name=p.name, scope=list(scope),
+    )
+
+
+def _python(data: Json) -> str:
+    """JSON data as Python writes them, a row to a line."""
+    assert isinstance(data, list)
+    rows = "".join(f"    {json.loads(json.dumps(row))!r},\n" for row in data)
+    return f"[\n{rows}]"
