@@ -41,6 +41,8 @@ def check(given: argparse.Namespace) -> int:
     from . import exports
 
     found = [(cls, *_checked(cls, given)) for cls in targets.machines(given.target)]
+    for folder in filter(None, (given.itf, given.pytest)):
+        _folder(folder)
     for path, text in exports.of_checks(given, [(cls, result) for cls, result, _ in found]):
         _save(path, text)
     texts = [report.check_text(result) for _, result, _ in found]
@@ -125,10 +127,7 @@ def draw(given: argparse.Namespace) -> int:
     lines: list[str] = []
     rows: list[Json] = []
     classes = targets.machines(given.target)
-    try:
-        given.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutOfReach(f"there can be no folder {given.out}: {error.strerror}") from error
+    _folder(given.out)
     for cls in classes:
         try:
             drawn = render(
@@ -213,9 +212,15 @@ def _write(given: argparse.Namespace, text: str, answer: Mapping[str, Json]) -> 
         print(text)
 
 
+def _folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutOfReach(f"there can be no folder {path}: {error.strerror}") from error
+
+
 def _save(path: Path, text: str) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise OutOfReach(f"cannot write {path}: {error.strerror}") from error

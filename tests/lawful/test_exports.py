@@ -25,7 +25,7 @@ def checked(target: str, *more: str) -> int:
 
 
 def test_junit_has_a_case_for_each_property(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "j.xml"
+    path = tmp_path / "j.xml"
     assert checked(f"{MODULE}:Semaphore", "--junit", str(path)) == 0
     suite = ElementTree.parse(path).getroot()[0]
     assert suite.attrib | {"time": ""} == {
@@ -152,8 +152,8 @@ def run_file(path: Path, target: str) -> None:
 
 
 def test_a_written_test_fails_until_the_machine_is_repaired(tmp_path: Path) -> None:
-    assert checked(f"{MODULE}:Semaphore", "--pytest", str(tmp_path)) == 0
-    (path,) = tmp_path.iterdir()
+    assert checked(f"{MODULE}:Semaphore", "--pytest", str(tmp_path / "new")) == 0
+    (path,) = (tmp_path / "new").iterdir()
     assert path.name == "test_Semaphore_gets_in.py"
     with pytest.raises(AssertionError, match="Semaphore: gets_in does not come, as before, after"):
         run_file(path, f"{MODULE}:Semaphore")
