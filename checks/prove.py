@@ -362,7 +362,7 @@ def covers(machine: ir.Machine, sizes: Mapping[str, int]) -> tuple[str, bool]:
     words += [f"{name}={sizes[name]}" if name in sizes else f"any {name}" for name in sorts]
     lengths = Lengths(machine, sizes).used
     words += [f"{name} <= {most}" for name, most in sorted(lengths.items())]
-    return "; ".join(words), bool(lengths) or any(name in sizes for name in sorts)
+    return "; ".join(words) or "all states", bool(lengths) or any(name in sizes for name in sorts)
 
 
 def _is_opaque(machine: ir.Machine, name: str) -> bool:

@@ -11,6 +11,7 @@ from lawful.spec.words import Expected
 
 from .prove import Obligation, ProofResult, PropertyProof
 from .report import INDENT, table
+from .subject import BUILT_IN
 from .verdict import Verdict
 
 PROVED = frozenset({Verdict.PROVED, Verdict.PROVED_WITHIN})
@@ -35,9 +36,18 @@ def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
         rows.append((p.name, p.verdict.value, done, spent, last))
     lines += ["", *(INDENT + line for line in table(rows))]
     lines += _left_open([o for o in result.obligations if o.verdict not in PROVED])
-    notes = [f"{p.name}: {p.note}" for p in asked if p.note]
-    rest = ", ".join(p.name for p in result.properties if p.method == NONE)
-    return "\n".join([*lines, *notes, *([f"not asked here (exploration): {rest}"] if rest else [])])
+    lines += [f"{p.name}: {p.note}" for p in asked if p.note]
+    rest = [p.name for p in result.properties if p.method == NONE]
+    lines += [f"not asked here (exploration): {', '.join(rest)}"] if rest else []
+    lines += ["nothing that it declares itself was asked"] if _nothing_own(result) else []
+    return "\n".join(lines)
+
+
+def _nothing_own(result: ProofResult) -> bool:
+    """Whether all that the machine declares is for exploration: then nothing of it is proved."""
+    asked = [p for p in result.properties if p.method != NONE and p.name not in BUILT_IN]
+    left = [p for p in result.properties if p.method == NONE and p.name != "deadlock"]
+    return bool(left) and not asked
 
 
 def _odd(p: PropertyProof, expects: Mapping[str, Expected]) -> str:
@@ -141,9 +151,9 @@ def exit_code(result: ProofResult, expects: Mapping[str, Expected]) -> int:
 
     What is expected to be violated is no surprise unless it is proved; finding the violation is
     for exploration, because a counterexample to induction is none. What is not asked here does not
-    count.
+    count, unless it is all that the machine declares: then its pass would be an empty one.
     """
-    code = 0
+    code = 3 if _nothing_own(result) else 0
     for p in result.properties:
         if p.method == NONE:
             continue

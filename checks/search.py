@@ -134,13 +134,18 @@ def _discover(search: Search, state: State, parent: Parent) -> int:
 
 
 def _judge_state(search: Search, number: int) -> None:
-    """Invariants and reachability of a newly found state."""
+    """Invariants and reachability of a newly found state, and what has no value there."""
     space, state = search.space, search.states[number]
     for j in space.invariants:
         if j.name not in search.failures:
             failing = space.failing(j, state)
             if failing is not None:
                 _fail(search, j, failing, Found(number, None, "", Verdict.VIOLATED))
+    for j in space.partial:
+        if j.name not in search.failures:
+            failing = space.undefined(j, state)
+            if failing is not None:
+                _fail(search, j, failing, Found(number, None, "", Verdict.UNDEFINED))
     for j in space.reachables:
         _witness(search, j, number)
 

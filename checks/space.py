@@ -13,6 +13,7 @@ from lawful.spec.flat import Flat, Plan, Rule
 from lawful.spec.ir import Json
 from lawful.spec.sorting import in_order
 from lawful.spec.values import World, chosen, decode, encode
+from lawful.spec.walk import everything, may_be_undefined
 
 from .boxes import State
 from .judged import Judged, judged
@@ -61,6 +62,9 @@ class Space:
         self.step_properties = self.of_kind("step_property")
         self.reachables = self.of_kind("reachable")
         self.constraints = self.of_kind("constraint")
+        # Where one of these has no value, that is a failure; false is none.
+        sought = self.of_kind("reachable", "recoverable")
+        self.partial = [j for j in sought if _may_be_undefined(j)]
 
     def of_kind(self, *kinds: ir.PropertyKind) -> list[Judged]:
         """The properties of some kinds, in the order of the declaration, parts' last."""
@@ -252,6 +256,15 @@ class Space:
         except NoValue:
             return False
 
+    def undefined(self, j: Judged, state: State) -> Failing | None:
+        """Where the property has no value in a state; None if it has one for all of its values."""
+        for args in self.arguments(j.rule, state):
+            try:
+                self.holds(j.row, state, *args)
+            except NoValue as error:
+                return Failing(state, args, "", str(error))
+        return None
+
     def failing(self, j: Judged, state: State, after: State | None = None) -> Failing | None:
         """Where the property is false, or undefined and why; None if it holds everywhere.
 
@@ -284,6 +297,10 @@ class Space:
         """Arguments by name in JSON form."""
         rows = zip(function.params[-len(args) :] if args else (), args, strict=True)
         return {name: encode(value, kind) for (name, kind), value in rows}
+
+
+def _may_be_undefined(j: Judged) -> bool:
+    return any(may_be_undefined(node) for node in everything((j.row.function,)))
 
 
 def _sizes(flat: Flat) -> Iterator[tuple[str, int]]:

@@ -191,6 +191,10 @@ class PackedSearch:
         admitted = 0
         for j in space.invariants:
             self._invariant(j, number)
+        for j in space.partial:
+            failing = space.undefined(j, state)
+            if failing is not None:
+                self._failing(j, number, None, failing)
         for edge in space.edges(state):
             admitted += 1
             self.generated += 1

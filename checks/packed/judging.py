@@ -119,7 +119,8 @@ class Judging:
                 bound, which = self.bound(g, stack, j)
                 status, value = self.asked(g, j, self.machine, "0", bound)
                 g.line(f"if {status} == 0 and {value}: info[{at} + {which}] = 1")
-                self._escaping(g, status)
+                # Where it has no value, the reference engine says so.
+                g.line(f"if {status} != 0: info[{self.layout['escaped']}] = 1")
             self.close(g)
             f.line(f"{name}(w, info)")
             at += count

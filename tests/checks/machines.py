@@ -250,3 +250,38 @@ class Trap(Machine):
         return self.state == Light.RED
 
     expects = Expect(red_again=("violated", 2))
+
+
+class Lookup(Machine):
+    """What is sought has no value in some states: at the start, or later, seen already or not."""
+
+    found: dict[Light, bool] = {}
+
+    @transition()
+    def put(self, at: Light, value: bool) -> None:
+        self.found[at] = value
+
+    @transition()
+    def drop(self, at: Light) -> None:
+        require(at in self.found)
+        del self.found[at]
+
+    @reachable
+    def green(self) -> bool:
+        return self.found[Light.GREEN]
+
+    @reachable
+    def empty_or_green(self) -> bool:
+        return len(self.found) == 0 or self.found[Light.GREEN]
+
+    @recoverable
+    def green_again(self) -> bool:
+        return self.found[Light.GREEN]
+
+    @reachable
+    def red(self, value: bool) -> bool:
+        return Light.RED in self.found and self.found[Light.RED] == value
+
+    expects = Expect(
+        green=("undefined", 0), empty_or_green=("undefined", 1), green_again=("undefined", 0)
+    )

@@ -139,6 +139,18 @@ def test_several_initial_states_and_parameters_of_properties() -> None:
     assert result.as_expected
 
 
+def test_what_is_sought_is_undefined_where_it_has_no_value() -> None:
+    result = check(machines.Lookup)
+    assert result.distinct == 3 ** len(machines.Light)
+    assert result.as_expected
+    assert found(result, "green").why == "undefined: there is no item <Light.GREEN: 'green'>"
+    assert found(result, "green_again").verdict is Verdict.UNDEFINED
+    later = found(result, "empty_or_green")
+    assert later.trace is not None
+    assert [step.args for step in later.trace.steps] == [{"at": "RED", "value": False}]
+    assert found(result, "red").verdict is Verdict.HOLDS
+
+
 def test_no_way_back_is_found() -> None:
     result = check(machines.Trap)
     trap = found(result, "red_again")

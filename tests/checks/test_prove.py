@@ -31,7 +31,7 @@ from tests.checks.provable import (
     Unassumed,
 )
 from tests.checks.small import Beyond, Copied
-from tests.checks.wholes import Contested, Outside, Pair, Still, Unborn, Whole
+from tests.checks.wholes import Alive, Contested, Outside, Pair, Plain, Still, Unborn, Whole
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
 
@@ -375,6 +375,23 @@ def test_what_is_for_exploration_is_listed_and_does_not_count() -> None:
     assert prove_report.exit_code(result, {}) == 0
     last = prove_report.text(result, {}).splitlines()[-1]
     assert last == f"not asked here (exploration): {', '.join(rest)}"
+
+
+def test_a_pass_needs_something_that_was_asked() -> None:
+    result = proof(Alive)
+    assert verdicts(result) == {"bounds": "proved", "asserts": "proved", "undefined": "proved"}
+    assert prove_report.exit_code(result, {}) == 3
+    assert prove_report.text(result, {}).splitlines()[-2:] == [
+        "not asked here (exploration): deadlock, goes_on",
+        "nothing that it declares itself was asked",
+    ]
+    assert prove_report.exit_code(proof(Plain), {}) == 0
+
+
+def test_what_has_no_bound_and_no_number_covers_all_states() -> None:
+    result = proof(Alive)
+    assert {o.covers for o in result.obligations} == {"all states"}
+    assert "covers     all states" in prove_report.text(result, {})
 
 
 def test_what_one_reason_leaves_open_is_told_once() -> None:

@@ -130,7 +130,7 @@ def both(cls: Any) -> Both:
 @pytest.mark.parametrize("late", [False, True], ids=["put in before", "put in after"])
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda c: c.__name__)
 @settings(
-    max_examples=25,
+    max_examples=15,
     deadline=None,
     derandomize=True,
     database=None,

@@ -4,6 +4,7 @@ from lawful import (
     Machine,
     Nat,
     event,
+    infinitely_often,
     invariant,
     reachable,
     require,
@@ -172,3 +173,23 @@ class Outside(Machine):
     @invariant
     def no_others(self) -> bool:
         return 9 not in self.some
+
+
+class Plain(Machine):
+    """Declares no property: what every machine has is proved of it."""
+
+    state: Step = Step.ONE
+
+    @transition(source=Step.ONE, target=Step.TWO)
+    def go(self) -> None: ...
+
+    @transition(source=Step.TWO, target=Step.ONE)
+    def back(self) -> None: ...
+
+
+class Alive(Plain):
+    """Declares what only exploration can judge."""
+
+    @infinitely_often
+    def goes_on(self) -> bool:
+        return self.state == Step.TWO

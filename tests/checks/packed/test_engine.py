@@ -34,7 +34,7 @@ from .beside import flat_of
 EVERY = (
     AlternatingBit, Jugs, Peterson, TwoPhase, small.Cell, conforming.Faults, conforming.Seats,
     machines.Stuck, machines.Rests, machines.Twice, machines.Pruned, machines.Several,
-    machines.Trap,
+    machines.Trap, machines.Lookup,
 )
 
 
