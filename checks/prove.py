@@ -11,7 +11,7 @@ when the exact encoding confirms them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,7 +24,7 @@ from .foreign import Term
 from .lengths import Lengths
 from .shapes import NotEncodable, Options, fields_of, inner_types
 from .solve import Answer, ask
-from .subject import BUILT_IN, Case, Fixed, Question, Subject, tried
+from .subject import BUILT_IN, START, Case, Fixed, Question, Subject, tried
 from .verdict import Verdict, worst
 from .witness import Witness
 
@@ -33,7 +33,8 @@ AT_START = "violation at the start"
 NOT_CONFIRMED = "refuted, but perhaps only by parameters that are not allowed"
 NO_START = "no start is possible: nothing is proved of it"
 START_UNKNOWN = "not shown that a start is possible: nothing is proved of it"
-VACUOUS = "vacuous: it can never happen where the invariants hold"
+VACUOUS = "vacuous: it can never happen where the invariants hold, so nothing is proved of it"
+NOT_SHOWN = "not shown that it can happen: nothing is proved of it"
 NO_STEP = "there is no transition: nothing is proved of it"
 UNSEEN = "a container may get larger than its type allows, and is not followed from there on"
 EXPLORATION_ONLY = "exploration only"
@@ -86,12 +87,14 @@ def prove(
     sizes: Mapping[str, int],
     timeout_seconds: float = 10.0,
     progress: Callable[[str], None] | None = None,
+    happened: Callable[[], Collection[str | None]] = frozenset,
 ) -> ProofResult:
     """Prove the invariants and step properties by induction, one obligation after the other.
 
     `sizes` gives the number of elements of sorts; a sort without a size may have any number.
-    `progress` is told each obligation before it is tried. Raises ValueError for a timeout that is
-    no number of seconds.
+    `progress` is told each obligation before it is tried; `happened` is asked which starts and
+    transitions are known to happen, where Z3 does not see it soon. Raises ValueError for a timeout
+    that is no number of seconds.
     """
     if not 0 <= timeout_seconds <= LONGEST:  # False for NaN.
         raise ValueError(
@@ -104,7 +107,7 @@ def prove(
         if progress is not None:
             progress(f"{case}: {name}")
         obligations.append(induction.answer(case, name))
-    obligations = induction.sift(obligations)
+    obligations = induction.grounded(induction.sift(obligations), happened)
     properties = induction.conclude(obligations)
     seconds = time.perf_counter() - began
     return ProofResult(machine.name, tuple(obligations), tuple(properties), seconds)
@@ -121,6 +124,7 @@ class Induction:
         self.covers, self.within = covers(machine, self.sizes)
         self.exact = Subject(machine, Options(self.sizes))
         self.steps = [row.name for row in machine.transitions]
+        self.vacuous: Mapping[str, str] = {}
 
     @cached_property
     def _small(self) -> Subject:
@@ -146,10 +150,8 @@ class Induction:
         began = time.perf_counter()
         verdict, example, note = self._answer(name, property)
         seconds = time.perf_counter() - began
-        if verdict is Verdict.PROVED:
-            verdict = Verdict.PROVED_WITHIN if self.within else verdict
-            contested = property == "ambiguous" and name in self.exact.contested
-            note = "" if contested else self.vacuous.get(name, "")
+        if verdict is Verdict.PROVED and self.within:
+            verdict = Verdict.PROVED_WITHIN
         return Obligation(property, name, verdict, self.covers, seconds, example, note)
 
     def _answer(self, name: str, property: str) -> tuple[Verdict, Mapping[str, Json] | None, str]:
@@ -234,14 +236,18 @@ class Induction:
             asked = subject.question(case, property)
             return (*asked.facts, subject.logic.negate(subject.logic.all(asked.goals)))
 
-        confirmed = self._search(name, property, question)
+        confirmed = self._search(name, property, question, self.seconds)
         if confirmed is None:
             return None
         subject, case, answer = confirmed
         return self._told(subject, case, property, answer)
 
     def _search(
-        self, name: str, property: str, facts: Callable[[Subject, Case], tuple[Term, ...]]
+        self,
+        name: str,
+        property: str,
+        facts: Callable[[Subject, Case], tuple[Term, ...]],
+        seconds: float,
     ) -> tuple[Subject, Case, Answer] | None:
         """Values for a case that make these facts true, found small and confirmed exactly."""
         subject = self._small
@@ -251,7 +257,7 @@ class Induction:
         asked = tried(facts, subject, case)
         if isinstance(asked, NotEncodable):
             return None
-        answer = ask(subject.logic, asked, self.seconds)
+        answer = ask(subject.logic, asked, seconds)
         if answer.model is None:
             return None
         fixed, _, _ = subject.told(case, Witness(subject.encoding, answer.model))
@@ -290,21 +296,40 @@ class Induction:
 
     # What all of it amounts to.
 
-    @cached_property
-    def vacuous(self) -> Mapping[str, str]:
-        """For each case that cannot happen, or is not known to, what to say of its proofs."""
+    def grounded(
+        self, obligations: list[Obligation], happened: Callable[[], Collection[str | None]]
+    ) -> list[Obligation]:
+        """Nothing is proved of a start or transition that has no model, or none that was found."""
+        self.vacuous = self._vacuous(happened)
+        out: list[Obligation] = []
+        for o in obligations:
+            # Of a contested event nothing is said but that its transitions exclude each other.
+            contested = o.property == "ambiguous" and o.obligation in self.exact.contested
+            why = "" if contested else self.vacuous.get(o.obligation, "")
+            unfounded = bool(why) and o.verdict.good
+            out.append(replace(o, verdict=Verdict.UNKNOWN, note=why) if unfounded else o)
+        return out
+
+    def _vacuous(self, happened: Callable[[], Collection[str | None]]) -> dict[str, str]:
+        """Each case that cannot happen where the invariants hold, or is not known to, and why."""
         notes: dict[str, str] = {}
+        met: set[str] | None = None
         for name in (*self.exact.starts, *self.steps):
             case = self.exact.case(name)
             if isinstance(case, NotEncodable):
                 continue
-            if self._search(name, "", _can_happen) is not None:
+            quick = min(QUICK_SECONDS, self.seconds)
+            if self._search(name, "", _can_happen, quick) is not None:
+                continue
+            if met is None:
+                met = {START if each is None else each for each in happened()}
+            if name in met:
                 continue
             answer = ask(self.exact.logic, _can_happen(self.exact, case), self.seconds)
             if answer.status == "unsat":
                 notes[name] = VACUOUS
             elif answer.status == "unknown":
-                notes[name] = "not shown that it can happen"
+                notes[name] = NOT_SHOWN
         return notes
 
     def conclude(self, obligations: list[Obligation]) -> list[PropertyProof]:
@@ -317,7 +342,7 @@ class Induction:
             mine = [o for o in obligations if o.property == name]
             verdict = worst(o.verdict for o in mine)
             note = ""
-            if verdict.good and not begins:
+            if not begins and verdict not in (Verdict.VIOLATED, Verdict.UNDEFINED):
                 verdict, note = Verdict.UNKNOWN, NO_START if never else START_UNKNOWN
             out.append(PropertyProof(name, verdict, "induction", self.covers, note))
         for j in () if self.steps else self.exact.of_kind("step_property"):

@@ -6,19 +6,21 @@ import argparse
 import dataclasses
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.runtime.instance import Machine
 from lawful.spec import freeze as freezing
+from lawful.spec.errors import DeclarationError
 from lawful.spec.ir import Json
 from lawful.spec.lower import lower
-from lawful.spec.resolve import abstract_scopes, resolve
+from lawful.spec.resolve import Resolved, abstract_scopes, resolve
 from lawful.spec.serial import to_json
 from lawful.spec.show_flat import flat
 from lawful.spec.show_said import declaration
+from lawful.spec.words import Scope
 
 from . import targets
 from .progress import progress
@@ -106,7 +108,8 @@ def _proved(cls: type[Machine], given: argparse.Namespace) -> ProofResult:
         from lawful.checks import prove as proofs
     except ImportError as error:
         raise OutOfReach("prove needs Z3: pip install 'lawful[check]'") from error
-    bounds = targets.scope_of(cls, given.scope).bounds
+    scope, resolved = targets.scope_of(cls, given.scope), resolve(cls)
+    bounds = scope.bounds
     targets.check_sorts(cls, given.any_size)
     sizes = {
         name: size
@@ -115,8 +118,20 @@ def _proved(cls: type[Machine], given: argparse.Namespace) -> ProofResult:
     }
     with progress(f"proving {cls.__name__}", given.quiet) as tell:
         return proofs.prove(
-            resolve(cls).machine, sizes=sizes, timeout_seconds=given.timeout, progress=tell
+            resolved.machine, sizes=sizes, timeout_seconds=given.timeout, progress=tell,
+            happened=lambda: _happened(resolved, scope),
         )
+
+
+def _happened(resolved: Resolved, scope: Scope) -> Collection[str | None]:
+    """What a short search within the scope meets; nothing where the scope is not whole."""
+    from lawful.checks.happened import happened
+
+    try:
+        lowered = lower(resolved.machine, scope, abstract_scopes(resolved))
+        return happened(lowered, resolved.world)
+    except (DeclarationError, ValueError):
+        return ()
 
 
 def draw(given: argparse.Namespace) -> int:

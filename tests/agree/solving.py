@@ -5,22 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from lawful.checks.boxes import PartState
-from lawful.checks.shapes import NotEncodable
+from lawful.checks.reference import Outcome
+from lawful.checks.shapes import NotEncodable, fields_of
 from lawful.checks.symbols import Missing
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.resolve import resolve
 from lawful.spec.values import FrozenBag, FrozenMap, Token
 from tests.checks.both import Both, Untold
 
 from .hits import Hits
 from .kinds import BLOBS, SIZES
 
+MOST = 3  # Items of a random list.
+
 
 class Solving(Both):
     """One machine in Z3; what has no encoding is left out where it is a variable."""
 
     def __init__(self, cls: Any, hits: Hits) -> None:
-        super().__init__(cls, SIZES, seconds=5.0)
+        super().__init__(cls, {**_lengths(resolve(cls).machine), **SIZES}, seconds=5.0)
         self.hits = hits
         self.refused: set[str] = set()
 
@@ -32,6 +36,9 @@ class Solving(Both):
 
     def same(self, found: Any, value: Any, kind: t.Type) -> bool:
         return isinstance(found, Missing) or super().same(found, value, kind)
+
+    def outgrown(self, outcome: Outcome) -> None:
+        self.hits.add("kept aside", "a list longer than Z3 sees")
 
     def judged(
         self, row: ir.Transition, state: Any, args: dict[str, Any], late: bool
@@ -93,6 +100,17 @@ class Solving(Both):
         m = next(m for m in self.machine.parts if m.name == name)
         kinds = [v.type for v in m.variables] + [p.type for p in m.parameters]
         return PartState(self.tokens(v, of) for v, of in zip(value, kinds, strict=True))
+
+
+def _lengths(machine: ir.Machine) -> dict[str, int]:
+    """The greatest length of all lists and sequences, and of those inside them."""
+    names: set[str] = set()
+    for m in (machine, *machine.parts):
+        names.update(name for name, _ in fields_of(m))
+        taken = [*(row.function for row in m.transitions), *m.initials]
+        names.update(n for f in (*taken, *(p.function for p in m.properties)) for n, _ in f.params)
+        names.update(n for k in m.types if isinstance(k, t.Record) for n, _ in k.fields)
+    return {f"{name}{'.item' * depth}": MOST for name in names for depth in range(3)}
 
 
 def _is(value: Any, kind: t.Type) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from lawful.checks.encode import Encoding
 from lawful.checks.facts import inside
-from lawful.checks.reference import Done, Fault, Reference, Refusal
+from lawful.checks.reference import Done, Fault, Outcome, Reference, Refusal
 from lawful.checks.shapes import Options, fields_of
 from lawful.checks.solve import decide
 from lawful.checks.symbols import Made, Many, Missing, Row, Value, Whole
@@ -95,10 +95,7 @@ class Both:
         self.step = step
         outcome = self.reference.step(state, row.name, args)
         if self.sure(self.encoding.logic.any((step.beyond, step.excess))):
-            assert isinstance(outcome, Done | Fault)
-            if isinstance(outcome, Done):
-                found = zip(self.fields.values(), outcome.state, strict=True)
-                assert any(longest(to_json(v, k, self.machine)) > 3 for k, v in found)
+            self.outgrown(outcome)
             return
         match outcome:
             case Refusal():
@@ -113,6 +110,13 @@ class Both:
                 assert self.inside(step, row)
                 self.same_after(step, after)
                 self.same_output(step, output, row.function.output)
+
+    def outgrown(self, outcome: Outcome) -> None:
+        """The encoding follows no further, because a list got too long: it is too long, indeed."""
+        assert isinstance(outcome, Done | Fault)
+        if isinstance(outcome, Done):
+            found = zip(self.fields.values(), outcome.state, strict=True)
+            assert any(longest(to_json(v, k, self.machine)) > 3 for k, v in found)
 
     def put_in(self, row: ir.Transition, before: dict[str, Any], given: dict[str, Any]) -> Symbolic:
         """The step executed once for all values, with these put in its result."""
@@ -189,7 +193,8 @@ class Both:
         inside = all(
             self.sure(run.member(many, self.term(v, kind.item), kind.item, node)) for v in value
         )
-        others = [i for i in range(-2, 6) if i not in value]
+        numbers = range(-2, 6) if isinstance(kind.item, t.Int) else ()
+        others = [i for i in numbers if i not in value]
         return inside and not any(
             self.sure(run.member(many, self.term(i, kind.item), kind.item, node)) for i in others
         )

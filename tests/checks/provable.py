@@ -39,10 +39,6 @@ class Counter(Machine):
         self.n += 1
         self.even += 2
 
-    @transition(source=Step.TWO)
-    def never(self) -> None:
-        self.n = 100
-
     @invariant
     def even_is_even(self) -> bool:
         return self.even % 2 == 0
@@ -71,6 +67,59 @@ class Counter(Machine):
     @step_property
     def shrinks(self, after: "Counter") -> bool:
         return after.n < self.n
+
+
+class Dead(Machine):
+    """Transitions that never happen: by their guard, by the invariants, by a wrong invariant."""
+
+    state: Step = Step.ONE
+    n: int = 0
+
+    @transition()
+    def up(self, by: Nat) -> None:
+        require(by < 10, "too much")
+        self.n += by
+
+    @transition()
+    def contradicts(self) -> None:
+        require(self.n > 5 and self.n < 3, "never")
+        self.n = -1
+
+    @transition(source=Step.TWO)
+    def excluded(self) -> None:
+        self.n = -1
+
+    @transition(target=Step.ONE)
+    def barred(self) -> None:
+        require(self.n > 20, "only a wrong invariant rules it out")
+
+    @invariant
+    def natural(self) -> bool:
+        return self.n >= 0
+
+    @invariant
+    def always_one(self) -> bool:
+        return self.state == Step.ONE
+
+    @invariant
+    def small(self) -> bool:
+        """Holds at the start, and not for long."""
+        return self.n < 20
+
+    @step_property
+    def grows(self, after: "Dead") -> bool:
+        return after.n >= self.n
+
+
+class Cubes(Machine):
+    """A guard that is true somewhere, far from all that is looked at."""
+
+    n: Nat = 0
+
+    @transition()
+    def hit(self, x: int, y: int, z: int) -> None:
+        require(x * x * x + y * y * y + z * z * z == 33, "not the sum")
+        self.n += 1
 
 
 class Assumed(Machine):

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from lawful import Scope
 from lawful.checks import prove_report
-from lawful.checks.prove import AT_START, TO_INDUCTION, UNSEEN, ProofResult, prove
+from lawful.checks.happened import happened
+from lawful.checks.prove import (
+    AT_START,
+    NOT_SHOWN,
+    TO_INDUCTION,
+    UNSEEN,
+    VACUOUS,
+    ProofResult,
+    prove,
+)
 from lawful.checks.reference import Done, Fault, Reference
 from lawful.checks.verdict import Verdict
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
 from lawful.spec import types as t
+from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from lawful.spec.values import decode
 from tests.checks.longer import Keys, KeysListed
@@ -22,6 +33,8 @@ from tests.checks.provable import (
     Assumed,
     Channel,
     Counter,
+    Cubes,
+    Dead,
     Faults,
     Hard,
     Listed,
@@ -184,11 +197,48 @@ def test_what_leans_on_the_unproved_is_not_proved() -> None:
     assert "small" in row.note
 
 
-def test_a_transition_that_never_fires_is_said_to_be_vacuous() -> None:
-    result = proof(Counter)
-    notes = {o.note for o in result.obligations if o.obligation == "never" and o.verdict.good}
-    assert notes == {"vacuous: it can never happen where the invariants hold"}
-    assert {o.note for o in result.obligations if o.obligation == "up" and o.verdict.good} == {""}
+def test_of_a_transition_that_never_happens_nothing_is_proved() -> None:
+    result = proof(Dead)
+    found = {
+        name: {(o.verdict.value, o.note) for o in result.obligations if o.obligation == name}
+        for name in ("contradicts", "excluded", "barred")
+    }
+    assert found["contradicts"] == found["excluded"] == {("unknown", VACUOUS)}
+    # What is ruled out by an invariant that is not proved may happen.
+    assert found["barred"] == {("proved", "")}
+    assert not_proved(result) == {
+        ("up", "small"),
+        *((o.obligation, o.property) for o in result.obligations if o.note == VACUOUS),
+    }
+    assert set(verdicts(result).values()) == {"unknown"}
+    assert prove_report.exit_code(result, {}) == 3
+
+
+@pytest.mark.parametrize(
+    ("seen", "found"),
+    [((), ("unknown", NOT_SHOWN)), (("hit",), ("proved", ""))],
+    ids=["not seen", "seen"],
+)
+def test_what_z3_does_not_see_happen_may_be_seen_in_a_run(
+    seen: tuple[str, ...], found: tuple[str, str]
+) -> None:
+    """Nobody tells Z3 of which three cubes 33 is the sum: they have sixteen digits."""
+    result = prove(resolve(Cubes).machine, sizes={}, timeout_seconds=0.3, happened=lambda: seen)
+    rows = [o for o in result.obligations if o.obligation == "hit"]
+    assert {(o.verdict.value, o.note) for o in rows} == {found}
+
+
+def test_a_run_meets_what_happens_within_the_scope() -> None:
+    every: set[str | None] = {row.name for row in resolve(TwoPhase).machine.transitions}
+    small = Scope(int=range(0, 4), Nat=range(0, 4), low=(0,), high=(3,))
+    assert met(TwoPhase, Scope(RM=2)) == every | {None}
+    assert met(Dead, Scope(int=range(0, 4), Nat=range(0, 4))) == {None, "up"}
+    assert met(Assumed, small) == {"begin", "up"}
+
+
+def met(cls: Any, scope: Scope) -> set[str | None]:
+    resolved = resolve(cls)
+    return set(happened(lower(resolved.machine, scope), resolved.world))
 
 
 def test_parameters_are_arbitrary_within_what_is_assumed() -> None:
@@ -203,6 +253,7 @@ def test_an_unsatisfiable_assumption_proves_nothing() -> None:
     assert set(verdicts(result).values()) == {"unknown"}
     notes = {p.note for p in result.properties if p.method != "none"}
     assert notes == {"no start is possible: nothing is proved of it"}
+    assert {(o.verdict, o.note) for o in result.obligations} == {(Verdict.UNKNOWN, VACUOUS)}
 
 
 def test_built_in_properties_are_obligations_of_their_own() -> None:
@@ -275,8 +326,9 @@ def test_a_list_longer_than_its_bound_is_a_breach() -> None:
     assert not_proved(result) == {("come", "bounds")}
     example = next(o.counterexample for o in result.obligations if not o.verdict.good)
     assert example is not None
-    assert example["state"] == {"waiting": [0, 1, 2]}
-    assert example["after"] == {"waiting": [0, 1, 2, 3]}
+    state, after = (cast(dict[str, list[int]], example[k]) for k in ("state", "after"))
+    assert len(state["waiting"]) == 3 and after["waiting"][:3] == state["waiting"]
+    assert len(after["waiting"]) == len(set(after["waiting"])) == 4
 
 
 @pytest.mark.parametrize("sizes", [{}, {"Worker": 3}], ids=["any", "three"])
