@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
 
-from lawful import Scope
 from lawful.checks import prove_report
-from lawful.checks.happened import happened
 from lawful.checks.prove import (
     AT_START,
-    NOT_SHOWN,
     TO_INDUCTION,
     UNSEEN,
-    VACUOUS,
-    ProofResult,
     prove,
 )
 from lawful.checks.reference import Done, Fault, Reference
@@ -24,17 +18,14 @@ from lawful.checks.verdict import Verdict
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
 from lawful.spec import types as t
-from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from lawful.spec.values import decode
 from tests.checks.longer import Keys, KeysListed
+from tests.checks.proofs import not_proved, proof, verdicts
 from tests.checks.provable import (
-    Absurd,
     Assumed,
     Channel,
     Counter,
-    Cubes,
-    Dead,
     Faults,
     Hard,
     Listed,
@@ -44,24 +35,11 @@ from tests.checks.provable import (
     Unassumed,
 )
 from tests.checks.small import Beyond, Copied
-from tests.checks.wholes import Alive, Contested, Outside, Pair, Plain, Still, Unborn, Whole
+from tests.checks.wholes import Alive, Contested, Outside, Pair, Still, Whole
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
 
 ENTRIES = (SenderEntryFixed, ReceiverEntryFixed)
-
-
-def proof(cls: Any, sizes: Mapping[str, int] | None = None, seconds: float = 10.0) -> ProofResult:
-    return prove(resolve(cls).machine, sizes=sizes or {}, timeout_seconds=seconds)
-
-
-def verdicts(result: ProofResult) -> dict[str, str]:
-    """Of what induction judges."""
-    return {p.name: p.verdict.value for p in result.properties if p.method != "none"}
-
-
-def not_proved(result: ProofResult) -> set[tuple[str, str]]:
-    return {(o.obligation, o.property) for o in result.obligations if not o.verdict.good}
 
 
 # The entries, for all integers.
@@ -197,63 +175,11 @@ def test_what_leans_on_the_unproved_is_not_proved() -> None:
     assert "small" in row.note
 
 
-def test_of_a_transition_that_never_happens_nothing_is_proved() -> None:
-    result = proof(Dead)
-    found = {
-        name: {(o.verdict.value, o.note) for o in result.obligations if o.obligation == name}
-        for name in ("contradicts", "excluded", "barred")
-    }
-    assert found["contradicts"] == found["excluded"] == {("unknown", VACUOUS)}
-    # What is ruled out by an invariant that is not proved may happen.
-    assert found["barred"] == {("proved", "")}
-    assert not_proved(result) == {
-        ("up", "small"),
-        *((o.obligation, o.property) for o in result.obligations if o.note == VACUOUS),
-    }
-    assert set(verdicts(result).values()) == {"unknown"}
-    assert prove_report.exit_code(result, {}) == 3
-
-
-@pytest.mark.parametrize(
-    ("seen", "found"),
-    [((), ("unknown", NOT_SHOWN)), (("hit",), ("proved", ""))],
-    ids=["not seen", "seen"],
-)
-def test_what_z3_does_not_see_happen_may_be_seen_in_a_run(
-    seen: tuple[str, ...], found: tuple[str, str]
-) -> None:
-    """Nobody tells Z3 of which three cubes 33 is the sum: they have sixteen digits."""
-    result = prove(resolve(Cubes).machine, sizes={}, timeout_seconds=0.3, happened=lambda: seen)
-    rows = [o for o in result.obligations if o.obligation == "hit"]
-    assert {(o.verdict.value, o.note) for o in rows} == {found}
-
-
-def test_a_run_meets_what_happens_within_the_scope() -> None:
-    every: set[str | None] = {row.name for row in resolve(TwoPhase).machine.transitions}
-    small = Scope(int=range(0, 4), Nat=range(0, 4), low=(0,), high=(3,))
-    assert met(TwoPhase, Scope(RM=2)) == every | {None}
-    assert met(Dead, Scope(int=range(0, 4), Nat=range(0, 4))) == {None, "up"}
-    assert met(Assumed, small) == {"begin", "up"}
-
-
-def met(cls: Any, scope: Scope) -> set[str | None]:
-    resolved = resolve(cls)
-    return set(happened(lower(resolved.machine, scope), resolved.world))
-
-
 def test_parameters_are_arbitrary_within_what_is_assumed() -> None:
     result = proof(Assumed)
     assert verdicts(result)["inside"] == "proved"
     assert result.properties[0].covers == "all integers; all parameter values that @assume allows"
     assert {o.obligation for o in result.obligations} == {"begin", "up"}
-
-
-def test_an_unsatisfiable_assumption_proves_nothing() -> None:
-    result = proof(Absurd)
-    assert set(verdicts(result).values()) == {"unknown"}
-    notes = {p.note for p in result.properties if p.method != "none"}
-    assert notes == {"no start is possible: nothing is proved of it"}
-    assert {(o.verdict, o.note) for o in result.obligations} == {(Verdict.UNKNOWN, VACUOUS)}
 
 
 def test_built_in_properties_are_obligations_of_their_own() -> None:
@@ -429,17 +355,6 @@ def test_what_is_for_exploration_is_listed_and_does_not_count() -> None:
     assert last == f"not asked here (exploration): {', '.join(rest)}"
 
 
-def test_a_pass_needs_something_that_was_asked() -> None:
-    result = proof(Alive)
-    assert verdicts(result) == {"bounds": "proved", "asserts": "proved", "undefined": "proved"}
-    assert prove_report.exit_code(result, {}) == 3
-    assert prove_report.text(result, {}).splitlines()[-2:] == [
-        "not asked here (exploration): deadlock, goes_on",
-        "nothing that it declares itself was asked",
-    ]
-    assert prove_report.exit_code(proof(Plain), {}) == 0
-
-
 def test_what_has_no_bound_and_no_number_covers_all_states() -> None:
     result = proof(Alive)
     assert {o.covers for o in result.obligations} == {"all states"}
@@ -459,21 +374,6 @@ def test_what_one_reason_leaves_open_is_told_once() -> None:
     ]
     assert told[0].startswith("5 are unknown  not encodable: ")
     assert told[1].startswith("count: short is unknown  not encodable: ")
-
-
-def test_without_transitions_nothing_is_proved_of_steps() -> None:
-    result = proof(Still)
-    moves = next(p for p in result.properties if p.name == "moves")
-    assert moves.verdict is Verdict.UNKNOWN and "no transition" in moves.note
-    assert verdicts(result)["zero"] == "proved"
-    assert prove_report.exit_code(result, {}) == 3
-
-
-def test_nothing_is_proved_of_a_start_out_of_bounds() -> None:
-    result = proof(Unborn)
-    assert verdicts(result) == {
-        "bounds": "violated", "asserts": "unknown", "undefined": "unknown", "absurd": "unknown",
-    }
 
 
 @pytest.mark.parametrize("seconds", [float("nan"), float("inf"), -1.0])

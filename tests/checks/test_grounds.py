@@ -1,0 +1,97 @@
+"""What cannot happen, or is not known to, is never called proved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lawful import Scope
+from lawful.checks import prove_report
+from lawful.checks.happened import happened
+from lawful.checks.prove import NOT_SHOWN, VACUOUS, prove
+from lawful.checks.verdict import Verdict
+from lawful.spec.lower import lower
+from lawful.spec.resolve import resolve
+from tests.checks.proofs import not_proved, proof, verdicts
+from tests.checks.provable import Absurd, Assumed, Cubes, Dead
+from tests.checks.wholes import Alive, Plain, Still, Unborn
+from tests.classics.two_phase import TwoPhase
+
+
+def test_of_a_transition_that_never_happens_nothing_is_proved() -> None:
+    result = proof(Dead)
+    found = {
+        name: {(o.verdict.value, o.note) for o in result.obligations if o.obligation == name}
+        for name in ("contradicts", "excluded", "barred")
+    }
+    assert found["contradicts"] == found["excluded"] == {("unknown", VACUOUS)}
+    # What is ruled out by an invariant that is not proved may happen.
+    assert found["barred"] == {("proved", "")}
+    assert not_proved(result) == {
+        ("up", "small"),
+        *((o.obligation, o.property) for o in result.obligations if o.note == VACUOUS),
+    }
+    assert set(verdicts(result).values()) == {"unknown"}
+    assert prove_report.exit_code(result, {}) == 3
+
+
+@pytest.mark.parametrize(
+    ("seen", "found"),
+    [((), ("unknown", NOT_SHOWN)), (("hit",), ("proved", ""))],
+    ids=["not seen", "seen"],
+)
+def test_what_z3_does_not_see_happen_may_be_seen_in_a_run(
+    seen: tuple[str, ...], found: tuple[str, str]
+) -> None:
+    """Nobody tells Z3 of which three cubes 33 is the sum: they have sixteen digits."""
+    result = prove(resolve(Cubes).machine, sizes={}, timeout_seconds=0.3, happened=lambda: seen)
+    rows = [o for o in result.obligations if o.obligation == "hit"]
+    assert {(o.verdict.value, o.note) for o in rows} == {found}
+
+
+def test_a_run_meets_what_happens_within_the_scope() -> None:
+    every: set[str | None] = {row.name for row in resolve(TwoPhase).machine.transitions}
+    small = Scope(int=range(0, 4), Nat=range(0, 4), low=(0,), high=(3,))
+    assert met(TwoPhase, Scope(RM=2)) == every | {None}
+    assert met(Dead, Scope(int=range(0, 4), Nat=range(0, 4))) == {None, "up"}
+    assert met(Assumed, small) == {"begin", "up"}
+
+
+def met(cls: Any, scope: Scope) -> set[str | None]:
+    resolved = resolve(cls)
+    return set(happened(lower(resolved.machine, scope), resolved.world))
+
+
+def test_an_unsatisfiable_assumption_proves_nothing() -> None:
+    result = proof(Absurd)
+    assert set(verdicts(result).values()) == {"unknown"}
+    notes = {p.note for p in result.properties if p.method != "none"}
+    assert notes == {"no start is possible: nothing is proved of it"}
+    assert {(o.verdict, o.note) for o in result.obligations} == {(Verdict.UNKNOWN, VACUOUS)}
+
+
+def test_a_pass_needs_something_that_was_asked() -> None:
+    result = proof(Alive)
+    assert verdicts(result) == {"bounds": "proved", "asserts": "proved", "undefined": "proved"}
+    assert prove_report.exit_code(result, {}) == 3
+    assert prove_report.text(result, {}).splitlines()[-2:] == [
+        "not asked here (exploration): deadlock, goes_on",
+        "nothing that it declares itself was asked",
+    ]
+    assert prove_report.exit_code(proof(Plain), {}) == 0
+
+
+def test_without_transitions_nothing_is_proved_of_steps() -> None:
+    result = proof(Still)
+    moves = next(p for p in result.properties if p.name == "moves")
+    assert moves.verdict is Verdict.UNKNOWN and "no transition" in moves.note
+    assert verdicts(result)["zero"] == "proved"
+    assert prove_report.exit_code(result, {}) == 3
+
+
+def test_nothing_is_proved_of_a_start_out_of_bounds() -> None:
+    result = proof(Unborn)
+    assert verdicts(result) == {
+        "bounds": "violated", "asserts": "unknown", "undefined": "unknown", "absurd": "unknown",
+    }
