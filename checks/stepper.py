@@ -212,7 +212,7 @@ class Stepper:
         return values
 
     def _value(self, name: str, data: Json, kind: t.Type) -> Any:
-        if not exact(data) or (isinstance(kind, t.Float) and isinstance(data, bool)):
+        if not exact(data):
             raise Malformed(f"the value of {name} is no {kind}")
         try:
             return decode(data, kind, self.world)

@@ -86,7 +86,9 @@ class Access(Generic[M]):
         persist.fill(machine, kept, state.__time__.now())
         return machine
 
-    def state(self, **values: Any) -> M:
+    def state(
+        self, *, universe: Mapping[type[Any], Any] | None = None, **values: Any
+    ) -> M:
         """An instance with these variables and parameters; the others have their defaults.
 
         TypeError and ValueError for what is no value of the variable.
@@ -98,10 +100,10 @@ class Access(Generic[M]):
             raise TypeError(f"{plan.name} has no {', '.join(sorted(unknown))}; it has {known}")
         fixed = {k: v for k, v in values.items() if k not in plan.variables}
         given = {k: v for k, v in values.items() if k in plan.variables}
-        machine = bare(self._cls, None, None)
+        machine = bare(self._cls, universe, None)
         begin(machine.__state__, fixed, plan.fresh_but(frozenset(given)))
         for name, value in given.items():
-            setattr(machine.__state__, name, persist.checked(plan, name, value))
+            setattr(machine.__state__, name, persist.checked(machine.__state__, name, value))
         return machine
 
 

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from lawful.spec import types as t
 from lawful.spec.bounds import Values, bounded, breach
+from lawful.spec.opaques import mixed
 from lawful.spec.representation import shown
 from lawful.spec.values import FrozenBag, FrozenMap, World
 
@@ -79,7 +80,12 @@ def taken(value: Any, kind: t.Type, known: Known, what: str) -> Any:
             return value
         case t.Sort(name=key) if cls is known.world.sorts[key]:
             return value
-        case t.Opaque() if cls.__hash__ is not None:
+        case t.Opaque(name=key) if cls.__hash__ is not None:
+            number = known.world.opaques.get(key, int)
+            other = mixed(value, number)
+            if other is not None:
+                numbers = f"{kind}, whose numbers are of type {number.__name__}"
+                raise TypeError(f"{what} is a {numbers}, not {other!r}, a {type(other).__name__}")
             return value
         case t.Record(name=key, fields=fields) if cls is known.world.records[key]:
             held = [getattr(value, field) for field, _ in fields]
@@ -220,9 +226,10 @@ def _tests(
             return [_not_a(names, value, names.world.sorts[key])]
         case t.Bool():
             return [_not_a(names, value, bool)]
-        case t.Opaque():
-            hashing = attribute(call(names.put("type", type), value()), "__hash__")
-            return [compare(hashing, ast.Is(), ast.Constant(None))]
+        case t.Opaque(name=key):
+            found = call(names.put("type", type), value())
+            plain = frozenset({bytes, str, names.world.opaques.get(key, int)})
+            return [compare(found, ast.NotIn(), name(names.number("plain", plain)))]
         case t.Record(name=key, fields=fields):
             cls = names.world.records[key]
             tests = [_not_a(names, value, cls)]

@@ -11,7 +11,7 @@ from lawful.spec import types as t
 from lawful.spec.declare import Declared
 from lawful.spec.members import chain_of
 from lawful.spec.resolve import resolve
-from lawful.spec.words import header
+from lawful.spec.words import Sort, header
 
 from .arguments import NO_ELEMENTS
 from .compile import Compiler
@@ -108,9 +108,22 @@ def _assume(state: State) -> None:
 
 
 def _elements(universe: Universe) -> dict[str, tuple[Any, ...]]:
-    """The elements of each sort by its name; text is taken for the name of an element."""
-    rows = universe.items()
-    return {s.__name__: tuple(e if isinstance(e, s) else s(e) for e in all) for s, all in rows}
+    """The elements of each sort by its name; text is taken for the name of an element.
+
+    TypeError for what is no sort, or no element of it; ValueError where one stands twice.
+    """
+    made: dict[str, tuple[Any, ...]] = {}
+    for sort, given in universe.items():
+        if not issubclass(sort, Sort):
+            raise TypeError(f"universe: {sort.__name__} is no sort")
+        for each in given:
+            if type(each) not in (str, sort):
+                raise TypeError(f"universe: {each!r} is no {sort.__name__}")
+        elements = tuple(sort(each) for each in given)
+        if len(set(elements)) < len(elements):
+            raise ValueError(f"universe: an element of {sort.__name__} stands twice")
+        made[sort.__name__] = elements
+    return made
 
 
 # Putting the compiled methods into the class.

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from lawful.spec import types as t
 from lawful.spec.values import FrozenBag, FrozenMap, Token, decode, encode
 
-from .arguments import NO_ELEMENTS, Elements, Known, admitted, complete
+from .arguments import Elements, Known, admitted, complete
 from .plan import Plan, State
 from .timers import ticks_of
 from .views import native
@@ -186,9 +186,10 @@ def _family(cls: type[Any]) -> list[type[Any]]:
     return [cls, *(each for sub in cls.__subclasses__() for each in _family(sub))]
 
 
-def checked(plan: Plan, name: str, value: Any) -> Any:
+def checked(state: State, name: str, value: Any) -> Any:
     """A variable's value from outside, as it is kept inside; TypeError or ValueError if it is
     none."""
+    plan = state.__plan__
     kind = plan.fields[name]
     match kind:
         case t.Timer() | t.Clock() | t.Map(value=t.Timer()) | t.Part() | t.Map(value=t.Part()):
@@ -197,7 +198,7 @@ def checked(plan: Plan, name: str, value: Any) -> Any:
             value = native(value, kind)
         case _:
             pass
-    return admitted(value, kind, Known(plan.resolved.world, NO_ELEMENTS), name)
+    return admitted(value, kind, Known(plan.resolved.world, state.__universe__), name)
 
 
 # Opaque values.

@@ -18,6 +18,7 @@ from . import types as t
 from .bits import LEAST
 from .declare import Declaration, Names
 from .errors import Place, Problems, a, nearest
+from .opaques import numbers_in
 from .values import World
 from .words import Clock, Mark, Opaque, OrderedSort, Record, Serial, Sort, Timer
 
@@ -53,19 +54,21 @@ class TypeReader:
         self.enums: dict[str, type[enum.Enum]] = {}
         self.records: dict[str, type[Any]] = {}
         self.sorts: dict[str, type[Any]] = {}
+        self.opaques: dict[str, type[Any]] = {}
         self.parts: dict[str, type[Declaration]] = {}
         self.used: dict[t.Type, None] = {}
         self.reading: list[type[Any]] = []
 
     def world(self) -> World:
         """The classes met so far."""
-        return World(dict(self.enums), dict(self.records), dict(self.sorts))
+        return World(dict(self.enums), dict(self.records), dict(self.sorts), dict(self.opaques))
 
     def take(self, other: World) -> None:
         """Add the classes that another reader met."""
         self.enums.update(other.enums)
         self.records.update(other.records)
         self.sorts.update(other.sorts)
+        self.opaques.update(other.opaques)
 
     def join(self, other: World, place: Place) -> None:
         """Add the classes of a machine beside this one; a problem where a name has two."""
@@ -74,6 +77,7 @@ class TypeReader:
         ):
             for cls in more.values():
                 self._register(table, cls, place)
+        self.opaques.update(other.opaques)
 
     def read_field(self, annotation: object, place: Place, names: Names) -> t.Type:
         """The type of a field, which alone may be a `Param` or a `Ghost`."""
@@ -277,11 +281,21 @@ class TypeReader:
     ) -> t.Type | None:
         opaque = [mark for mark in marks if isinstance(mark, Opaque)]
         if opaque:
-            return t.Opaque(opaque[0].name)
+            return self._opaque(opaque[0].name, numbers_in(of), place)
         found = self.read(of, place, names)
         for mark in marks:
             found = self._marked(found, mark, place)
         return found
+
+    def _opaque(self, name: str, numbers: tuple[type[Any], ...], place: Place) -> t.Type:
+        other = [n for n in numbers if self.opaques.setdefault(name, n) is not n]
+        if other:
+            both = f"{self.opaques[name].__name__} and of {other[0].__name__}"
+            self.refuse(
+                place, f"an Opaque({name!r}) of {both}", "numbers of one type",
+                "Python takes True, 1 and 1.0 for one value: use one type",
+            )
+        return t.Opaque(name)
 
     def _marked(self, found: t.Type, mark: Any, place: Place) -> t.Type:
         """The type narrowed by one mark of an `Annotated`."""

@@ -68,6 +68,7 @@ def _classes(resolved: Resolved) -> dict[str, dict[str, type[Any]]]:
         "enums": {**world.enums},
         "records": {**world.records},
         "sorts": {**world.sorts},
+        "opaques": {**world.opaques},
         "parts": {**resolved.parts},
     }
 

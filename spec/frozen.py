@@ -3,7 +3,8 @@
     document := {"format": "lawful-frozen", "version", "python", "codes": {module: [digest*]},
                  "machines": {qualified name: machine}}
     machine  := {"ir": document of `serial`, "outline": [text*],
-                 "classes": {"enums" | "records" | "sorts" | "parts": {name: [module, name]}}}
+                 "classes": {"enums" | "records" | "sorts" | "opaques" | "parts":
+                             {name: [module, name]}}}
               | null, where it is abstract and has no meaning alone
 
 Where the source is readable it alone counts. Otherwise the classes must be those that were frozen:
@@ -36,9 +37,10 @@ from .values import World
 from .words import Header, Ignored, header
 
 FORMAT = "lawful-frozen"
-VERSION = 1
+VERSION = 2
 SUFFIX = ".lawful.json"
 PYTHON = importlib.util.MAGIC_NUMBER.hex()
+CLASSES = {"enums", "records", "sorts", "opaques", "parts"}
 # What a class statement stores of the layout of its source alone.
 LAYOUT = frozenset({"__doc__", "__firstlineno__", "__static_attributes__"})
 
@@ -79,7 +81,7 @@ class Frozen:
     def world(self) -> World:
         """The classes behind the machine's types."""
         enums, records, sorts = map(self.classes, ("enums", "records", "sorts"))
-        return World(enums, records, sorts)
+        return World(enums, records, sorts, self.classes("opaques"))
 
     def judge(self, outline: list[str]) -> None:
         """`DeclarationError` where the classes, or a module's code, are not those of then."""
@@ -164,7 +166,7 @@ def _is_row(row: Any) -> bool:
     if not serial.is_object(row) or not serial.is_object(row.get("ir")):
         return False
     classes = row.get("classes")
-    if not serial.is_object(classes) or set(classes) != {"enums", "records", "sorts", "parts"}:
+    if not serial.is_object(classes) or set(classes) != CLASSES:
         return False
     addresses = [a for kind in classes.values() for a in kind.values()]
     named = all(serial.is_list(a) and len(a) == 2 for a in addresses)

@@ -81,11 +81,15 @@ class Token:
 
 @dataclass(frozen=True)
 class World:
-    """The Python classes of a machine's enums, records and sorts, by their names."""
+    """The Python classes of a machine's enums, records and sorts, by their names.
+
+    `opaques`: the type of the numbers among opaque values, where it is another than int.
+    """
 
     enums: Mapping[str, type[enum.Enum]]
     records: Mapping[str, type[Any]]
     sorts: Mapping[str, type[Any]]
+    opaques: Mapping[str, type[Any]] = dataclasses.field(default_factory=dict[str, type[Any]])
 
     @staticmethod
     def made_of(types: Iterable[t.Type]) -> World:
@@ -237,7 +241,7 @@ def _decode(data: Any, type: t.Type, world: World) -> Any:
         case t.Nothing():
             return _plain(data, None.__class__)
         case t.Float():
-            return float(_plain(data, (int, float)))
+            return float(_bad() if data.__class__ is bool else _plain(data, (int, float)))
         case t.Int():
             return int(data["$int"]) if data.__class__ is dict else _whole(data)
         case t.Enum(name=name):

@@ -226,10 +226,10 @@ def test_what_was_never_frozen_is_refused(shipped: tuple[Path, Path], tmp_path: 
     [
         ("{", "with no JSON"),
         ("[]", 'with no "format": "lawful-frozen"'),
-        ('{"format": "lawful-frozen", "version": 9}', "with format version 9; this lawful reads 1"),
-        ('{"format": "lawful-frozen", "version": 1}', "with too little in it"),
+        ('{"format": "lawful-frozen", "version": 1}', "with format version 1; this lawful reads 2"),
+        ('{"format": "lawful-frozen", "version": 2}', "with too little in it"),
         (
-            '{"format": "lawful-frozen", "version": 1, "codes": {"": []}, "machines": {"M": {}}}',
+            '{"format": "lawful-frozen", "version": 2, "codes": {"": []}, "machines": {"M": {}}}',
             "with a machine of another form",
         ),
     ],
