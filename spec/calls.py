@@ -105,7 +105,7 @@ INSTEAD: dict[Any, str] = {
 def _of_constant(b: Body, function: tree.Expression) -> bool:
     """Whether it is a method of a constant: `LIMITS.issubset(...)`."""
     owner = b.static(function.of) if isinstance(function, tree.Attribute) else MISSING
-    return isinstance(owner, tuple | frozenset | words.Record)
+    return isinstance(owner, (tuple, frozenset, words.Record, dict, python_types.MappingProxyType))
 
 
 def _hashable(value: object) -> bool:

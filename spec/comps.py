@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from . import ir, tree
 from . import types as t
+from .constants import complete
 from .context import Body, Resolver, unpacked
 from .errors import a
 from .exprs import expr, iterable, join, truth, unordered
@@ -46,22 +45,8 @@ def _pairs(b: Body, node: tree.Pairs, expected: t.Type | None) -> ir.Expr:
         args += [expr(b, k, key), expr(b, v, value)]
     key = key or join(b, node.place, tuple(a.type for a in args[::2]))
     value = value or join(b, node.place, tuple(a.type for a in args[1::2]))
-    total = isinstance(expected, t.Map) and expected.total and _complete(args[::2], key)
+    total = isinstance(expected, t.Map) and expected.total and complete(args[::2], key)
     return ir.Op(node.place, t.Map(key, value, mutable=True, total=total), "map", tuple(args))
-
-
-def _complete(keys: Sequence[ir.Expr], kind: t.Type) -> bool:
-    """Whether keys that are written out are all of a finite type."""
-    given = {key.value for key in keys if isinstance(key, ir.Const)}
-    match kind:
-        case t.Enum(members=members):
-            return given == set(members)
-        case t.Bool():
-            return given == {False, True}
-        case t.Int(low=int() as low, high=int() as high):
-            return given == set(range(low, high + 1))
-        case _:
-            return False
 
 
 def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...], bool]:
@@ -162,7 +147,7 @@ def _all_keys(bound: tuple[ir.Clause, ...], key: ir.Expr, kind: t.Type) -> bool:
     if isinstance(over, ir.Domain):
         return over.type == t.Iter(kind, t.ordered(over.type))
     if isinstance(over, ir.Op) and over.op in ("tuple", "list", "set"):
-        return _complete(over.args, kind)
+        return complete(over.args, kind)
     total = isinstance(over.type, t.Map) and over.type.total and over.type.key == kind
     return total or _whole_range(over, kind)
 

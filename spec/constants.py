@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from . import ir
@@ -49,8 +51,47 @@ def _record(b: Body, value: Any, place: Place) -> ir.Expr | None:
     return None if None in args else ir.Make(place, kind, tuple(a for a in args if a is not None))
 
 
+def _map(b: Body, value: Mapping[Any, Any], place: Place) -> ir.Expr | None:
+    """A table: what it has when the declaration is read, as any constant."""
+    rows = sorted(value.items(), key=lambda row: repr(row[0]))
+    found = [constant(b, each, place) for row in rows for each in row]
+    args = tuple(each for each in found if each is not None)
+    if len(args) < len(found) or not args:
+        return None
+    key, of = (_one(tuple(dict.fromkeys(each.type for each in args[i::2]))) for i in (0, 1))
+    if key is None or of is None or not t.immutable(key):
+        return None
+    total = complete(args[::2], key)
+    return ir.Op(place, t.Map(key, of, mutable=True, total=total), "map", args)
+
+
+def complete(keys: Sequence[ir.Expr], kind: t.Type) -> bool:
+    """Whether keys that are written out are all of a finite type."""
+    given = {key.value for key in keys if isinstance(key, ir.Const)}
+    match kind:
+        case t.Enum(members=members):
+            return given == set(members)
+        case t.Bool():
+            return given == {False, True}
+        case t.Int(low=int() as low, high=int() as high):
+            return given == set(range(low, high + 1))
+        case _:
+            return False
+
+
+def _one(kinds: tuple[t.Type, ...]) -> t.Type | None:
+    """The one type that all of these fit, or the union of records and None."""
+    for kind in kinds:
+        if all(t.fits(other, kind) for other in kinds):
+            return kind
+    joined = t.union(kinds)
+    return joined if t.proper_union(joined) else None
+
+
 def _collection(b: Body, value: Any, place: Place) -> ir.Expr | None:
     kind: Any = value.__class__
+    if kind in (dict, MappingProxyType):
+        return _map(b, value, place)
     if kind not in (tuple, frozenset):
         return None
     # The order of a set's members must not depend on the hash seed.

@@ -174,7 +174,7 @@ def _constant(b: Body, value: Any, place: Place, text: str) -> ir.Expr:
     if found is None:
         b.problem(
             "L201", place, f"{text}, {a(type(value).__name__)}",
-            "a constant: bool, int, enum member, record, or a tuple or frozenset of them",
+            "a constant: bool, int, enum member, record; a tuple, frozenset or dict of them",
             "pass it as a parameter of the event, or make it a constant of the module",
         )
         return b.wrong(place)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
 
 from . import ir
+from . import types as t
 from .errors import Problems
 from .members import Members
 from .walk import everything, own_expressions, statements
@@ -12,12 +14,19 @@ from .walk import everything, own_expressions, statements
 
 def ghosts_are_not_read(machine: ir.Machine, members: Members, problems: Problems) -> None:
     """Note where a guard, an output or an ordinary variable depends on a ghost."""
-    ghosts = {v.name for v in machine.variables if v.ghost}
-    if not ghosts:
+    whole = (machine, *machine.parts)
+    ghosts = {m.name: {v.name for v in m.variables if v.ghost} for m in whole}
+    if not any(ghosts.values()):
         return
-    helpers = {f.name: f for f in machine.functions}
+    helpers = {
+        (m.name, f.name): f
+        for m in whole
+        for f in (*m.functions, *(p.function for p in m.properties))
+    }
     rows = [row.function for row in (*machine.transitions, *machine.bases)]
-    for function in _bodies((*rows, *machine.initials), helpers):
+    whens = [row.when for row in machine.ignores if row.when is not None]
+    own = {name: f for (owner, name), f in helpers.items() if owner == machine.name}
+    for function in _bodies((*rows, *machine.initials, *whens), own):
         for expr in _Reader(ghosts, helpers, function).forbidden():
             problems.add(
                 "L214", expr.place, f"{expr.name}, which is or depends on a ghost",
@@ -42,12 +51,14 @@ def _bodies(
                     waiting.append(helpers[node.call.function])
 
 
+Ghosts = Mapping[str, set[str]]  # By the names of machines, as the keys of helpers begin.
+Helpers = Mapping[tuple[str, str], ir.Function]
+
+
 class _Reader:
     """One body: which of its locals depend on ghosts, and where that is not allowed."""
 
-    def __init__(
-        self, ghosts: set[str], helpers: dict[str, ir.Function], function: ir.Function
-    ) -> None:
+    def __init__(self, ghosts: Ghosts, helpers: Helpers, function: ir.Function) -> None:
         self.ghosts = ghosts
         self.helpers = helpers
         self.body = function.body
@@ -74,22 +85,29 @@ class _Reader:
         """Where an expression reads a ghost, itself or through a local or a helper."""
         for node in everything((expr,)):
             match node:
-                case ir.Field(of=ir.Self(), name=name) if name in self.ghosts:
+                case ir.Field() if self._of_ghost(node):
                     yield node
                 case ir.Local(name=name) if name in self.locals:
                     yield node
-                case ir.Call(function=name, of=ir.Self()) if name in self.helpers:
-                    yield from self._in_helper(self.helpers[name], node)
+                case ir.Call():
+                    for found in self._in_helper(node):
+                        yield dataclasses.replace(found, place=node.place)
                 case _:
                     pass
 
-    def _in_helper(self, helper: ir.Function, call: ir.Call) -> Iterator[ir.Field]:
-        for node in everything(helper.body):
-            match node:
-                case ir.Field(of=ir.Self() as own, name=name) if name in self.ghosts:
-                    yield ir.Field(call.place, node.type, own, name)
-                case _:
-                    pass
+    def _of_ghost(self, field: ir.Field) -> bool:
+        owner = field.of.type
+        return isinstance(owner, t.Part) and field.name in self.ghosts.get(owner.machine, ())
+
+    def _in_helper(self, call: ir.Call) -> Iterator[ir.Field]:
+        """The ghosts that a helper or property reads, of the machine or of a part."""
+        owner = None if call.of is None else call.of.type
+        key = (owner.machine if isinstance(owner, t.Part) else "", call.function)
+        for node in everything(self.helpers[key].body) if key in self.helpers else ():
+            if isinstance(node, ir.Field) and self._of_ghost(node):
+                yield node
+            elif isinstance(node, ir.Call):
+                yield from self._in_helper(node)
 
     def forbidden(self) -> Iterator[ir.Field | ir.Local]:
         """Where what the machine does depends on a ghost."""
@@ -134,5 +152,6 @@ class _Reader:
     def _is_ghost(self, target: ir.Expr) -> bool:
         while isinstance(target, ir.Item | ir.Narrow):
             target = target.of
-        mine = isinstance(target, ir.Field) and isinstance(target.of, ir.Self)
-        return mine and getattr(target, "name", "") in self.ghosts
+        if not isinstance(target, ir.Field) or not isinstance(target.of, ir.Self):
+            return False
+        return self._of_ghost(target)

@@ -48,6 +48,7 @@ class _Lowering:
         self.machine = narrowed(machine, _places(machine), self.bounds, self.problems)
         self.known: set[str] = {"Nat", "int", SERIAL}
         self.wrong: set[str] = set()
+        self.long: dict[tuple[str, ...], bool] = {}  # Whether a number under these is a length.
 
     def run(self) -> Flat:
         m = self.machine
@@ -118,6 +119,7 @@ class _Lowering:
     def scoped(self, kind: t.Type, names: tuple[str, ...], place: Place) -> t.Type:
         """The type with the scope's bounds; `names` are the keys that may give them."""
         self.known.update(names)
+        self.long.setdefault(names, _has_length(kind))
         match kind:
             case t.Serial():
                 return kind  # It has the scope's bits already.
@@ -149,7 +151,8 @@ class _Lowering:
     def _integer(self, kind: t.Int, names: tuple[str, ...], place: Place) -> t.Type:
         finite = kind.low is not None and kind.high is not None
         # What has bounds of its own is not an integer like any other.
-        found = self._bound(names if finite else (*names, kind.name))
+        own = () if self.long[names] and type(self._bound(names)) is int else names
+        found = self._bound(own if finite else (*own, kind.name))
         if found is None and finite:
             return kind
         if isinstance(found, range) and found.step == 1 and len(found):
@@ -157,7 +160,7 @@ class _Lowering:
             high = found.stop - 1 if kind.high is None else min(found.stop - 1, kind.high)
             if low <= high:
                 return t.Int(low, high, kind.name)
-        key = next((n for n in names if n.isidentifier()), kind.name)
+        key = next((n for n in own if n.isidentifier()), kind.name)
         if found is None:
             rewrite = f"Scope({key}=range(0, 4))"
             if key != kind.name:
@@ -253,6 +256,21 @@ class _Lowering:
         params = p.function.params[1 if p.kind == "step_property" else 0 :]
         name = f"{owner.name}.{p.name}"
         return self._rule(dataclasses.replace(p.function, name=name, params=params, body=()))
+
+
+def _has_length(kind: t.Type) -> bool:
+    """Whether a type has a list, tuple or bag inside whose length its field's name gives."""
+    match kind:
+        case t.Seq(most=most) | t.Bag(most=most):
+            return most is None
+        case t.Union(options=inner) | t.Tuple(items=inner):
+            return any(map(_has_length, inner))
+        case t.Map(key=key, value=value):
+            return _has_length(key) or _has_length(value)
+        case t.Set(item=item):
+            return _has_length(item)
+        case _:
+            return False
 
 
 def _elements(value: Any) -> Iterator[Sort]:

@@ -9,7 +9,7 @@ from lawful import Machine
 
 folder = Path(tempfile.mkdtemp())
 python = importlib.util.MAGIC_NUMBER.hex()
-frozen = {"format": "lawful-frozen", "version": 1, "python": python, "codes": {"": []}}
+frozen = {"format": "lawful-frozen", "version": 2, "python": python, "codes": {"": []}}
 (folder / "gate.lawful.json").write_text(json.dumps({**frozen, "machines": {"Gate": None}}))
 
 code = compile("class Gate(Machine):\n    sent: int = 0\n", "L110.py", "exec")

@@ -120,3 +120,23 @@ def test_a_leading_membership_is_iterated_and_no_other() -> None:
 def test_the_scope_is_told_as_text() -> None:
     told = dict(lowered(int=range(0, 1), limit=(1, 2)).scope)
     assert told == {"Node": "2", "Nat": "0..3", "queue": "2", "int": "0..0", "limit": "1,2"}
+
+
+def test_a_number_under_a_map_of_lists_is_their_length_and_bounds_no_key() -> None:
+    found = texts.resolved(
+        """
+        Place = Annotated[int, Interval(ge=1, le=3)]
+        class M(Machine):
+            sent: dict[tuple[Place, Place], list[Place]] = total([])
+            held: dict[Nat, tuple[Nat, ...]] = {}
+            @transition()
+            def send(self, a: Place, b: Place) -> None:
+                self.sent[a, b].append(a)
+        """
+    )
+    flat = lower(found.machine, Scope(sent=6, held=2, Nat=range(0, 4)))
+    kinds = {name: kind for _, name, kind in flat.fields}
+    place, few = t.Int(1, 3), t.Int(0, 3, "Nat")
+    pairs = t.Tuple((place, place))
+    assert kinds["sent"] == t.Map(pairs, t.Seq(place, True, 6), mutable=True, total=True)
+    assert kinds["held"] == t.Map(few, t.Seq(few, False, 2), mutable=True)
