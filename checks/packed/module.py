@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from lawful.runtime.effects import assigned
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.walk import statements
+from lawful.spec.walk import everything, statements
 
 from ..reference import Reference
 from . import choosing, collecting, integers, loops, operations, parts
@@ -223,7 +224,7 @@ class Module:
         f.output = None if outermost else self._output(row.function.output)
         f.prepare(row.function.body)
         self._enter(f, row)
-        if _returns_at_the_end(row.function.body):
+        if _returns_at_the_end(row.function.body) and not _replaces_its_key(row):
             f.inlined = True
             block(f, row.function.body)
             made.output, made.output_at = f.output, f.output_at
@@ -273,6 +274,12 @@ class Module:
     def fresh(self, f: Expressions, e: ir.New) -> Value:
         """See `parts.fresh`."""
         return parts.fresh(f, e)
+
+
+def _replaces_its_key(row: ir.Transition) -> bool:
+    """Whether the body assigns an argument anew that leads to the control state."""
+    read = {node.name for node in everything((row.control,)) if isinstance(node, ir.Local)}
+    return bool(read & assigned(row.function.body))
 
 
 def _returns_at_the_end(body: tuple[ir.Stmt, ...]) -> bool:
