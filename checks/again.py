@@ -14,7 +14,7 @@ from .boxes import State
 from .liveness import LIVENESS, NoLabel, violation
 from .reference import Done, Fault, Refusal
 from .report import trace_json
-from .search import graph_of, may_rest
+from .search import graph_of, may_rest, why
 from .space import Space
 from .verdict import PropertyResult
 
@@ -41,7 +41,7 @@ def again(space: Space, name: str, trace: Sequence[Row]) -> str | None:
         if then is None:
             return None
         states.append(then.state)
-    return _judged(space, name, states)
+    return judged(space, name, states)
 
 
 def _step(space: Space, state: State, row: Row) -> Done | Fault | None:
@@ -55,7 +55,8 @@ def _step(space: Space, state: State, row: Row) -> Done | Fault | None:
     return None if isinstance(outcome, Refusal) else outcome
 
 
-def _judged(space: Space, name: str, states: Sequence[State]) -> str | None:
+def judged(space: Space, name: str, states: Sequence[State]) -> str | None:
+    """What is wrong with a property at the end of a run through these states; None if nothing."""
     last = states[-1]
     if name == "deadlock":
         stuck = not any(True for _ in space.edges(last)) and not may_rest(space, last)
@@ -69,9 +70,7 @@ def _judged(space: Space, name: str, states: Sequence[State]) -> str | None:
         failing = space.failing(j, states[-2], last)
     else:
         failing = space.failing(j, last)
-    if failing is None:
-        return None
-    return f"{j.name} is {'undefined' if failing.undefined else 'false'}"
+    return None if failing is None else why(space, j, failing)
 
 
 def _for_ever(space: Space, name: str, states: Sequence[State]) -> str | None:

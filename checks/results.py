@@ -139,7 +139,7 @@ def _live(search: Explored, j: Judged) -> Answer:
     """Whether something happens for ever; if not the lasso along which it does not."""
     graph = search.graph
     if graph is None or not search.states:
-        return Verdict.UNKNOWN, "there is no state", None, ()
+        return Verdict.UNKNOWN, "not everything was explored", None, ()
     parents = [row[0] for row in search.parents]
     found = violation(search.space, j, search.states, parents, graph)
     if isinstance(found, NoLabel):

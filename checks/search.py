@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .boxes import State
@@ -86,12 +86,12 @@ def search(
         found.predecessors = []
     if space.of_kind(*LIVENESS):
         found.graph = Graph(Groups(space.flat))
-    _begin(found)
+    begin(found)
     _levels(found, progress)
     return found
 
 
-def _begin(search: Search) -> None:
+def begin(search: Search) -> None:
     """The initial states, level 1."""
     space = search.space
     for name, args, made in space.initial():
@@ -167,12 +167,18 @@ def _fail(search: Search, j: Judged, failing: Failing, found: Found) -> None:
 
 def told(space: Space, j: Judged, failing: Failing, found: Found) -> Found:
     """A failure with its verdict, and with what the reference engine says of it."""
+    if failing.undefined is not None:
+        found.verdict = Verdict.UNDEFINED
+    found.why = why(space, j, failing)
+    return found
+
+
+def why(space: Space, j: Judged, failing: Failing) -> str:
+    """The false clause of a property with its values, or what has no value."""
     where = f"{failing.where}: " if failing.where else ""
     if failing.undefined is not None:
-        found.verdict, found.why = Verdict.UNDEFINED, f"{where}undefined: {failing.undefined}"
-    else:
-        found.why = f"{where}{failure_of(space.reference, j.row, failing.own, failing.args)}"
-    return found
+        return f"{where}undefined: {failing.undefined}"
+    return f"{where}{failure_of(space.reference, j.row, failing.own, failing.args)}"
 
 
 def _refine(
@@ -202,7 +208,8 @@ def _levels(search: Search, progress: Callable[[Progress], None] | None) -> None
     told = started = search.started
     while first < last:
         for number in range(first, last):
-            _expand(search, number)
+            for edge, outcome in admitted(search, number):
+                follow(search, number, edge, outcome)
             now = time.perf_counter()
             if _over(search, now - started):
                 search.complete = False
@@ -228,20 +235,22 @@ def _over(search: Search, seconds: float) -> bool:
     )
 
 
-def _expand(search: Search, number: int) -> None:
+def admitted(search: Search, number: int) -> Iterator[tuple[Edge, Done]]:
+    """The steps of a state that stay within the scope; what else it admits is noted, and once all
+    are known whether it is a deadlock."""
     space, state = search.space, search.states[number]
-    admitted = 0
+    found_any = False
     events: Counter[tuple[str, Args]] = Counter()
     for edge in space.edges(state):
-        admitted += 1
+        found_any = True
         search.generated += 1
         row = space.rules[edge.rule][1]
         search.enabled[row.name] += 1
         key = row.event, edge.args
         events[key] += 1
         if events[key] == 2 and not space.machine.event(row.event).choice:
-            why = f"{row.event} has two transitions here"
-            _note(search, "ambiguous", Found(number, edge, why, Verdict.VIOLATED))
+            said = f"{row.event} has two transitions here"
+            _note(search, "ambiguous", Found(number, edge, said, Verdict.VIOLATED))
         if isinstance(edge.outcome, Fault):
             found = Found(number, edge, edge.outcome.what, _fault(edge.outcome))
             _note(search, edge.outcome.name, found)
@@ -251,12 +260,12 @@ def _expand(search: Search, number: int) -> None:
             if search.graph is not None:
                 search.graph.leaves(edge.rule, edge.args)
         else:
-            _follow(search, number, edge, edge.outcome)
+            yield edge, edge.outcome
     if search.graph is not None:
         search.graph.close()
-    if not admitted and not may_rest(space, state):
-        why = "no transition is enabled"
-        _note(search, "deadlock", Found(number, None, why, Verdict.VIOLATED))
+    if not found_any and not may_rest(space, state):
+        said = "no transition is enabled"
+        _note(search, "deadlock", Found(number, None, said, Verdict.VIOLATED))
 
 
 def _note(search: Search, name: str, found: Found) -> None:
@@ -270,8 +279,8 @@ def may_rest(space: Space, state: State) -> bool:
     return any(space.failing(j, state) is None for j in space.of_kind("terminal"))
 
 
-def _follow(search: Search, number: int, edge: Edge, outcome: Done) -> None:
-    """A step within the scope: its step properties, and the state it leads to."""
+def follow(search: Search, number: int, edge: Edge, outcome: Done) -> int:
+    """A step within the scope: its step properties, and the number of the state it leads to."""
     space, state = search.space, search.states[number]
     for j in space.step_properties:
         if j.name not in search.failures:
@@ -288,6 +297,7 @@ def _follow(search: Search, number: int, edge: Edge, outcome: Done) -> None:
         search.predecessors[after].append(number)
     if search.graph is not None and after != number:
         search.graph.leads(edge.rule, edge.args, after)
+    return after
 
 
 def graph_of(space: Space, states: Sequence[State]) -> Graph:

@@ -67,7 +67,7 @@ def _say(text: str, code: int) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="lawful", description="Formally specified state machines.")
     commands_ = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
-    for add in (_check, _prove, _draw, _replay, _show, _freeze):
+    for add in (_check, _simulate, _prove, _draw, _replay, _show, _freeze):
         add(commands_)
     return parser
 
@@ -82,21 +82,35 @@ def _command(commands_: Commands, name: str, run: Callable[[argparse.Namespace],
 
 
 def _check(commands_: Commands) -> None:
-    parser = _command(commands_, "check", commands.check)
+    parser = _exploring(_command(commands_, "check", commands.check))
+    parser.add_argument("--engine", choices=("auto", "reference", "compiled"), default="auto")
+    parser.add_argument("--first", action="store_true", help="stop at the first violation")
+    parser.add_argument("--max-states", type=_positive, metavar="N")
+
+
+def _simulate(commands_: Commands) -> None:
+    parser = _exploring(_command(commands_, "simulate", commands.simulate))
+    parser.add_argument("--runs", type=_positive, default=100, metavar="N", help="default 100")
+    parser.add_argument(
+        "--steps", type=_positive, default=100, metavar="N", help="at most, in each; default 100"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default 0")
+
+
+def _exploring(parser: _Parser) -> _Parser:
+    """What is asked of a run through states, exhaustive or not."""
     parser.add_argument("target", metavar="TARGET", help="package.module[:Machine] or file.py[:…]")
     parser.add_argument(
         "--scope", action="append", default=[], metavar="KEY=VALUE|NAME",
         help="a bound (Node=4, Nat=0..7, beans=100) or a named scope",
     )
-    parser.add_argument("--engine", choices=("auto", "reference", "compiled"), default="auto")
-    parser.add_argument("--first", action="store_true", help="stop at the first violation")
-    parser.add_argument("--max-states", type=_positive, metavar="N")
     parser.add_argument("--max-seconds", type=_seconds, metavar="S")
     parser.add_argument("--only", action="append", default=[], metavar="PROPERTY")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="verdicts for a CI server")
     parser.add_argument("--sarif", type=Path, metavar="FILE", help="verdicts for code review")
     parser.add_argument("--itf", type=Path, metavar="DIR", help="each counterexample as a trace")
     parser.add_argument("--pytest", type=Path, metavar="DIR", help="... as a test that it is gone")
+    return parser
 
 
 def _prove(commands_: Commands) -> None:

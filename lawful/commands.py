@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import json
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,20 +14,25 @@ from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.runtime.instance import Machine
 from lawful.spec import freeze as freezing
 from lawful.spec.errors import DeclarationError
+from lawful.spec.flat import Flat
 from lawful.spec.ir import Json
 from lawful.spec.lower import lower
 from lawful.spec.resolve import Resolved, abstract_scopes, resolve
 from lawful.spec.serial import to_json
-from lawful.spec.show_flat import flat
+from lawful.spec.show_flat import flat as flat_text
 from lawful.spec.show_said import declaration
-from lawful.spec.words import Scope
+from lawful.spec.values import World
+from lawful.spec.words import Expected, Scope
 
 from . import targets
-from .progress import progress
+from .progress import Tell, progress
 
 if TYPE_CHECKING:
     from lawful.checks.explore import CheckResult
     from lawful.checks.prove import ProofResult
+
+What = tuple[Flat, World, Mapping[str, Expected]]
+Run = Callable[[argparse.Namespace, What, Tell], "CheckResult"]
 
 HOLDS, VIOLATED, UNKNOWN = 0, 1, 3
 
@@ -38,41 +43,67 @@ class OutOfReach(Exception):
 
 def check(given: argparse.Namespace) -> int:
     """explore every reachable state within the scope"""
+    return _told(given, "check", _explored)
+
+
+def simulate(given: argparse.Namespace) -> int:
+    """walk at random through a machine that is too large to explore"""
+    return _told(given, "simulate", _walked)
+
+
+def _told(given: argparse.Namespace, command: str, run: Run) -> int:
+    """Run it for every machine, write the files that are asked for, and say what came out."""
     from lawful.checks import report
 
     from . import exports
 
-    found = [(cls, *_checked(cls, given)) for cls in targets.machines(given.target)]
+    found = [(cls, *_checked(cls, given, run)) for cls in targets.machines(given.target)]
     for folder in filter(None, (given.itf, given.pytest)):
         _folder(folder)
     for path, text in exports.of_checks(given, [(cls, result) for cls, result, _ in found]):
         _save(path, text)
     texts = [report.check_text(result) for _, result, _ in found]
-    _answer(given, "\n\n".join(texts), "check", [answer for _, _, answer in found])
+    _answer(given, "\n\n".join(texts), command, [answer for _, _, answer in found])
     return max(_exit_code(result.properties) for _, result, _ in found)
 
 
-def _checked(cls: type[Machine], given: argparse.Namespace) -> tuple[CheckResult, Json]:
+def _checked(
+    cls: type[Machine], given: argparse.Namespace, run: Run
+) -> tuple[CheckResult, Json]:
     from lawful.checks import explore, report
 
     began = time.perf_counter()
     resolved = resolve(cls)
     scope = targets.scope_of(cls, given.scope)
     flat = lower(resolved.machine, scope, abstract_scopes(resolved))
-    limits = explore.Limits(given.max_states, given.max_seconds, given.first)
+    expects = targets.expectations(cls, given.scope)
     with progress(f"checking {cls.__name__}", given.quiet) as tell:
         try:
-            result = explore.explore(
-                flat, resolved.world, targets.expectations(cls, given.scope), limits=limits,
-                engine=given.engine, progress=lambda p: tell(
-                    f"{p.distinct:,} states, depth {p.depth}, {p.frontier:,} waiting"
-                ),
-            )
+            result = run(given, (flat, resolved.world, expects), tell)
         except (ValueError, explore.NoEngine) as error:
             raise OutOfReach(str(error)) from error
     result = _only(result, given.only)
     total = time.perf_counter() - began
     return result, report.check_json(result, cls.lawful.fingerprint.whole, total)
+
+
+def _explored(given: argparse.Namespace, what: What, tell: Tell) -> CheckResult:
+    from lawful.checks import explore
+
+    return explore.explore(
+        *what, engine=given.engine,
+        limits=explore.Limits(given.max_states, given.max_seconds, given.first),
+        progress=lambda p: tell(f"{p.distinct:,} states, depth {p.depth}, {p.frontier:,} waiting"),
+    )
+
+
+def _walked(given: argparse.Namespace, what: What, tell: Tell) -> CheckResult:
+    from lawful.checks import simulate as walking
+
+    walks = walking.Walks(given.runs, given.steps, given.seed, given.max_seconds)
+    return walking.simulate(
+        *what, walks, lambda p: tell(f"{p.frontier:,} walks, {p.distinct:,} states")
+    )
 
 
 def _only(result: CheckResult, names: Sequence[str]) -> CheckResult:
@@ -189,7 +220,7 @@ def show(given: argparse.Namespace) -> int:
             lower(r.machine, targets.scope_of(c, given.scope), abstract_scopes(r))
             for c, r in ((c, resolve(c)) for c in found)
         ]
-        text = "\n\n".join(flat(each) for each in scoped)
+        text = "\n\n".join(flat_text(each) for each in scoped)
     else:
         text = "\n\n".join(declaration(resolve(cls)) for cls in found)
     _answer(given, text, "show", irs)
