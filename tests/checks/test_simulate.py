@@ -12,11 +12,14 @@ from lawful.checks.simulate import Walks, simulate
 from lawful.checks.space import Space
 from lawful.checks.verdict import Verdict
 from lawful.cli import main
-from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed
 from lawful.machines.unicast.system import LinkAsSeed
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
-from tests.classics.broken import PetersonWithoutFlags, PetersonWithoutTurn
+from tests.classics.broken import (
+    AlternatingBitWithoutBit,
+    PetersonWithoutFlags,
+    PetersonWithoutTurn,
+)
 from tests.classics.jugs import Jugs
 from tests.spec import texts
 
@@ -27,7 +30,7 @@ def walked(cls: type[Machine], walks: Walks) -> CheckResult:
     return simulate(flat, found.world, found.expects, walks)
 
 
-BROKEN = [ReceiverEntryAsSeed, PetersonWithoutFlags, PetersonWithoutTurn, Jugs]
+BROKEN = [AlternatingBitWithoutBit, PetersonWithoutFlags, PetersonWithoutTurn, Jugs]
 
 
 @pytest.mark.parametrize("cls", BROKEN, ids=lambda cls: cls.__name__)
