@@ -23,7 +23,8 @@ from .verdict import PropertyResult, Verdict, worst
 
 Engine = Literal["auto", "reference", "compiled"]
 __all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore"]
-SMALL = 20_000  # States that the reference engine explores while steps could be compiled.
+# How far the reference engine goes before steps are compiled, which takes about as long.
+SMALL, TRIAL = 20_000, 2.0  # States; seconds.
 
 
 class NoEngine(Exception):
@@ -104,8 +105,10 @@ def _searched(
     if engine == "auto" and limits.states is not None and limits.states <= SMALL:
         engine = "reference"
     if engine == "auto":
-        first = search(space, dataclasses.replace(limits, states=SMALL), progress)
-        if first.complete or len(first.states) < SMALL:
+        seconds = TRIAL if limits.seconds is None else min(TRIAL, limits.seconds)
+        first = search(space, dataclasses.replace(limits, states=SMALL, seconds=seconds), progress)
+        ended = first.complete or (limits.first and first.failures)
+        if ended or seconds == limits.seconds:
             return "reference", first
     if engine != "reference":
         try:

@@ -27,6 +27,7 @@ from .kinds import (
     inner,
     longer,
     offsets,
+    one_cell,
     stride,
     width,
 )
@@ -263,6 +264,9 @@ def uncode(f: Writer, kind: Kind, number: str, at: str | None = None) -> Value:
             return Value(kind, f.hold(number))
         case Number(low=low):
             return Value(kind, f.hold(f"{number} + {low}" if low else number))
+        case Product(items=items) if one_cell(kind):
+            (item,) = (item for item in items if width(item))
+            return Value(kind, uncode(f, item, number).text)
         case _:
             if width(kind) == 0:
                 return Value(kind, "0")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numba
 import numpy as np
@@ -23,6 +23,19 @@ CELLS = numba.types.int64[::1]
 BARE: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # Nobody else calls it.
 SIGNATURE = numba.types.int64(CELLS, CELLS, numba.int64, CELLS, CELLS, numba.int64)
 EXPAND = numba.types.FunctionType(SIGNATURE)
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def uncounted(*signature: Any, **options: Any) -> Callable[[F], F]:
+    """Compiles a function that makes no array: nobody counts who holds those that are given.
+
+    To count them would take longer than the steps themselves.
+    """
+    njit: Any = numba.njit
+    made: Callable[[F], F] = njit(*signature, _nrt=False, **options)
+    return made
 
 
 class Arrays(NamedTuple):
@@ -39,6 +52,8 @@ class Arrays(NamedTuple):
     firsts: Any
     escapes: Any
     control: Any
+    places: Any
+    heads: Any
 
 
 class Graph(NamedTuple):
@@ -52,30 +67,28 @@ class Graph(NamedTuple):
 NUMBERS, RULES = numba.types.int32[::1], numba.types.uint16[::1]
 NAMED: Any = numba.types.NamedTuple
 ARRAYS_TYPE = NAMED(
-    (CELLS, CELLS, NUMBERS, NUMBERS, RULES, CELLS, CELLS, CELLS, CELLS, CELLS, CELLS), Arrays
+    (CELLS, CELLS, NUMBERS, NUMBERS, RULES, *(CELLS,) * 8), Arrays
 )
 GRAPH_TYPE = NAMED((CELLS, CELLS, numba.types.int8[::1]), Graph)
 LEVEL_DONE, FULL, ROOM, PAUSE = range(4)
-COMPILED = {f.__name__: numba.njit(cache=True)(f) for f in prelude.FUNCTIONS}
+COMPILED = {f.__name__: uncounted(cache=True)(f) for f in prelude.FUNCTIONS}
 # Where `control` says what.
-NEXT, LAST, COUNT, ESCAPES, BUDGET, MOST = range(6)
+NEXT, LAST, COUNT, ESCAPES, BUDGET, MOST, NEAR = range(7)
 
 
-@numba.njit(cache=True, inline="always")
+@uncounted(cache=True, inline="always")
 def mixed(store: Any, at: int, words: int) -> Any:
-    """A hash of some words, after the finaliser of MurmurHash3."""
+    """A hash of some words, each multiplied in; its end is MurmurHash3's finaliser."""
     h = np.uint64(0x9E3779B97F4A7C15)
     for i in range(words):
-        h ^= np.uint64(store[at + i])
-        h ^= h >> np.uint64(33)
-        h *= np.uint64(0xFF51AFD7ED558CCD)
-        h ^= h >> np.uint64(33)
-        h *= np.uint64(0xC4CEB9FE1A85EC53)
-        h ^= h >> np.uint64(33)
+        h = (h ^ np.uint64(store[at + i])) * np.uint64(0xFF51AFD7ED558CCD)
+        h ^= h >> np.uint64(32)
+    h *= np.uint64(0xC4CEB9FE1A85EC53)
+    h ^= h >> np.uint64(33)
     return h
 
 
-@numba.njit(cache=True)
+@uncounted(cache=True)
 def rebuild(table: Any, store: Any, words: int, count: int) -> None:
     """All states put into an empty table."""
     mask = np.uint64(len(table) - 1)
@@ -86,7 +99,7 @@ def rebuild(table: Any, store: Any, words: int, count: int) -> None:
         table[place] = number + 1
 
 
-@numba.njit(cache=True)
+@uncounted(cache=True)
 def find(table: Any, store: Any, words: int, out: Any, at: int) -> Any:
     """The number of the state whose words begin at `out[at]`, or -1 - its place in the table."""
     mask = np.uint64(len(table) - 1)
@@ -105,7 +118,48 @@ def find(table: Any, store: Any, words: int, out: Any, at: int) -> Any:
         place = (place + np.uint64(1)) & mask
 
 
-@numba.njit(numba.int64(EXPAND, ARRAYS_TYPE, numba.int64), cache=True)
+@uncounted(cache=True)
+def keep(arrays: Arrays, words: int, n: int, number: int, count: int) -> int:
+    """The n states in `out`, successors of a state: new ones are kept. How many there are then."""
+    store, table, parents, rules = arrays.store, arrays.table, arrays.parents, arrays.rules
+    out, places, heads = arrays.out, arrays.places, arrays.heads
+    room = len(out) // (words + 1)
+    mask = np.uint64(len(table) - 1)
+    # Memory is waited for once for all successors, not once for each of them.
+    for e in range(n):
+        place = mixed(out, e * words, words) & mask
+        places[e] = place
+        heads[e] = table[place]
+    near = 0
+    for e in range(n):
+        if heads[e] != 0:
+            near ^= store[(heads[e] - 1) * words] ^ store[heads[e] * words - 1]
+    arrays.control[NEAR] = near
+    for e in range(n):
+        at = e * words
+        place = np.uint64(places[e])
+        while True:
+            found = np.int64(table[place]) - 1
+            if found < 0:
+                for i in range(words):
+                    store[count * words + i] = out[at + i]
+                parents[count] = number
+                rules[count] = out[room * words + e]
+                count += 1
+                table[place] = count
+                break
+            equal = True
+            for i in range(words):
+                if store[found * words + i] != out[at + i]:
+                    equal = False
+                    break
+            if equal:
+                break
+            place = (place + np.uint64(1)) & mask
+    return count
+
+
+@uncounted(numba.int64(EXPAND, ARRAYS_TYPE, numba.int64), cache=True)
 def search(expand: Any, arrays: Arrays, words: int) -> int:
     """Expand states from number `control[NEXT]` to `control[LAST]`; why it came back.
 
@@ -115,11 +169,10 @@ def search(expand: Any, arrays: Arrays, words: int) -> int:
     need the reference engine are put into `escapes`. Not more than `control[MOST]` states are kept.
     """
     w, store, table, parents = arrays.w, arrays.store, arrays.table, arrays.parents
-    rules, out, info, control = arrays.rules, arrays.out, arrays.info, arrays.control
+    out, info, control = arrays.out, arrays.info, arrays.control
     totals, firsts, escapes = arrays.totals, arrays.firsts, arrays.escapes
     room = len(out) // (words + 1)
     size = len(info)
-    mask = np.uint64(len(table) - 1)
     budget = control[BUDGET]
     number = control[NEXT]
     last = control[LAST]
@@ -149,34 +202,14 @@ def search(expand: Any, arrays: Arrays, words: int) -> int:
                 totals[i] += info[i]
                 if firsts[i] < 0:
                     firsts[i] = number
-        for e in range(n):
-            at = e * words
-            place = mixed(out, at, words) & mask
-            while True:
-                found = np.int64(table[place]) - 1
-                if found < 0:
-                    for i in range(words):
-                        store[count * words + i] = out[at + i]
-                    parents[count] = number
-                    rules[count] = out[room * words + e]
-                    count += 1
-                    table[place] = count
-                    break
-                equal = True
-                for i in range(words):
-                    if store[found * words + i] != out[at + i]:
-                        equal = False
-                        break
-                if equal:
-                    break
-                place = (place + np.uint64(1)) & mask
+        count = keep(arrays, words, n, number, count)
         number += 1
     control[NEXT] = number
     control[COUNT] = count
     return status
 
 
-@numba.njit(numba.int64(EXPAND, ARRAYS_TYPE, GRAPH_TYPE, numba.int64), cache=True)
+@uncounted(numba.int64(EXPAND, ARRAYS_TYPE, GRAPH_TYPE, numba.int64), cache=True)
 def follow(expand: Any, arrays: Arrays, graph: Graph, words: int) -> int:
     """The successors of all states, once all are known: those of state n end at `ends[n]`.
 
@@ -226,7 +259,7 @@ def compiled(source: str) -> Callable[..., int]:
     whole numbers: a compiler that found out what they are called with would compile them twice.
     """
     tree = ast.parse(source)
-    folder = kept.folder(source, numba.__version__)
+    folder = kept.folder(source, f"{numba.__version__} uncounted")
     if folder is None:
         namespace: dict[str, Any] = dict(COMPILED)
         exec(compile(tree, "<steps>", "exec"), namespace)  # Text that `stepping` wrote.
@@ -236,9 +269,9 @@ def compiled(source: str) -> Callable[..., int]:
         for node in tree.body[:-1]:
             assert isinstance(node, ast.FunctionDef)
             kinds = [CELLS if a.arg in ARRAYS else numba.int64 for a in node.args.args]
-            inner: Any = numba.njit(numba.int64(*kinds), error_model="numpy", **BARE)
+            inner = uncounted(numba.int64(*kinds), error_model="numpy", **BARE)
             namespace[node.name] = inner(namespace[node.name])
-    last: Any = numba.njit(SIGNATURE, error_model="numpy", cache=folder is not None)
+    last = uncounted(SIGNATURE, error_model="numpy", cache=folder is not None)
     made: Callable[..., int] = last(namespace["expand"])
     if folder is not None:
         kept.note(folder)

@@ -53,6 +53,8 @@ class Memory:
             firsts=np.full(s.layout.size, -1, np.int64),
             escapes=np.zeros(1 << 10, np.int64),
             control=np.zeros(8, np.int64),
+            places=np.zeros(self.room, np.int64),
+            heads=np.zeros(self.room, np.int64),
         )
 
     def insert(self, words: tuple[int, ...], number: int, parent: tuple[int, int]) -> bool:
@@ -90,7 +92,11 @@ class Memory:
     def widen(self) -> None:
         """Twice the room for the successors of one state."""
         self.room *= 2
-        self.arrays = self.arrays._replace(out=np.zeros(self.room * (self.words + 1), np.int64))
+        self.arrays = self.arrays._replace(
+            out=np.zeros(self.room * (self.words + 1), np.int64),
+            places=np.zeros(self.room, np.int64),
+            heads=np.zeros(self.room, np.int64),
+        )
 
     def graph(self, count: int, edges: int, marks: int) -> core.Graph:
         """Place for the edges and the marks of all states."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import NamedTuple
 
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -21,6 +22,7 @@ from ..judged import Judged
 from ..space import Space
 from .arguments import argument
 from .body import Body
+from .changes import Span, changes, meets
 from .checking import broken, outside
 from .codec import OUTSIDE
 from .coding import code
@@ -47,6 +49,16 @@ CUT = 7  # The status of a step that leaves the scope.
 MOST_PAIRS = 1 << 16  # Arguments of an event that several transitions serve.
 
 
+class Bounds(NamedTuple):
+    """Of a variable: where it is, tests that it breaks the bounds of its type, and tests that it
+    is outside the scope."""
+
+    name: str
+    span: Span
+    broken: list[str]
+    outside: list[str]
+
+
 class Stepping:
     """Writes the module; `source` is its text, `expand` the name of its entry."""
 
@@ -63,6 +75,8 @@ class Stepping:
         self.words = self.slots[-1].word + 1 if self.slots else 1
         self.program = Program(self.codec, self.size + 1, self.size)
         self.original = self.program.frame(self.size)
+        self.packed = self.program.frame(self.words)
+        self.settles: dict[tuple[Span, ...], str] = {}
         self.module = Module(self.codec, space.reference, self.program)
         self.judged = [j for j in space.judged if j.kind in ("invariant", "step_property")]
         self.seen = [(j, self._values(j)) for j in space.reachables]
@@ -75,7 +89,7 @@ class Stepping:
         self._write()
 
     def _cuts(self) -> tuple[str, ...]:
-        names = [name for name, _, _ in self._bounded(self.whole, "", 0)]
+        names = [row.name for row in self._bounded(self.whole, "", 0)]
         names += [c.name for c in self.machine.of_kind("constraint")]
         return tuple(dict.fromkeys(names))
 
@@ -99,10 +113,9 @@ class Stepping:
                 f.line(f"{self.judging.judge(j, number)}(w, info)")
         self.judging.witnesses(f, [*self.seen, *self.marks])
         f.line("n = 0")
-        settle = self._settle()
         shared = self._shared()
         for number, rule in enumerate(self.flat.rules):
-            taker = self._rule(number, rule, settle, shared.get(number))
+            taker = self._rule(number, rule, shared.get(number))
             f.line(f"n = {taker}(w, out, info, n, room)")
             f.line("if n < 0: return n")
         self._rest(f)
@@ -112,6 +125,7 @@ class Stepping:
     def _unpack(self, f: Body) -> None:
         for word in range(self.words):
             f.line(f"p{word} = store[at + {word}]")
+            f.line(f"w[{self.packed + word}] = p{word}")
         for s in self.slots:
             if not s.bits:
                 f.line(f"w[{s.cell}] = {s.low}")
@@ -119,21 +133,31 @@ class Stepping:
             text = f"(p{s.word} >> {s.shift} & {(1 << s.bits) - 1})"
             f.line(f"w[{s.cell}] = {text}{f' + {s.low}' if s.low else ''}")
 
-    def _packed(self, f: Body) -> None:
-        """The words of the state in `w` written to `out`."""
-        f.line(f"if n >= room: return -1")  # noqa: F541  # Reads like its neighbours.
+    def _pack(self, f: Body, spans: tuple[Span, ...]) -> None:
+        """The words of the state in `w`, changed in these cells, written to `out`."""
+        f.line("if n >= room: return -1")
         for word in range(self.words):
-            parts = [
-                f"(w[{s.cell}]{f' - {s.low}' if s.low else ''}) << {s.shift}"
-                for s in self.slots if s.word == word and s.bits
+            changed = [
+                s for s in self.slots
+                if s.word == word and s.bits and meets((s.cell, s.cell + 1), spans)
             ]
-            f.line(f"out[n * {self.words} + {word}] = {' | '.join(f'({p})' for p in parts) or 0}")
+            kept = ~sum((1 << s.bits) - 1 << s.shift for s in changed)
+            parts = [f"w[{self.packed + word}]{f' & {kept}' if changed else ''}"]
+            parts += [
+                f"(w[{s.cell}]{f' - {s.low}' if s.low else ''}) << {s.shift}" for s in changed
+            ]
+            f.line(f"out[n * {self.words} + {word}] = {' | '.join(f'({p})' for p in parts)}")
+
+    def _put_back(self, f: Body, spans: tuple[Span, ...]) -> None:
+        """These cells are as before the step."""
+        for begin, end in spans:
+            f.move(str(begin), str(self.original + begin), end - begin)
+        f.line(f"w[{self.size}] = 0")
 
     def _rest(self, f: Body) -> None:
         """A state without a step is a deadlock, unless it may rest."""
         if self.machine.deadlock_ok:
             return
-        f.line(f"copy(w, 0, {self.original}, {self.size})")
         with f.block(f"if info[{self.layout['admitted']}] == 0:"):
             f.line("rests = 0")
             for j in self.space.of_kind("terminal"):
@@ -164,11 +188,11 @@ class Stepping:
             found.update((n, (at, count if n == numbers[0] else 0)) for n in numbers)
         return found
 
-    def _rule(
-        self, number: int, rule: Rule, settle: str, shared: tuple[int, int] | None
-    ) -> str:
+    def _rule(self, number: int, rule: Rule, shared: tuple[int, int] | None) -> str:
         """A function that takes one transition for all its arguments."""
         row = self.machine.transition(rule.name)
+        spans = changes(self.module, self.machine, row)
+        settle = self._settle(spans)
         name = f"rule_{plain(rule.name)}_{number}"
         f = self.judging.function(name, "w, out, info, n, room")
         # Where a plan has no value, or cannot be gone through, the reference engine is asked.
@@ -189,8 +213,7 @@ class Stepping:
             f.line(f"{status} = {call}")
             with f.block(f"if {status} == {REFUSED}:"):
                 if not refuses_unchanged(row):
-                    f.line(f"copy(w, 0, {self.original}, {self.size})")
-                    f.line(f"w[{self.size}] = 0")
+                    self._put_back(f, spans)
             with f.block("else:"):
                 if shared is not None:
                     self._noted(f, shared[0], values)
@@ -222,22 +245,27 @@ class Stepping:
 
     # Settling a step.
 
-    def _settle(self) -> str:
-        """What becomes of a step that was not refused."""
-        steps = [
-            (n, self.judging.judge(j, n)) for n, j in enumerate(self.judged)
-            if j.kind == "step_property"
-        ]
-        check = self._check()
-        f = self.judging.function("settle", "w, out, info, n, room, status, rule")
+    def _settle(self, spans: tuple[Span, ...]) -> str:
+        """What becomes of a step that was not refused, which changed no other cells."""
+        if spans in self.settles:
+            return self.settles[spans]
+        if not self.settles:
+            self.steps = [
+                self.judging.judge(j, n) for n, j in enumerate(self.judged)
+                if j.kind == "step_property"
+            ]
+        number = len(self.settles)
+        name = self.settles[spans] = f"settle_{number}"
+        check = self._check(f"check_{number}", spans)
+        f = self.judging.function(name, "w, out, info, n, room, status, rule")
         put = self.layout
         f.line(f"info[{put['admitted']}] += 1")
         f.line(f"info[{put['enabled']} + rule] += 1")
         f.line(f"if status == 0: status = {check}(w, info)")
         with f.block("if status == 0:"):
-            for _, name in steps:
-                f.line(f"{name}(w, info)")
-            self._packed(f)
+            for judge in self.steps:
+                f.line(f"{judge}(w, info)")
+            self._pack(f, spans)
             f.line(f"out[room * {self.words} + n] = rule")
             f.line("n += 1")
         with f.block(f"elif status == {CUT}:"):
@@ -246,27 +274,26 @@ class Stepping:
             f.line(f"info[{put['escaped']}] = 1")
         with f.block("else:"):
             f.line(f"info[{put['fault']} + status] = 1")
-        f.line(f"copy(w, 0, {self.original}, {self.size})")
-        f.line(f"w[{self.size}] = 0")
+        self._put_back(f, spans)
         f.line("return n")
         self.program.texts.append("\n".join(f.lines))
-        return "settle"
+        return name
 
-    def _check(self) -> str:
+    def _check(self, name: str, spans: tuple[Span, ...]) -> str:
         """Whether the state after a step keeps the bounds of its types, then those of the scope."""
-        f = self.judging.function("check", "w, info")
+        f = self.judging.function(name, "w, info")
         out = f"w[{self.size}]"
-        rows = list(self._bounded(self.whole, "", 0))
-        declared = [test for _, tests, _ in rows for test in tests]
+        rows = [row for row in self._bounded(self.whole, "", 0) if meets(row.span, spans)]
+        declared = [test for row in rows for test in row.broken]
         if declared:
             f.line(f"if {' or '.join(declared)}: return {BOUNDS}")
         f.line(f"if {out} == {BROKEN}: return {BOUNDS}")
         # The reference engine knows which variable it was, and by which bounds.
         f.line(f"if {out} == {OUTSIDE}: return {ESCAPE}")
-        for name, _, tests in rows:
-            if tests:
-                with f.block(f"if {' or '.join(tests)}:"):
-                    self._cut(f, name)
+        for row in rows:
+            if row.outside:
+                with f.block(f"if {' or '.join(row.outside)}:"):
+                    self._cut(f, row.name)
         for j in self.space.of_kind("constraint"):
             with ExitStack() as stack:
                 bound, _ = self.judging.bound(f, stack, j)
@@ -275,7 +302,7 @@ class Stepping:
                 with f.block(f"if not {value}:"):
                     self._cut(f, j.name)
         self.judging.close(f)
-        return "check"
+        return name
 
     def _cut(self, f: Body, name: str) -> None:
         f.line(f"info[{self.layout['cut_by'] + self.layout.cuts.index(name)}] += 1")
@@ -283,10 +310,9 @@ class Stepping:
 
     def _bounded(
         self, whole: Whole, prefix: str, at: int, guard: str = ""
-    ) -> list[tuple[str, list[str], list[str]]]:
-        """For each variable, parts' ones by `part.variable`: tests that it breaks its type's
-        bounds, and tests that it is outside the scope. `guard`: only if that is there."""
-        found: list[tuple[str, list[str], list[str]]] = []
+    ) -> list[Bounds]:
+        """The bounds of each variable, parts' ones by `part.variable`; `guard`: if it is there."""
+        found: list[Bounds] = []
         variables = {v.name for v in self.codec.machines[str(whole.type)].variables}
         kinds = [k for _, k in whole.fields]
         for (name, kind), place in zip(whole.fields, offsets(kinds, at), strict=True):
@@ -301,7 +327,7 @@ class Stepping:
             elif name in variables:
                 tests = (broken(kind, str(place)), outside(kind, str(place)))
                 worse, more = ([f"({guard}{x})" if guard else x for x in row] for row in tests)
-                found.append((prefix + name, worse, more))
+                found.append(Bounds(prefix + name, (place, place + width(kind)), worse, more))
         return found
 
 

@@ -72,7 +72,7 @@ def both_establish_the_same(cls: type[Machine]) -> None:
 def test_both_establish_the_same(cls: type[Machine], monkeypatch: pytest.MonkeyPatch) -> None:
     """All of it as plain Python: compiling takes longer than so small machines."""
     monkeypatch.setattr(core, "compiled", core.interpreted)
-    for name in ("search", "follow", "find", "rebuild", "mixed"):
+    for name in ("search", "keep", "follow", "find", "rebuild", "mixed"):
         monkeypatch.setattr(core, name, getattr(core, name).py_func)
     both_establish_the_same(cls)
 

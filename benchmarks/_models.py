@@ -1,0 +1,127 @@
+"""The machines that are measured; their Promela twins stand in `promela/`."""
+
+from lawful import (
+    Machine,
+    OrderedSort,
+    Scope,
+    Sort,
+    State,
+    drop,
+    predecessor,
+    require,
+    total,
+    transition,
+)
+from lawful.machines.read_only_windows.declaration import Stage, Transaction
+from tests.classics.two_phase import TwoPhase
+
+
+class TwoPhaseAlone(TwoPhase):
+    """Two-phase commit without its properties, of which the Promela model has none."""
+
+    gone = drop("consistent")
+    gone_too = drop("decided_for_good")
+    gone_three = drop("all_committed")
+    gone_four = drop("aborted_though_all_prepared")
+
+    deadlock_ok = True
+    scope = Scope(RM=8)
+
+
+class Node(OrderedSort):
+    """Round a ring; the order of the nodes is that of their numbers."""
+
+
+class Role(State):
+    """What a node knows of the election."""
+
+    IDLE = "idle"
+    CANDIDATE = "candidate"
+    LOST = "lost"
+    LEADER = "leader"
+
+
+class Election(Machine):
+    """Leader election round a ring of FIFO channels: the greatest number comes back to its node.
+
+    Source: E. Chang and R. Roberts, CACM 22(5), 1979.
+    """
+
+    role: dict[Node, Role] = total(Role.IDLE)
+    to: dict[Node, list[Node]] = total([])
+
+    @transition(source=Role.IDLE, target=Role.CANDIDATE, of="role[n]")
+    def begin(self, n: Node) -> None:
+        self.to[predecessor(n)].append(n)
+
+    @transition()
+    def hear(self, n: Node) -> None:
+        require(len(self.to[n]) > 0, "nothing to hear")
+        m = self.to[n].pop(0)
+        if m > n:
+            self.to[predecessor(n)].append(m)
+            if self.role[n] in (Role.IDLE, Role.CANDIDATE):
+                self.role[n] = Role.LOST
+        elif m == n:
+            self.role[n] = Role.LEADER
+
+    deadlock_ok = True
+    scope = Scope(Node=10, to=10)
+
+
+class Bare(Transaction):
+    """A read-only transaction without its properties, of which the Promela model has none."""
+
+    gone = drop("one_answer")
+    gone_too = drop("execution_is_limited")
+    gone_three = drop("answered_for_good")
+
+
+class Client(Sort):
+    """Who sends transactions, one at a time."""
+
+
+class Server(Machine):
+    """Read-only transactions of several clients, which two threads execute."""
+
+    transactions: dict[Client, Bare] = {}
+
+    @transition()
+    def arrive(self, c: Client) -> None:
+        require(c not in self.transactions, "its last one is not answered")
+        self.transactions[c] = Bare()
+
+    @transition()
+    def take(self, c: Client) -> None:
+        require(c in self.transactions, "there is none")
+        running = sum(1 for t in self.transactions if self.runs(t))
+        require(running < 2, "both threads are busy")
+        self.transactions[c].take()
+
+    def runs(self, c: Client) -> bool:
+        return self.transactions[c].state == Stage.RUNNING
+
+    @transition()
+    def finish(self, c: Client) -> None:
+        require(c in self.transactions, "there is none")
+        self.transactions[c].finish()
+
+    @transition()
+    def exceed(self, c: Client) -> None:
+        require(c in self.transactions, "there is none")
+        self.transactions[c].exceed()
+
+    @transition()
+    def put_back(self, c: Client) -> None:
+        require(c in self.transactions, "there is none")
+        self.transactions[c].put_back()
+
+    @transition()
+    def leave(self, c: Client) -> None:
+        require(c in self.transactions, "there is none")
+        answered = self.transactions[c].state in (Stage.ANSWERED, Stage.INVALID)
+        require(answered, "it waits for the answer")
+        del self.transactions[c]
+
+    deadlock_ok = True
+    scope = Scope(Client=7, Nat=range(0, 2))

@@ -1,0 +1,184 @@
+"""Exploration beside its peers, in one run: SPIN where `spin` and `gcc` are there, the reference.
+
+A line has a name, ours, the peer's, and how many times as fast ours is. Times are seconds of
+processor time on one core, which other work on the same machine disturbs least. SPIN is asked for
+the same: every state once, no partial order reduction, no property but that nothing is stuck; its
+models stand in `promela/`, and their counts have to be ours. Compiling is in no search, here or
+there, and has a line of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lawful import Machine, Scope
+from lawful.checks.explore import Limits
+from lawful.checks.packed import core, engine
+from lawful.checks.packed.memory import Memory
+from lawful.checks.packed.stepping import Stepping
+from lawful.checks.search import search
+from lawful.checks.space import Space
+from lawful.spec.lower import lower
+from lawful.spec.resolve import resolve
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+SPIN = ("-O2", "-DSAFETY", "-DNOREDUCE", "-DMEMLIM=8000")
+RUNS = 3  # The best of so many is taken.
+REFERENCE = 3_000  # States that the reference engine finds for its rate.
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a search found, and the seconds that it and the compiling before it took."""
+
+    distinct: int
+    generated: int
+    seconds: float
+    compiling: float
+    bytes: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        """Distinct states a second."""
+        return self.distinct / self.seconds
+
+
+def main() -> int:
+    """Print all lines; the exit code is 1 where counts differ."""
+    from benchmarks import _models as models
+
+    rows: tuple[tuple[str, type[Machine], str, int], ...] = (  # With the depth for SPIN.
+        ("two-phase commit, 8 managers", models.TwoPhaseAlone, "two_phase", 1_000),
+        ("election, FIFO channels, 10 nodes", models.Election, "election", 1_000),
+        ("server of transactions, 7 clients", models.Server, "server", 4_000_000),
+    )
+    print(f"{'':42}{'ours':>10}{'peer':>10}{'ratio':>8}")
+    ratios: list[float] = []
+    for name, cls, promela, depth in rows:
+        mine = ours(cls)
+        if shutil.which("spin") and shutil.which("gcc"):
+            theirs = spin(HERE / "promela" / f"{promela}.pml", depth)
+            if (mine.distinct, mine.generated) != (theirs.distinct, theirs.generated):
+                print(f"{name}: {mine} but SPIN: {theirs}")
+                return 1
+            line(f"{name}: search, SPIN", mine.seconds, theirs.seconds)
+            line(f"{name}: compiling, SPIN", mine.compiling, theirs.compiling)
+            ratios.append(theirs.seconds / mine.seconds)
+        line(f"{name}: rate, reference", 1e6 / mine.rate, 1e6 / reference(cls), "us a state")
+        print(f"{name}: {mine.distinct:,} distinct, {mine.generated:,} generated, "
+              f"{mine.bytes:.0f} bytes a state")
+    if ratios:
+        product = 1.0
+        for ratio in ratios:
+            product *= ratio
+        print(f"{'geometric mean, SPIN':62}{product ** (1 / len(ratios)):8.1f}")
+    commands()
+    return 0
+
+
+def line(name: str, mine: float, theirs: float, unit: str = "s") -> None:
+    """One comparison."""
+    print(f"{name:42}{mine:10.2f}{theirs:10.2f}{theirs / mine:8.1f}  {unit}")
+
+
+def _space(cls: type[Machine], scope: Scope | None = None) -> Space:
+    resolved = resolve(cls)
+    return Space(lower(resolved.machine, scope or resolved.scopes["scope"]), resolved.world)
+
+
+def ours(cls: type[Machine]) -> Taken:
+    """The compiled engine, with nothing kept from an earlier run."""
+    space = _space(cls)
+    stepping = Stepping(space.flat, space.world, space)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = folder
+        began = time.process_time()
+        expand = core.compiled(stepping.program.source)
+        compiling = time.process_time() - began
+    taken: list[Taken] = []
+    for _ in range(RUNS):
+        found = engine.PackedSearch(space, stepping, expand, Limits(), Memory(stepping))
+        found.begin()
+        began = time.process_time()
+        found.run()
+        seconds = time.process_time() - began
+        arrays = found.memory.arrays
+        used = sum(a.nbytes for a in (arrays.store, arrays.table, arrays.parents, arrays.rules))
+        each = used / found.count
+        taken.append(Taken(found.count, found.generated, seconds, compiling, each))
+    return min(taken, key=lambda each: each.seconds)
+
+
+def spin(model: Path, depth: int) -> Taken:
+    """SPIN's verifier; `-o2` keeps variables that are only written, as every state is to differ."""
+    with tempfile.TemporaryDirectory() as folder:
+        began = _children()
+        _run(("spin", "-o2", "-a", str(model)), folder)
+        _run(("gcc", *SPIN, "-o", "pan", "pan.c"), folder)
+        compiling = _children() - began
+        taken: list[Taken] = []
+        for _ in range(RUNS):
+            began = _children()
+            said = _run(("./pan", f"-m{depth}", "-w24"), folder)
+            seconds = _children() - began
+            counts = [
+                int(found.group(1)) for found in (
+                    re.search(rf"(\d+) {word}", said) for word in ("states, stored", "transitions")
+                ) if found is not None
+            ]
+            taken.append(Taken(counts[0], counts[1], seconds, compiling))
+    return min(taken, key=lambda each: each.seconds)
+
+
+def _run(command: Sequence[str], folder: str) -> str:
+    made = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    return made.stdout
+
+
+def _children() -> float:
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def reference(cls: type[Machine]) -> float:
+    """The reference engine's distinct states a second."""
+    began = time.process_time()
+    found = search(_space(cls), Limits(states=REFERENCE))
+    return len(found.states) / (time.process_time() - began)
+
+
+WHOLE = (
+    ("two-phase commit, 8 managers", "tests.classics.two_phase:TwoPhase", ("--scope", "RM=8")),
+    ("largest system", "lawful.machines.unicast.system:LinkFixed", ("--engine", "compiled")),
+    ("1,690 states", "tests.classics.allocator:SchedulingAllocator", ()),
+)
+
+
+def commands() -> None:
+    """Whole commands, seconds on the clock from the start of the process: warm, beside cold."""
+    for name, target, more in WHOLE:
+        with tempfile.TemporaryDirectory() as folder:
+            env = {**os.environ, "XDG_CACHE_HOME": folder, "PYTHONPATH": str(HERE.parent)}
+            seconds: list[float] = []
+            for _ in range(2):
+                began = time.perf_counter()
+                subprocess.run(
+                    (sys.executable, "-m", "lawful", "check", target, *more, "--quiet"),
+                    env=env, check=False, stdout=subprocess.DEVNULL,
+                )
+                seconds.append(time.perf_counter() - began)
+        line(f"{name}: command, cold", seconds[1], seconds[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
