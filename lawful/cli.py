@@ -67,7 +67,7 @@ def _say(text: str, code: int) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="lawful", description="Formally specified state machines.")
     commands_ = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
-    for add in (_check, _simulate, _prove, _draw, _replay, _show, _freeze):
+    for add in (_check, _simulate, _lint, _prove, _draw, _replay, _show, _freeze):
         add(commands_)
     return parser
 
@@ -95,6 +95,17 @@ def _simulate(commands_: Commands) -> None:
         "--steps", type=_positive, default=100, metavar="N", help="at most, in each; default 100"
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="default 0")
+
+
+def _lint(commands_: Commands) -> None:
+    parser = _command(commands_, "lint", commands.lint)
+    parser.add_argument("target", metavar="TARGET")
+    parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
+    parser.add_argument("--max-states", type=_positive, default=20_000, metavar="N")
+    parser.add_argument(
+        "--mutants", type=_positive, metavar="N",
+        help="try at most N small changes of the machine, and name those that nothing notices",
+    )
 
 
 def _exploring(parser: _Parser) -> _Parser:

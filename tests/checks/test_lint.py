@@ -1,0 +1,164 @@
+"""Oddities of declarations, and changes that no property notices."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from lawful import Machine, Scope
+from lawful.checks.lint import Finding, lint, text
+from lawful.checks.mutate import mutants, survey
+from lawful.checks.search import Limits
+from lawful.cli import main
+from lawful.spec.lower import lower
+from lawful.spec.resolve import resolve
+from tests.classics.peterson import Peterson
+from tests.spec import texts
+
+
+def found_in(cls: type[Machine], limits: Limits | None = None) -> list[Finding]:
+    found = resolve(cls)
+    flat = lower(found.machine, found.scopes.get("scope", Scope()))
+    return lint(flat, found.world, limits or Limits())
+
+
+ODD = """
+class Phase(State):
+    ON = "on"
+    OFF = "off"
+    LOST = "lost"
+
+class Odd(Machine):
+    state: Phase = Phase.ON
+    count: Nat = 0
+    spare: bool = False
+    members: set[int] = set()
+    rest: Timer = Timer()
+
+    @transition(source=Phase.ON, target=Phase.OFF)
+    def stop(self) -> None:
+        require(self.count < 3, "counted")
+
+    @transition(source=Phase.ON)
+    def tell(self) -> None:
+        self.count = min(self.count + 1, 2)
+
+    @transition(source=Phase.OFF)
+    def wait(self) -> None: ...
+
+    @transition(source=Phase.ON)
+    def never(self) -> None:
+        require(self.count > 5, "counted little")
+
+    @transition(timer="rest")
+    def fire(self) -> None: ...
+
+    kept = ignore("tell", source=Phase.OFF, because="it is off")
+
+    @invariant
+    def asks_nothing(self) -> bool:
+        return implies(self.spare, self.count == 0)
+
+    @invariant
+    def asks_of_nobody(self, n: Nat) -> bool:
+        return all(implies(m == n, m < 3) for m in self.members)
+
+    @invariant
+    def asks(self) -> bool:
+        return implies(self.count == 2, self.count < 3)
+
+    @leads_to
+    def leads(self) -> tuple[bool, bool]:
+        return self.count == 3, self.state == Phase.OFF
+
+    scope = Scope(Nat=range(0, 9), int=range(0, 3))
+"""
+
+
+def kinds(findings: list[Finding]) -> list[tuple[str, str]]:
+    return [(each.kind, each.what) for each in findings]
+
+
+def test_each_oddity_is_found_in_the_order_of_the_source() -> None:
+    found = found_in(texts.last_machine(texts.module(ODD)))
+    assert kinds(found) == [
+        ("sink", "nothing leaves OFF, which is not terminal"),
+        ("unreached", "state is never LOST"),
+        ("unchanged", "spare never changes"),
+        ("unchanged", "members never changes"),
+        ("unchanged", "rest never changes"),
+        ("unanswered", "nothing is said about stop in OFF, LOST"),
+        ("unanswered", "nothing is said about tell in LOST"),
+        ("unanswered", "nothing is said about wait in ON, LOST"),
+        ("dead", "never is never possible"),
+        ("unanswered", "nothing is said about never in OFF, LOST"),
+        ("dead", "fire is never possible"),
+        ("vacuous", "asks_nothing: self.spare is never true"),
+        ("vacuous", "asks_of_nobody: any(m == n for m in self.members) is never true"),
+        ("vacuous", "leads: self.count == 3 is never true"),
+    ]
+
+
+def test_of_states_that_were_not_all_seen_nothing_is_said() -> None:
+    found = found_in(texts.last_machine(texts.module(ODD)), Limits(states=1))
+    assert {each.kind for each in found} == {"unanswered"}
+    assert text("Peterson", found_in(Peterson)) == "Peterson: nothing odd"
+
+
+SMALL = """
+class Small(Machine):
+    n: Nat = 0
+    m: Nat = 0
+
+    @transition()
+    def up(self) -> None:
+        require(self.n < 3, "high")
+        self.n += 1
+
+    @transition()
+    def mark(self) -> None:
+        self.m = 1
+
+    @invariant
+    def low(self) -> bool:
+        return self.n <= 3
+
+    scope = Scope(Nat=range(0, 6))
+    deadlock_ok = True
+"""
+
+
+def test_a_change_that_no_property_notices_survives() -> None:
+    found = resolve(texts.last_machine(texts.module(SMALL)))
+    every = [each.what for each in mutants(found.machine)]
+    assert every == [
+        "up: without require(self.n < 3)",
+        "up: without the assignment of self.n",
+        "up: self.n <= 3 for self.n < 3",
+        "up: 4 for 3",
+        "up: self.n - 1 for self.n + 1",
+        "up: 2 for 1",
+        "mark: without the assignment of self.m",
+        "mark: 2 for 1",
+    ]
+    result = survey(found.machine, found.world, found.scopes["scope"], 100)
+    assert result.tried == 8
+    assert [each.what for each in result.survived] == [
+        "up: without the assignment of self.n",
+        "mark: without the assignment of self.m",
+        "mark: 2 for 1",
+    ]
+    assert survey(found.machine, found.world, found.scopes["scope"], 3).tried == 3
+
+
+def test_the_command_exits_with_1_where_something_is_odd(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lint", "tests.classics.peterson", "--mutants", "4", "--json", "-"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["machines"]
+    assert row == {
+        "machine": "Peterson", "findings": [], "mutants": {"tried": 3, "survived": []},
+    }
+    assert main(["lint", "tests.classics.two_phase"]) == 1
+    assert "sink: nothing leaves ABORTED" in capsys.readouterr().out
