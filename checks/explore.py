@@ -23,8 +23,9 @@ from .verdict import PropertyResult, Verdict, worst
 
 Engine = Literal["auto", "reference", "compiled"]
 __all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore"]
-# How far the reference engine goes before steps are compiled, which takes about as long.
-SMALL, TRIAL = 20_000, 2.0  # States; seconds.
+# States that the reference engine explores while steps could be compiled. A limit on its seconds
+# would let the time of day choose between the shortest traces.
+SMALL = 8_000
 
 
 class NoEngine(Exception):
@@ -105,10 +106,8 @@ def _searched(
     if engine == "auto" and limits.states is not None and limits.states <= SMALL:
         engine = "reference"
     if engine == "auto":
-        seconds = TRIAL if limits.seconds is None else min(TRIAL, limits.seconds)
-        first = search(space, dataclasses.replace(limits, states=SMALL, seconds=seconds), progress)
-        ended = first.complete or (limits.first and first.failures)
-        if ended or seconds == limits.seconds:
+        first = search(space, dataclasses.replace(limits, states=SMALL), progress)
+        if first.complete or len(first.states) < SMALL:
             return "reference", first
     if engine != "reference":
         try:

@@ -40,6 +40,10 @@ class Explored(Protocol):
         """For each state: the one before it, -1 for none, and the rule and arguments between."""
         ...
 
+    def before(self, number: int) -> int:
+        """The state that a state was first reached from; -1 for an initial one."""
+        ...
+
     @property
     def predecessors(self) -> Sequence[Sequence[int]] | None:
         """For each state those with a step to it; None where nobody needs them."""

@@ -124,7 +124,7 @@ def _trace(search: Explored, at: int, edge: Edge | None) -> Trace:
     path: list[int] = []
     while at >= 0:
         path.append(at)
-        at = search.parents[at][0]
+        at = search.before(at)
     path.reverse()
     states = [search.states[number] for number in path]
     events = [(rule, args) for _, rule, args in (search.parents[n] for n in path[1:])]
@@ -140,7 +140,7 @@ def _live(search: Explored, j: Judged) -> Answer:
     graph = search.graph
     if graph is None or not search.states:
         return Verdict.UNKNOWN, "not everything was explored", None, ()
-    parents = [row[0] for row in search.parents]
+    parents = [search.before(number) for number in range(len(search.states))]
     found = violation(search.space, j, search.states, parents, graph)
     if isinstance(found, NoLabel):
         why = f"undefined: {found.what}"

@@ -69,6 +69,10 @@ class Search:
     complete: bool = True
     started: float = field(default_factory=time.perf_counter)
 
+    def before(self, number: int) -> int:
+        """The state that a state was first reached from; -1 for an initial one."""
+        return self.parents[number][0]
+
     def true_in(self, j: Judged, args: Args) -> list[int]:
         """The numbers of the states in which a property is true for these arguments."""
         return [n for n, state in enumerate(self.states) if self.space.is_true(j.row, state, args)]

@@ -78,6 +78,10 @@ class PackedSearch:
             self._graph = graph_of(self.space, self.states)
         return self._graph
 
+    def before(self, number: int) -> int:
+        """The state that a state was first reached from; -1 for an initial one."""
+        return int(self.memory.arrays.parents[number])
+
     def true_in(self, j: Judged, args: Args) -> list[int]:
         """The numbers of the states in which a property is true for these arguments."""
         at = 0
