@@ -102,6 +102,11 @@ class Attribution(Machine):
         return self.done
 
     @invariant
+    def picked_in_one_go(self) -> bool:
+        """Until the round nothing is picked (O38)."""
+        return self.done or len(self.picked) == 0
+
+    @invariant
     def only_what_is_interesting(self) -> bool:
         """Not in the pool, available, not to be acked (O33)."""
         return all(some <= self.interesting[p] for p, some in self.picked.items())

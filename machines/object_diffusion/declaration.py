@@ -393,7 +393,7 @@ class InboundPeer(Machine, abstract=True):
     @reachable
     def acks_what_was_never_requested(self) -> bool:
         decision = self.decision
-        if decision is None or decision.ids_to_ack == 0:
+        if decision is None or decision.ids_to_ack == 0 or len(self.outstanding_fifo) == 0:
             return False
         return self.outstanding_fifo[0] in self.available_ids
 
@@ -422,3 +422,19 @@ class InboundPeer(Machine, abstract=True):
 
 class InboundPeerFixed(InboundPeer):
     """Blocks only when nothing is under way, and is done only when the reply is there."""
+
+    @invariant
+    def requested_once(self) -> bool:
+        """No object is in two requests that have no reply yet (O14, O21)."""
+        requested = sum(len(r.ids) for r in self.pending if isinstance(r, RequestObjects))
+        return requested == len(self.inflight_ids)
+
+    @invariant
+    def blocks_where_nothing_can_come(self) -> bool:
+        """A decision to block acks all there is, with no IDs under way (O6, O-B2)."""
+        decision = self.decision
+        if decision is None or decision.can_pipeline_ids_req or decision.ids_to_req == 0:
+            return True
+        return self.step == Step.REQUESTED_IDS or (
+            len(self.outstanding_fifo) == decision.ids_to_ack and self.num_ids_in_flight == 0
+        )

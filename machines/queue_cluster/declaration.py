@@ -370,3 +370,23 @@ class QueueOwner(Machine, abstract=True):
 
 class QueueOwnerFixed(QueueOwner):
     """The owner is always somebody who is interested, or is about to give the queue away."""
+
+    @invariant
+    def one_release_is_on_its_way(self) -> bool:
+        """At most: what was given away is not given away again (Q39)."""
+        return sum(1 for m in self.sent if isinstance(m, Release)) <= 1
+
+    @invariant
+    def gives_up_its_interest_with_the_queue(self) -> bool:
+        """A release for good comes after a cancel, or one follows it at once (Q40, Q-B2, Q-B4)."""
+        return all(
+            not self.interested_before(i)
+            or (i + 1 < len(self.sent) and isinstance(self.sent[i + 1], Cancel))
+            for i, m in enumerate(self.sent)
+            if isinstance(m, Release) and not m.interested
+        )
+
+    def interested_before(self, i: int) -> bool:
+        """What the cluster knows of this node's interest when that message is delivered."""
+        said = [isinstance(m, Consume) for m in self.sent[:i] if isinstance(m, Consume | Cancel)]
+        return said[-1] if len(said) > 0 else self.me in self.consumers
