@@ -87,6 +87,25 @@ def _control_moves_by_target(machine: ir.Machine, members: Members, problems: Pr
                 problems.add("L212", stmt.place, found, "one of the two", rewrite)
 
 
+def _timers_fire_once(machine: ir.Machine, members: Members, problems: Problems) -> None:
+    """A header that disarms a part's timer leaves none for a transition of the part to wait for."""
+    for row in (*machine.transitions, *machine.bases):
+        part = row.timer.of if isinstance(row.timer, ir.Field) else None
+        if part is None or not isinstance(row.timer, ir.Field) or not isinstance(part.type, t.Part):
+            continue
+        steps = (s for s in row.function.body if isinstance(s, ir.Step) and s.part == part)
+        first = next(steps, None)  # One before it may start the timer again.
+        serving = () if first is None else machine.part(part.type.machine).serving(first.name)
+        same = [s.timer for s in serving if isinstance(s.timer, ir.Field)]
+        names = [timer.name for timer in same]
+        if first is not None and serving and names == [row.timer.name] * len(serving):
+            problems.add(
+                "L212", first.place, f"{first.name}, whose timer {row.timer.name} is disarmed here",
+                "a transition of the part that waits for no timer",
+                f"leave timer= out of {first.name}: what shall happen is said here",
+            )
+
+
 def _control_variable(machine: ir.Machine, members: Members) -> ir.Expr | None:
     """The variable `state`, where the headers of this machine move it."""
     moved = any(
@@ -185,6 +204,7 @@ RULES: tuple[Rule, ...] = (
     _signatures_agree,
     _events_are_no_other_members,
     _control_moves_by_target,
+    _timers_fire_once,
     _ignores_fit,
     _drops_name_members,
     _expectations_fit,

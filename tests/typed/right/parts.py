@@ -50,7 +50,7 @@ class Peer(Machine):
         self.idle.start(2)
         return self.heard
 
-    @transition(timer="idle")
+    @transition()
     def rest(self) -> None:
         self.phase = Phase.IDLE
 
