@@ -69,6 +69,7 @@ def _subscripted(b: Body, node: tree.Apply, function: tree.Subscript) -> ir.Expr
 
 
 TAKES = "which one it takes is not determined: take a parameter, and discard that"
+BY_ELEMENT = "iterate the bag: for x in self.c: ... self.c[x] ..."
 # Methods of Python's containers that are none of the language, with what to write instead.
 NO_METHOD = {
     ("Set", "pop"): TAKES,
@@ -77,7 +78,10 @@ NO_METHOD = {
     ("Seq", "sort"): "write self.q = sorted(self.q)",
     ("Seq", "reverse"): "write self.q = [x for x in reversed(self.q)]",
     ("Bag", "update"): "write self.c[x] += 1 for each",
-    ("Bag", "elements"): "iterate the bag: for x in self.c: ... self.c[x] ...",
+    ("Bag", "elements"): BY_ELEMENT,
+    ("Bag", "items"): BY_ELEMENT,
+    ("Bag", "values"): "write self.c[x] for x in self.c",
+    ("Bag", "keys"): "iterate the bag itself: for x in self.c",
 }
 COMPUTES = "a body only computes: return it, and let the caller of the event do that"
 # What is often called and is no function of the language, with what to write instead.
@@ -221,7 +225,8 @@ def _method(
     if not isinstance(of.type, t.Unknown):
         kind = type(of.type).__name__
         known = sorted({*(m for k, m in METHODS if k == kind), *UPDATES.get(kind, ())} - {"delete"})
-        rewrite = NO_METHOD.get((kind, name)) or nearest(name, known, "use one of these")
+        instead = f"write a function of the module: {name}(...)" if kind == "Record" else ""
+        rewrite = NO_METHOD.get((kind, name)) or nearest(name, known, instead or "use one of these")
         b.problem(
             "L205", node.place, f"{name} of {a(of.type)}",
             f"one of {', '.join(known)}" if known else "a value that has methods", rewrite,

@@ -248,6 +248,8 @@ def _unknown_attribute(
     type, known = of
     expected = f"one of {', '.join(known)}" if known else f"an attribute that {a(type)} has"
     rewrite = nearest(name, known)
+    if isinstance(type, t.Enum):
+        rewrite = f"make a table of it: {{{type}.{type.members[0]}: ..., ...}}[x]"
     if isinstance(type, t.Union):
         expected = "a field that every alternative has, with one type"
         rewrite = "narrow it first: if isinstance(x, Ack): ..., or match"

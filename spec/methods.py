@@ -20,7 +20,8 @@ def arguments(
     given.update(zip(names, node.args, strict=False))
     for name, value in node.keywords:
         given[name] = value
-    extra = len(node.args) > len(names) or any(name not in names for name in given)
+    extra = len(given) < len(node.args) + len(node.keywords)  # Too many, or one twice.
+    extra = extra or any(name not in names for name in given)
     missing = [name for name in names if name not in given]
     if extra or missing:
         b.problem(
@@ -34,11 +35,20 @@ def arguments(
 
 def refused(b: Body, node: tree.Apply, expected: str, number: str = "L204") -> ir.Expr:
     """Note that a call does not fit."""
+    hints = (HINTS[word] for word, _ in node.keywords if word in HINTS)
     b.problem(
         number, node.place, _as_written(node), expected,
-        "write it so; the calls of the language are listed on its page under Bodies",
+        next(hints, "write it so; the calls of the language are listed on its page under Bodies"),
     )
     return b.wrong(node.place)
+
+
+# What to write in the place of Python's keywords.
+HINTS = {
+    "key": "compare tuples: min((cost(x), x) for x in s)",
+    "reverse": "write reversed(sorted(...))",
+    "start": "add it: a sum and a number, a number and i",
+}
 
 
 def _as_written(node: tree.Apply) -> str:
