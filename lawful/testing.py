@@ -14,14 +14,32 @@ from typing import Any
 from lawful.checks.again import again
 from lawful.checks.beside import Mismatch
 from lawful.checks.near import Near
+from lawful.checks.paths import Call, Cover, Path
+from lawful.checks.paths import paths as covering
 from lawful.checks.space import Space
+from lawful.runtime.instance import Machine
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
 
 from . import targets
 
-__all__ = ["Mismatch", "Near", "SimulatedClock", "conformance", "rerun", "strategy"]
+__all__ = [
+    "Call", "Mismatch", "Near", "Path", "SimulatedClock", "conformance", "paths", "rerun",
+    "strategy",
+]
+
+
+def paths(
+    machine: type[Machine], *, cover: Cover = "transitions", scope: Sequence[str] = (),
+    max_states: int = 20_000,
+) -> list[Path]:
+    """Sequences of events that cover the machine within its scope, for `pytest.mark.parametrize`
+    with `ids=str`: every transition, control state, or pair of transitions.
+
+    Raises `DeclarationError` where bounds are missing, `ValueError` where there are more states.
+    """
+    return covering(_space(machine, scope), cover, max_states)
 
 
 def rerun(
@@ -33,8 +51,12 @@ def rerun(
     Raises `TargetError`, `DeclarationError`, and KeyError for a property that is not there.
     """
     (cls,) = targets.machines(target)
-    found = resolve(cls)
-    flat = lower(found.machine, targets.scope_of(cls, list(scope)), abstract_scopes(found))
-    wrong = again(Space(flat, found.world), name, trace)
+    wrong = again(_space(cls, scope), name, trace)
     if wrong is not None:
         raise AssertionError(f"{cls.__name__}: {wrong}, as before, after {len(trace) - 1} events")
+
+
+def _space(cls: type[Machine], scope: Sequence[str]) -> Space:
+    found = resolve(cls)
+    flat = lower(found.machine, targets.scope_of(cls, list(scope)), abstract_scopes(found))
+    return Space(flat, found.world)
