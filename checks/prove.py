@@ -20,7 +20,7 @@ from lawful.spec import types as t
 from lawful.spec.ir import Json
 from lawful.spec.ticks import with_ticks
 
-from .foreign import Term
+from .foreign import Term, number
 from .lengths import Lengths
 from .shapes import NotEncodable, Options, fields_of, inner_types
 from .solve import Answer, ask
@@ -125,6 +125,8 @@ class Induction:
         self.exact = Subject(machine, Options(self.sizes))
         self.steps = [row.name for row in machine.transitions]
         self.vacuous: Mapping[str, str] = {}
+        # Of what is proved, the invariants it leans on.
+        self.used: dict[tuple[str, str], frozenset[str]] = {}
 
     @cached_property
     def _small(self) -> Subject:
@@ -162,11 +164,13 @@ class Induction:
         if isinstance(question, NotEncodable):
             return Verdict.UNKNOWN, None, f"not encodable: {question}"
         quick = self._refute(question, min(QUICK_SECONDS, self.seconds))
+        self.used[name, property] = quick.used
         if quick.status == "unsat":
             return Verdict.PROVED, None, ""
         found = self._small_example(name, property)
         if found is None and quick.status == "unknown" and self.seconds > QUICK_SECONDS:
             quick = self._refute(question, self.seconds)
+            self.used[name, property] = quick.used
             if quick.status == "unsat":
                 return Verdict.PROVED, None, ""
         if found is None and quick.model is not None:
@@ -188,17 +192,22 @@ class Induction:
 
     def _refute(self, question: Question, seconds: float) -> Answer:
         """Values where the facts are true and a goal is not: goal by goal, or `unsat`."""
-        logic = self.exact.logic
+        logic, used = self.exact.logic, set[str]()
         worst_answer = Answer("unsat")
+        given = {number(fact) for fact in question.facts}
+        named = {n: h for n, h in self.exact.assumed.items() if number(h) in given}
+        numbers = {number(h) for h in named.values()}
+        others = [fact for fact in question.facts if number(fact) not in numbers]
         for goal in question.goals:
             if logic.is_true(goal):
                 continue
-            found = ask(logic, (*question.facts, logic.negate(goal)), seconds)
+            found = ask(logic, (*others, logic.negate(goal)), seconds, named)
+            used |= found.used
             if found.status == "sat":
                 return found
             if found.status == "unknown":
                 worst_answer = found
-        return worst_answer
+        return replace(worst_answer, used=frozenset(used))
 
     def sift(self, obligations: list[Obligation]) -> list[Obligation]:
         """Take back what was proved with the help of an invariant that is not proved itself."""
@@ -214,11 +223,16 @@ class Induction:
             obligations = [self._again(o, failed) if o.verdict.good else o for o in obligations]
 
     def _again(self, obligation: Obligation, failed: list[str]) -> Obligation:
-        case = self.exact.case(obligation.obligation, obligation.property)
+        key = obligation.obligation, obligation.property
+        if self.used[key].isdisjoint(self.exact.dropped):
+            return obligation
+        case = self.exact.case(*key)
         assert not isinstance(case, NotEncodable)
         question = self.exact.question(case, obligation.property)
         began = time.perf_counter()
-        if self._refute(question, self.seconds).status == "unsat":
+        answer = self._refute(question, self.seconds)
+        if answer.status == "unsat":
+            self.used[key] = answer.used
             return obligation
         return replace(
             obligation,

@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from .foreign import Shape, Term, z3
 from .logic import Logic
 
+NO_NAMES: Mapping[str, Term] = {}
 FAR = 1000  # Further than this from every number in a model nothing is special any more.
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether some values make all facts true; `model` are such values."""
+    """Whether some values make all facts true; `model` are such values.
+
+    Where there are none, `used` names those of the named facts without which there might be some.
+    """
 
     status: Literal["sat", "unsat", "unknown"]
     model: Model | None = None
     why: str = ""
+    used: frozenset[str] = frozenset()
 
 
-def ask(logic: Logic, facts: Iterable[Term], seconds: float) -> Answer:
+def ask(
+    logic: Logic, facts: Iterable[Term], seconds: float, named: Mapping[str, Term] = NO_NAMES
+) -> Answer:
     """Search values that make all facts true; the same question has the same answer."""
     solver = z3.Solver(ctx=logic.context)
     solver.set(timeout=max(1, int(seconds * 1000)), random_seed=0)
     for fact in facts:
         solver.add(fact)
+    for name, fact in named.items():
+        solver.assert_and_track(fact, name)
     try:
         result = solver.check()
     except z3.Z3Exception as error:
         return Answer("unknown", why=str(error))
     if result == z3.unsat:
-        return Answer("unsat")
+        return Answer("unsat", used=frozenset(str(name) for name in solver.unsat_core()))
     if result == z3.sat:
         return Answer("sat", Model(logic, solver.model()))
     return Answer("unknown", why=str(solver.reason_unknown()))

@@ -134,8 +134,16 @@ class Subject:
 
     def facts(self) -> tuple[Term, ...]:
         """What is true of an arbitrary state: assumptions, bounds, invariants."""
-        invariants = known(h for name, h in self.hypotheses.items() if name not in self.dropped)
-        return (*self.encoding.facts, *self.about_parameters, *self._given, *invariants)
+        return (*self.encoding.facts, *self.about_parameters, *self._given, *self.assumed.values())
+
+    @property
+    def assumed(self) -> dict[str, Term]:
+        """The invariants that are assumed, by name."""
+        return {
+            name: h
+            for name, h in self.hypotheses.items()
+            if name not in self.dropped and not isinstance(h, NotEncodable)
+        }
 
     def _value(self, name: str, kind: t.Type, fixed: Mapping[str, Json] | None) -> Value:
         try:

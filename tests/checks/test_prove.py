@@ -11,9 +11,12 @@ from lawful.checks.prove import (
     AT_START,
     TO_INDUCTION,
     UNSEEN,
+    Induction,
     prove,
 )
 from lawful.checks.reference import Done, Fault, Reference
+from lawful.checks.solve import Answer
+from lawful.checks.subject import Question
 from lawful.checks.verdict import Verdict
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
@@ -173,6 +176,25 @@ def test_what_leans_on_the_unproved_is_not_proved() -> None:
     assert row.verdict is Verdict.UNKNOWN
     assert row.note.startswith("shown only together with what is not proved: ")
     assert "small" in row.note
+
+
+def test_only_what_leans_on_the_unproved_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    induction = Induction(resolve(Counter).machine, {}, 10.0)
+    obligations = [induction.answer(case, name) for case, name in induction.questions()]
+    assert induction.used["up", "small_too"] == {"small"}
+    assert induction.used["up", "grows"] == frozenset()
+    asked: list[Question] = []
+
+    def refute(question: Question, seconds: float) -> Answer:
+        asked.append(question)
+        return Answer("unknown")
+
+    monkeypatch.setattr(induction, "_refute", refute)
+    sifted = induction.sift(obligations)
+    assert [o for o in sifted if o.note.startswith("shown only")] == [
+        o for o in sifted if (o.obligation, o.property) == ("up", "small_too")
+    ]
+    assert len(asked) == 1
 
 
 def test_parameters_are_arbitrary_within_what_is_assumed() -> None:
