@@ -9,6 +9,7 @@ from lawful import Machine
 from . import (
     allocator,
     alternating_bit,
+    async_termination,
     chang_roberts,
     channel,
     coffee_can,
@@ -17,6 +18,7 @@ from . import (
     ewd840,
     fifo,
     jugs,
+    lamport_mutex,
     majority,
     memory,
     paxos,
@@ -24,8 +26,11 @@ from . import (
     philosophers,
     ping_pong,
     prisoners,
+    readers_writers,
     simple,
+    smokers,
     tcp,
+    token_ring,
     two_phase,
 )
 
@@ -72,4 +77,13 @@ CLASSICS = (
     _same(coffee_can.CoffeeCan, coffee_can.COUNTS),
     _same(majority.Majority, majority.COUNTS),
     _same(simple.Simple, simple.COUNTS),
+    _same(smokers.CigaretteSmokers, smokers.COUNTS),
+)
+
+# Explored by `make nightly`.
+LARGE = (
+    _same(async_termination.AsyncTerminationDetection, async_termination.COUNTS),
+    _same(readers_writers.ReadersWriters, readers_writers.COUNTS),
+    _same(token_ring.TokenRing, token_ring.COUNTS),
+    _same(lamport_mutex.LamportMutex, lamport_mutex.COUNTS),
 )

@@ -12,7 +12,7 @@ from lawful.spec.resolve import resolve
 from lawful.spec.words import Scope
 
 from .coffee_can import CoffeeCan
-from .table import CLASSICS, Classic
+from .table import CLASSICS, LARGE, Classic
 
 
 def explored(cls: type[Machine], scope: str = "scope") -> CheckResult:
@@ -29,6 +29,12 @@ def test_the_figures_are_the_pinned_ones(classic: Classic) -> None:
     assert [p for p in result.properties if not p.as_expected] == []
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("classic", LARGE, ids=lambda c: c.machine.__name__)
+def test_the_figures_of_large_ones_are_the_published_ones(classic: Classic) -> None:
+    test_the_figures_are_the_pinned_ones(classic)
+
+
 @pytest.mark.parametrize("classic", CLASSICS, ids=lambda c: c.machine.__name__)
 def test_every_state_that_was_published_is_found_and_no_other(classic: Classic) -> None:
     distinct, generated, depth = classic.counts
@@ -38,7 +44,7 @@ def test_every_state_that_was_published_is_found_and_no_other(classic: Classic) 
     assert classic.published[1] is None or classic.published[1] >= generated
 
 
-@pytest.mark.parametrize("classic", CLASSICS, ids=lambda c: c.machine.__name__)
+@pytest.mark.parametrize("classic", (*CLASSICS, *LARGE), ids=lambda c: c.machine.__name__)
 def test_nothing_is_shown_of_an_empty_world(classic: Classic) -> None:
     found = resolve(classic.machine)
     assert [p.name for p in found.machine.properties if p.kind == "reachable"]
