@@ -163,13 +163,15 @@ class Induction:
         question = tried(self.exact.question, case, property)
         if isinstance(question, NotEncodable):
             return Verdict.UNKNOWN, None, f"not encodable: {question}"
+        until = time.perf_counter() + self.seconds
         quick = self._refute(question, min(QUICK_SECONDS, self.seconds))
         self.used[name, property] = quick.used
         if quick.status == "unsat":
             return Verdict.PROVED, None, ""
-        found = self._small_example(name, property)
-        if found is None and quick.status == "unknown" and self.seconds > QUICK_SECONDS:
-            quick = self._refute(question, self.seconds)
+        found = self._small_example(name, property, (until - time.perf_counter()) / 2)
+        rest = until - time.perf_counter()
+        if found is None and quick.status == "unknown" and rest > 0:
+            quick = self._refute(question, rest)
             self.used[name, property] = quick.used
             if quick.status == "unsat":
                 return Verdict.PROVED, None, ""
@@ -198,10 +200,12 @@ class Induction:
         named = {n: h for n, h in self.exact.assumed.items() if number(h) in given}
         numbers = {number(h) for h in named.values()}
         others = [fact for fact in question.facts if number(fact) not in numbers]
+        until = time.perf_counter() + seconds
         for goal in question.goals:
             if logic.is_true(goal):
                 continue
-            found = ask(logic, (*others, logic.negate(goal)), seconds, named)
+            rest = max(0.0, until - time.perf_counter())
+            found = ask(logic, (*others, logic.negate(goal)), rest, named)
             used |= found.used
             if found.status == "sat":
                 return found
@@ -243,14 +247,14 @@ class Induction:
 
     # Models.
 
-    def _small_example(self, name: str, property: str) -> dict[str, Json] | None:
+    def _small_example(self, name: str, property: str, seconds: float) -> dict[str, Json] | None:
         """A counterexample among small integers that the exact encoding confirms."""
 
         def question(subject: Subject, case: Case) -> tuple[Term, ...]:
             asked = subject.question(case, property)
             return (*asked.facts, subject.logic.negate(subject.logic.all(asked.goals)))
 
-        confirmed = self._search(name, property, question, self.seconds)
+        confirmed = self._search(name, property, question, max(0.0, seconds))
         if confirmed is None:
             return None
         subject, case, answer = confirmed
@@ -279,7 +283,7 @@ class Induction:
         again = exact.case(name, property)
         if isinstance(again, NotEncodable):
             return None
-        confirmed = ask(exact.logic, facts(exact, again), self.seconds)
+        confirmed = ask(exact.logic, facts(exact, again), seconds)
         return (exact, again, confirmed) if confirmed.model is not None else None
 
     def _told(

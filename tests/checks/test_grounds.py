@@ -14,7 +14,7 @@ from lawful.checks.verdict import Verdict
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from tests.checks.proofs import not_proved, proof, verdicts
-from tests.checks.provable import Absurd, Assumed, Cubes, Dead
+from tests.checks.provable import Absurd, Assumed, Channel, Cubes, Dead
 from tests.checks.wholes import Alive, Plain, Still, Unborn
 from tests.classics.two_phase import TwoPhase
 
@@ -69,6 +69,18 @@ def test_an_unsatisfiable_assumption_proves_nothing() -> None:
     notes = {p.note for p in result.properties if p.method != "none"}
     assert notes == {"no start is possible: nothing is proved of it"}
     assert {(o.verdict, o.note) for o in result.obligations} == {(Verdict.UNKNOWN, VACUOUS)}
+
+
+def test_covers_names_the_bounds_that_were_used_and_no_others() -> None:
+    bounds = {"channel": 2, "sent": 7, "RM": 4, "Nat": 5}
+    result = proof(Channel, bounds)
+    assert {o.covers for o in result.obligations} == {"all integers; channel <= 2"}
+    assert verdicts(result)["counted"] == "proved-within"
+    result = proof(TwoPhase, bounds)
+    assert {p.covers for p in result.properties if p.method != "none"} == {"RM=4"}
+    result = proof(Assumed, bounds)
+    assert set(verdicts(result).values()) == {"proved"}
+    assert result.properties[0].covers == "all integers; all parameter values that @assume allows"
 
 
 def test_a_pass_needs_something_that_was_asked() -> None:
