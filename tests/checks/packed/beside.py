@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
 from lawful import Machine, Scope
 from lawful.checks.packed import core
 from lawful.checks.packed.engine import column_of
@@ -44,6 +46,13 @@ def flat_of(cls: type[Machine]) -> tuple[Flat, Resolved]:
     """The machine within its scope."""
     resolved = resolve(cls)
     return lower(resolved.machine, scope_of(resolved)), resolved
+
+
+def as_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiled engine without machine code; hashes wrap, of which NumPy warns."""
+    monkeypatch.setattr(core, "compiled", core.interpreted)
+    for name in ("search", "keep", "follow", "find", "rebuild", "mixed"):
+        monkeypatch.setattr(core, name, getattr(core, name).py_func)
 
 
 def compared(cls: type[Machine], limit: int) -> Compared:

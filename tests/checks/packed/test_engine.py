@@ -14,6 +14,7 @@ from lawful import Machine, Nat, Scope, invariant, require, transition
 from lawful.checks import explore as exploring
 from lawful.checks.explore import CheckResult, Engine, Limits, NoEngine, explore
 from lawful.checks.packed import core
+from lawful.checks.packed.engine import search
 from lawful.checks.packed.memory import Memory
 from lawful.checks.packed.slots import pack, unpack
 from lawful.checks.packed.stepping import Stepping
@@ -27,9 +28,10 @@ from tests.checks.families import Hub
 from tests.classics.alternating_bit import AlternatingBit
 from tests.classics.jugs import Jugs
 from tests.classics.peterson import Peterson
+from tests.classics.table import CLASSICS, Classic
 from tests.classics.two_phase import TwoPhase
 
-from .beside import flat_of
+from .beside import as_plain_python, flat_of
 
 EVERY = (
     AlternatingBit, Jugs, Peterson, TwoPhase, small.Cell, conforming.Faults, conforming.Seats,
@@ -71,10 +73,20 @@ def both_establish_the_same(cls: type[Machine]) -> None:
 @pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
 def test_both_establish_the_same(cls: type[Machine], monkeypatch: pytest.MonkeyPatch) -> None:
     """All of it as plain Python: compiling takes longer than so small machines."""
-    monkeypatch.setattr(core, "compiled", core.interpreted)
-    for name in ("search", "keep", "follow", "find", "rebuild", "mixed"):
-        monkeypatch.setattr(core, name, getattr(core, name).py_func)
+    as_plain_python(monkeypatch)
     both_establish_the_same(cls)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.parametrize("classic", CLASSICS, ids=lambda c: c.machine.__name__)
+def test_the_figures_of_classics(classic: Classic, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the reference engine for any state."""
+    as_plain_python(monkeypatch)
+    resolved = resolve(classic.machine)
+    flat = lower(resolved.machine, resolved.scopes.get("scope", Scope()))
+    found = search(Space(flat, resolved.world), Limits())
+    assert (found.count, found.generated, found.depth) == classic.counts
+    assert not found.escaped
 
 
 @pytest.mark.parametrize("cls", [AlternatingBit, machines.Trap], ids=lambda cls: cls.__name__)
