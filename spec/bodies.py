@@ -253,8 +253,9 @@ def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
     if isinstance(found, ir.Narrow):
         found = found.of
     match found:
-        case ir.Item(of=of, key=key) if isinstance(of.type, t.Map) and of.type.mutable:
-            if of.type.total:
+        case ir.Item(of=of, key=key) if isinstance(of.type, t.Map | t.Seq) and of.type.mutable:
+            op = "delete" if isinstance(of.type, t.Map) else "pop"
+            if isinstance(of.type, t.Map) and of.type.total:
                 b.problem(
                     "L206", node.place, "a key removed from a total map",
                     "a map that keeps every key", "assign the value that means absent",
@@ -264,13 +265,13 @@ def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
             elif not changeable(b, of, node.place):
                 return []
             b.updated(of)
-            return [ir.Update(node.place, of, "delete", (key,), None)]
+            return [ir.Update(node.place, of, op, (key,), None)]
         case _:
             if not isinstance(found.type, t.Unknown):
                 b.problem(
-                    "L206", node.place, "del of what is no item of a map",
-                    "del self.m[k] of a dict",
-                    "q.pop(i) for a list, s.discard(x) for a set, c[x] = 0 for a Counter",
+                    "L206", node.place, "del of what is no item of a map or list",
+                    "del self.m[k] of a dict, del self.q[i] of a list",
+                    "s.discard(x) for a set, c[x] = 0 for a Counter, self.q = self.q[n:]",
                 )
             return []
 
