@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,6 +19,7 @@ from .explored import Explored
 from .results import judge
 from .search import Limits, Progress, search
 from .space import Space
+from .symmetry import Symmetry
 from .verdict import PropertyResult, Verdict, worst
 
 Engine = Literal["auto", "reference", "compiled"]
@@ -48,6 +49,7 @@ class CheckResult:
     seconds: float
     transitions: Mapping[str, Mapping[str, int]]
     properties: tuple[PropertyResult, ...]
+    orbits: int | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -60,24 +62,54 @@ class CheckResult:
         return all(p.as_expected for p in self.properties)
 
 
+Tell = Callable[[Progress], None] | None
+
+
 def explore(
     flat: Flat,
     world: World,
     expects: Mapping[str, Expected],
     *,
     limits: Limits | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Tell = None,
     engine: Engine = "auto",
+    symmetry: bool = False,
 ) -> CheckResult:
     """Explore the machine within its scope.
 
     `auto` begins with the reference engine and goes over to the compiled one where the machine is
     large. Raises `ValueError` where no initial state is within the scope: nothing would be
     checked; and `NoEngine` where the compiled engine is asked for and cannot do it.
+
+    With `symmetry` states that differ in the names of interchangeable elements are explored once.
     """
     started = time.perf_counter()
     space, limits = Space(flat, world), limits or Limits()
+    if symmetry:
+        return _orbits(space, limits, progress, (engine, expects))
     used, found = _searched(space, limits, progress, engine)
+    return _result(used, found, judge(found, expects), time.perf_counter() - started)
+
+
+def _orbits(
+    space: Space, limits: Limits, progress: Tell, asked: tuple[Engine, Mapping[str, Expected]]
+) -> CheckResult:
+    """One state of each orbit; what that cannot decide is unknown."""
+    engine, expects = asked
+    if engine == "compiled":
+        raise NoEngine("the compiled engine knows no symmetry")
+    started = time.perf_counter()
+    known = Symmetry(space)
+    found = search(space, limits, progress, known)
+    rows = [known.judged(p) for p in judge(found, expects)]
+    result = _result("reference", found, rows, time.perf_counter() - started)
+    return dataclasses.replace(result, distinct=found.distinct, orbits=len(found.states))
+
+
+def _result(
+    used: Engine, found: Explored, properties: Sequence[PropertyResult], seconds: float
+) -> CheckResult:
+    flat = found.space.flat
     return CheckResult(
         machine=flat.machine.name,
         scope=dict(flat.scope),
@@ -88,16 +120,13 @@ def explore(
         depth=found.depth,
         cuts=sum(found.cut_by.values()),
         cut_by=found.cut_by,
-        seconds=time.perf_counter() - started,
+        seconds=seconds,
         transitions={
             row.name: {"enabled": found.enabled[row.name], "new": found.new[row.name]}
             for row in flat.machine.transitions
         },
-        properties=tuple(judge(found, expects)),
+        properties=tuple(properties),
     )
-
-
-Tell = Callable[[Progress], None] | None
 
 
 def _searched(

@@ -48,8 +48,9 @@ def check_text(result: CheckResult) -> str:
 def _summary(result: CheckResult) -> Iterable[str]:
     bounds = ", ".join(f"{name}={bound}" for name, bound in result.scope.items())
     yield f"scope     {bounds or 'none needed'}"
+    orbits = "" if result.orbits is None else f" in {result.orbits:,} orbits"
     counts = (
-        f"{result.distinct:,} distinct states, {result.generated:,} generated, "
+        f"{result.distinct:,} distinct states{orbits}, {result.generated:,} generated, "
         f"depth {result.depth}"
     )
     yield f"explored  {counts}, {result.seconds:.1f} s ({result.engine})"
@@ -126,6 +127,7 @@ def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> J
         "as_expected": result.as_expected,
         "complete": result.complete,
         "distinct": result.distinct,
+        **({} if result.orbits is None else {"orbits": result.orbits}),
         "generated": result.generated,
         "depth": result.depth,
         "cuts": result.cuts,

@@ -17,6 +17,7 @@ from .liveness import LIVENESS
 from .reference import Done, Fault
 from .refining import Refining, refinements
 from .space import Args, Edge, Failing, Space
+from .symmetry import Symmetry
 from .verdict import Verdict
 from .why import failure_of
 
@@ -65,6 +66,8 @@ class Search:
     witnesses: dict[str, int] = field(default_factory=dict[str, int])
     unseen: dict[str, list[Args]] = field(default_factory=dict[str, list[Args]])
     refinements: tuple[Refining, ...] = ()
+    symmetry: Symmetry | None = None
+    distinct: int = 0
     depth: int = 0
     complete: bool = True
     started: float = field(default_factory=time.perf_counter)
@@ -79,16 +82,19 @@ class Search:
 
 
 def search(
-    space: Space, limits: Limits, progress: Callable[[Progress], None] | None = None
+    space: Space,
+    limits: Limits,
+    progress: Callable[[Progress], None] | None = None,
+    symmetry: Symmetry | None = None,
 ) -> Search:
-    """Search the whole space, or until a limit is met.
+    """Search the whole space, or until a limit is met; with a symmetry one state of each orbit.
 
     Raises `ValueError` where no initial state is within the scope: nothing would be checked.
     """
-    found = Search(space, limits, refinements=refinements(space))
+    found = Search(space, limits, refinements=refinements(space), symmetry=symmetry)
     if space.of_kind("recoverable"):
         found.predecessors = []
-    if space.of_kind(*LIVENESS):
+    if space.of_kind(*LIVENESS) and symmetry is None:
         found.graph = Graph(Groups(space.flat))
     begin(found)
     _levels(found, progress)
@@ -106,9 +112,11 @@ def begin(search: Search) -> None:
             continue
         if outside is not None:
             search.cut_by[outside] += 1
-        elif outcome.state not in search.index:
+            continue
+        key, size = _key(search, outcome.state)
+        if key not in search.index:
             search.starts[len(search.states)] = (name, args)
-            number = _discover(search, outcome.state, (-1, -1, ()))
+            number = _discover(search, (outcome.state, key, size), (-1, -1, ()))
             _refine(search, functools.partial(_starts, outcome.state), (number, None))
     if not search.states and not search.failures:
         raise ValueError(
@@ -126,9 +134,17 @@ def _fault(outcome: Fault) -> Verdict:
     return Verdict.UNDEFINED if outcome.name == "undefined" else Verdict.VIOLATED
 
 
-def _discover(search: Search, state: State, parent: Parent) -> int:
+def _key(search: Search, state: State) -> tuple[State, int]:
+    """What stands for the state, and for how many states that stands."""
+    return (state, 1) if search.symmetry is None else search.symmetry.canonical(state)
+
+
+def _discover(search: Search, found: tuple[State, State, int], parent: Parent) -> int:
+    """A new state, what stands for it and for how many."""
     number = len(search.states)
-    search.index[state] = number
+    state, key, size = found
+    search.index[key] = number
+    search.distinct += size
     search.states.append(state)
     search.parents.append(parent)
     if search.predecessors is not None:
@@ -160,9 +176,20 @@ def _witness(search: Search, j: Judged, number: int) -> None:
     if j.name not in search.unseen:
         search.unseen[j.name] = list(space.arguments(j.rule, state))
     for args in tuple(search.unseen[j.name]):
-        if space.is_true(j.row, state, args):
-            search.unseen[j.name].remove(args)
+        # Of one that was true with others of its orbit, nothing is left to see.
+        if args in search.unseen[j.name] and space.is_true(j.row, state, args):
+            _seen(search, j, args)
             search.witnesses[j.name] = number
+
+
+def _seen(search: Search, j: Judged, args: Args) -> None:
+    if search.symmetry is None:
+        search.unseen[j.name].remove(args)
+        return
+    kinds = [plan.type for plan in j.rule.plans]
+    like = search.symmetry.pattern(args, kinds)
+    left = (a for a in search.unseen[j.name] if search.symmetry.pattern(a, kinds) != like)
+    search.unseen[j.name] = list(left)
 
 
 def _fail(search: Search, j: Judged, failing: Failing, found: Found) -> None:
@@ -292,11 +319,12 @@ def follow(search: Search, number: int, edge: Edge, outcome: Done) -> int:
             if failing is not None:
                 _fail(search, j, failing, Found(number, edge, "", Verdict.VIOLATED))
     _refine(search, functools.partial(_follows, state, outcome.state), (number, edge))
-    after = search.index.get(outcome.state)
+    key, size = _key(search, outcome.state)
+    after = search.index.get(key)
     if after is None:
         name = space.rules[edge.rule][1].name
         search.new[name] += 1
-        after = _discover(search, outcome.state, (number, edge.rule, edge.args))
+        after = _discover(search, (outcome.state, key, size), (number, edge.rule, edge.args))
     if search.predecessors is not None:
         search.predecessors[after].append(number)
     if search.graph is not None and after != number:

@@ -84,6 +84,10 @@ def _command(commands_: Commands, name: str, run: Callable[[argparse.Namespace],
 def _check(commands_: Commands) -> None:
     parser = _exploring(_command(commands_, "check", commands.check))
     parser.add_argument("--engine", choices=("auto", "reference", "compiled"), default="auto")
+    parser.add_argument(
+        "--symmetry", action="store_true",
+        help="explore states that differ in the names of interchangeable elements once",
+    )
     parser.add_argument("--first", action="store_true", help="stop at the first violation")
     parser.add_argument("--max-states", type=_positive, metavar="N")
 

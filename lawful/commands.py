@@ -127,7 +127,7 @@ def _explored(given: argparse.Namespace, what: What, tell: Tell) -> CheckResult:
     from lawful.checks import explore
 
     return explore.explore(
-        *what, engine=given.engine,
+        *what, engine=given.engine, symmetry=given.symmetry,
         limits=explore.Limits(given.max_states, given.max_seconds, given.first),
         progress=lambda p: tell(f"{p.distinct:,} states, depth {p.depth}, {p.frontier:,} waiting"),
     )

@@ -1,0 +1,268 @@
+"""Symmetry: states that differ only in which interchangeable element plays which part are one.
+
+Found, not declared: elements of an unordered sort and opaque values can only be stored, copied and
+compared, so a permutation of them maps behaviours to behaviours; only constants and the values of
+parameters that a scope tries can tell one from another. Of each orbit the first state found stands
+for all, so that traces stay real (C. N. Ip, D. L. Dill, "Better verification through symmetry",
+1996).
+
+The canonical state of an orbit is exact. Elements are put in the order of all that the state holds
+of them, others of their kind unnamed; where that does not tell two apart, either exchanging them
+changes nothing, or all their orders are tried and the least result is taken.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from math import factorial
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.serial import canonical
+from lawful.spec.values import FrozenBag, FrozenMap, chosen, decode
+from lawful.spec.walk import everything
+
+from .boxes import PartState, State
+from .liveness import LIVENESS
+from .space import Args, Space
+from .verdict import PropertyResult, Verdict
+
+Renaming = Mapping[Any, Any]
+
+
+class Symmetry:
+    """The interchangeable elements of a space, by the name of their sort or opaque type."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.machine = space.machine
+        kinds = [k for k in self.machine.types if _interchangeable(k)]
+        named = {_name(e.type) for e in everything([self.machine]) if isinstance(e, ir.Const)}
+        self.groups: dict[str, tuple[Any, ...]] = {}
+        for kind in kinds:
+            sizes = dict(space.flat.sizes)
+            name = _name(kind)
+            if name in named or sizes.get(name, 0) < 2:
+                continue
+            elements = tuple(space.values.of(kind))
+            if self._parameters_fit(elements):
+                self.groups[name] = elements
+        self.touches = cache(self._touches)
+
+    def _parameters_fit(self, elements: Sequence[Any]) -> bool:
+        """Whether the values that are tried of each parameter are the same for all elements."""
+        kinds = {p.name: p.type for p in self.machine.parameters}
+        for name, rows in self.space.flat.parameters:
+            values = {decode(row, kinds[name], self.space.world) for row in rows}
+            for one, other in itertools.pairwise(elements):
+                swap = {one: other, other: one}
+                if {self._renamed(value, kinds[name], swap) for value in values} != values:
+                    return False
+        return True
+
+    # Renaming.
+
+    def _touches(self, kind: t.Type) -> bool:
+        """Whether values of this type may hold an interchangeable element."""
+        return any(
+            isinstance(each, t.Part) or _name(each) in self.groups for each in _inside(kind)
+        )
+
+    def _renamed(self, value: Any, kind: t.Type, by: Renaming) -> Any:
+        match kind:
+            case t.Sort() | t.Opaque():
+                return by.get(value, value)
+            case t.Record(fields=fields):
+                rows = {name: self._renamed(getattr(value, name), of, by) for name, of in fields}
+                return type(value)(**rows)
+            case t.Union():
+                return self._renamed(value, chosen(value, kind), by)
+            case t.Tuple(items=items):
+                pairs = zip(value, items, strict=True)
+                return tuple(self._renamed(each, of, by) for each, of in pairs)
+            case t.Seq(item=item):
+                return tuple(self._renamed(each, item, by) for each in value)
+            case t.Set(item=item):
+                return frozenset(self._renamed(each, item, by) for each in value)
+            case t.Bag(item=item):
+                return FrozenBag({self._renamed(k, item, by): n for k, n in value.items()})
+            case t.Map(key=key, value=of):
+                rows = value.items()
+                return FrozenMap(
+                    {self._renamed(k, key, by): self._renamed(v, of, by) for k, v in rows}
+                )
+            case t.Part(machine=name):
+                return self._state(value, self.machine.part(name), by)
+            case _:
+                return value
+
+    def _state(self, state: State, machine: ir.Machine, by: Renaming) -> State:
+        kinds = [v.type for v in machine.variables] + [p.type for p in machine.parameters]
+        return PartState(
+            self._renamed(value, kind, by) if self.touches(kind) else value
+            for value, kind in zip(state, kinds, strict=True)
+        )
+
+    def renamed(self, state: State, by: Renaming) -> State:
+        """The state with elements renamed."""
+        return self._state(state, self.machine, by)
+
+    # Canonical states.
+
+    def canonical(self, state: State) -> tuple[State, int]:
+        """The one state that stands for the orbit, and how many states the orbit has."""
+        size = 1
+        ways: list[list[tuple[Any, ...]]] = []
+        for elements in self.groups.values():
+            blocks = self._blocks(state, elements)
+            size *= factorial(len(elements))
+            options: list[list[tuple[Any, ...]]] = []
+            for block in blocks:
+                if self._exchangeable(state, block):
+                    size //= factorial(len(block))
+                    options.append([tuple(block)])
+                else:
+                    options.append(list(itertools.permutations(block)))
+            rows = itertools.product(*options)
+            ways.append([tuple(itertools.chain.from_iterable(row)) for row in rows])
+        found = [self._renamed_to(state, orders) for orders in itertools.product(*ways)]
+        if len(found) == 1:
+            return found[0], size
+        least = min(found, key=self._text)
+        # As many of the orders as give it are permutations that leave the state as it is.
+        return least, size // sum(each == least for each in found)
+
+    def _renamed_to(self, state: State, orders: Sequence[tuple[Any, ...]]) -> State:
+        by: dict[Any, Any] = {}
+        for order, elements in zip(orders, self.groups.values(), strict=True):
+            by.update(zip(order, elements, strict=True))
+        return self.renamed(state, by)
+
+    def _text(self, state: State) -> str:
+        names = [p.name for p in self.machine.parameters]
+        shown = self.space.shown(state)
+        fixed = [repr(each) for each in state[len(state) - len(names) :]]
+        return canonical([shown, [*fixed]])
+
+    def _blocks(self, state: State, elements: Sequence[Any]) -> Iterator[list[Any]]:
+        """The elements, least first, those together that their surroundings do not tell apart."""
+        signed = sorted((self._signature(state, e), i) for i, e in enumerate(elements))
+        for _, block in itertools.groupby(signed, key=lambda pair: pair[0]):
+            yield [elements[i] for _, i in block]
+
+    def _signature(self, state: State, element: Any) -> str:
+        """What the state holds of one element, every other being without a name."""
+        return self._sign_state(state, self.machine, element)
+
+    def _sign_state(self, state: State, machine: ir.Machine, me: Any) -> str:
+        kinds = [v.type for v in machine.variables] + [p.type for p in machine.parameters]
+        return "|".join(
+            self._sign(value, kind, me)
+            for value, kind in zip(state, kinds, strict=True)
+            if self.touches(kind)
+        )
+
+    def _sign(self, value: Any, kind: t.Type, me: Any) -> str:
+        match kind:
+            case t.Sort() | t.Opaque():
+                if _name(kind) not in self.groups:
+                    return repr(value)
+                return "me" if value == me else _name(kind)
+            case t.Record(fields=fields):
+                rows = (self._sign(getattr(value, name), of, me) for name, of in fields)
+                return f"{kind.name}({','.join(rows)})"
+            case t.Union():
+                return self._sign(value, chosen(value, kind), me)
+            case t.Tuple(items=items):
+                pairs = zip(value, items, strict=True)
+                return f"({','.join(self._sign(each, of, me) for each, of in pairs)})"
+            case t.Seq(item=item):
+                return f"[{','.join(self._sign(each, item, me) for each in value)}]"
+            case t.Set(item=item):
+                return f"{{{','.join(sorted(self._sign(each, item, me) for each in value))}}}"
+            case t.Bag(item=item):
+                rows = (f"{self._sign(k, item, me)}:{n}" for k, n in value.items())
+                return f"{{{','.join(sorted(rows))}}}"
+            case t.Map(key=key, value=of):
+                rows = (
+                    f"{self._sign(k, key, me)}:{self._sign(v, of, me)}" for k, v in value.items()
+                )
+                return f"{{{','.join(sorted(rows))}}}"
+            case t.Part(machine=name):
+                return f"<{self._sign_state(value, self.machine.part(name), me)}>"
+            case _:
+                return repr(value)
+
+    def _exchangeable(self, state: State, block: Sequence[Any]) -> bool:
+        """Whether every order of these elements gives the same state."""
+        return all(
+            self.renamed(state, {one: other, other: one}) == state
+            for one, other in itertools.pairwise(block)
+        )
+
+    # What is said of properties.
+
+    def judged(self, p: PropertyResult) -> PropertyResult:
+        """A verdict that one state of each orbit supports; `unknown` where they do not."""
+        j = next((j for j in self.space.judged if j.name == p.name), None)
+        if j is None or p.verdict is Verdict.UNDEFINED:
+            return p
+        kinds = [plan.type for plan in j.rule.plans]
+        lost = (
+            j.kind in LIVENESS
+            or (j.kind == "recoverable" and not self.plain(kinds))
+            or (j.kind == "reachable" and not self.simple(kinds))
+        )
+        if not lost:
+            return p
+        why = "not decided with symmetry, which forgets which element is which"
+        return dataclasses.replace(p, verdict=Verdict.UNKNOWN, why=why, trace=None, notes=())
+
+    def plain(self, kinds: Sequence[t.Type]) -> bool:
+        """Whether no parameter of these types can hold an interchangeable element."""
+        return not any(map(self.touches, kinds))
+
+    def simple(self, kinds: Sequence[t.Type]) -> bool:
+        """Whether elements are parameters by themselves only, not inside of other values."""
+        return all(_name(kind) in self.groups or not self.touches(kind) for kind in kinds)
+
+    def pattern(self, args: Args, kinds: Sequence[t.Type]) -> Args:
+        """Arguments up to renaming: elements in the order in which they are met first."""
+        by: dict[Any, Any] = {}
+        left = {name: list(elements) for name, elements in self.groups.items()}
+        for value, kind in zip(args, kinds, strict=True):
+            if _name(kind) in left and value not in by:
+                by[value] = left[_name(kind)].pop(0)
+        pairs = zip(args, kinds, strict=True)
+        return tuple(by.get(v, v) if _name(kind) in left else v for v, kind in pairs)
+
+
+def _interchangeable(kind: t.Type) -> bool:
+    return isinstance(kind, t.Opaque) or (isinstance(kind, t.Sort) and not kind.ordered)
+
+
+def _inside(kind: t.Type) -> Iterator[t.Type]:
+    """The type, and every type in it."""
+    yield kind
+    match kind:
+        case t.Record(fields=fields):
+            for _, of in fields:
+                yield from _inside(of)
+        case t.Union(options=several) | t.Tuple(items=several):
+            for of in several:
+                yield from _inside(of)
+        case t.Seq(item=item) | t.Set(item=item) | t.Bag(item=item):
+            yield from _inside(item)
+        case t.Map(key=key, value=value):
+            yield from _inside(key)
+            yield from _inside(value)
+        case _:
+            pass
+
+
+def _name(kind: t.Type) -> str:
+    return kind.name if isinstance(kind, t.Sort | t.Opaque) else ""
