@@ -120,12 +120,21 @@ class Logic:
     def all(self, terms: Iterable[Term]) -> Term:
         """The conjunction: flat, without repeats; false where it says p and not p."""
         found: dict[int, Term] = {}
+        denied: set[int] = set()
+        true, false = number(self.true), number(self.false)
         for term in terms:
             for part in conjuncts(term):
-                if same(part, self.false) or number(self.negate(part)) in found:
+                n = number(part)
+                if z3.is_not(part):
+                    other = number(Term(inner(part).arg(0)))
+                    denied.add(other)
+                    wrong = other in found
+                else:
+                    wrong = n in denied or n == false
+                if wrong:
                     return self.false
-                if not same(part, self.true):
-                    found.setdefault(number(part), part)
+                if n != true:
+                    found.setdefault(n, part)
         parts = list(found.values())
         return Term(z3.And(*parts)) if len(parts) > 1 else (parts or [self.true])[0]
 
@@ -135,9 +144,10 @@ class Logic:
 
     def negate(self, term: Term) -> Term:
         """Not `term`; a double negation is undone."""
-        if same(term, self.true):
+        n = number(term)
+        if n == number(self.true):
             return self.false
-        if same(term, self.false):
+        if n == number(self.false):
             return self.true
         return Term(inner(term).arg(0)) if z3.is_not(term) else Term(z3.Not(term))
 

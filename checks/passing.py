@@ -9,6 +9,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.ticks import counted_by, until_due
 from lawful.spec.values import FrozenMap
+from lawful.spec.walk import everything
 
 from .boxes import Box, State, freeze, thaw
 
@@ -78,6 +79,42 @@ def _change(machines: Machines, name: str, box: Box, changes: Changes) -> None:
             case t.Map(value=t.Part(machine=part)):
                 for each in box[i].values():
                     _change(machines, part, each, changes)
+            case _:
+                pass
+
+
+# What waits for a timer.
+
+
+def waiting(machine: ir.Machine) -> frozenset[str]:
+    """The machine's transitions that wait for a timer: their own, or one of a part they step."""
+    bodies: dict[str, list[ir.Function]] = {}
+    timed: set[str] = set()
+    for m in (machine, *machine.parts):
+        for f in m.functions:
+            bodies.setdefault(f.name, []).append(f)
+        for row in m.bases if m is machine else (*m.bases, *m.transitions):
+            for name in {row.name, row.event}:
+                bodies.setdefault(name, []).append(row.function)
+                timed.update({name} if row.timer is not None else ())
+
+    def waits(function: ir.Function, seen: set[str]) -> bool:
+        names = set(_called(function)) - seen
+        inside = [f for name in names for f in bodies.get(name, ())]
+        return bool(names & timed) or any(waits(f, seen | names) for f in inside)
+
+    rows = machine.transitions
+    return frozenset(r.name for r in rows if r.timer is not None or waits(r.function, set()))
+
+
+def _called(function: ir.Function) -> Iterator[str]:
+    """The names of what a body steps, asks or calls."""
+    for node in everything(function.body):
+        match node:
+            case ir.Step(name=name) | ir.Can(name=name) | ir.Base(name=name):
+                yield name
+            case ir.Call(function=name):
+                yield name
             case _:
                 pass
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from lawful.spec import ir
 from lawful.spec.outcomes import Reason, Refused
 from lawful.spec.resolve import Resolved, abstract_scopes, resolve
-from lawful.spec.serial import Fingerprints, fingerprints
+from lawful.spec.serial import Fingerprints, behaviour, fingerprints
 
 from . import choice, persist
 from .guards import Refusal
@@ -296,6 +296,13 @@ def fingerprint_of(plan: Plan) -> Fingerprints:
             said = *said, abstract_scopes(of)
         plan.fingerprint = fingerprints(plan.machine, said)
     return plan.fingerprint
+
+
+def behaviour_of(plan: Plan) -> str:
+    """The one of its behaviour alone, which is what journals tell."""
+    if not plan.behaviour:
+        plan.behaviour = behaviour(plan.machine)
+    return plan.behaviour
 
 
 class Door:

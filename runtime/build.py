@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lawful.spec import types as t
 from lawful.spec.errors import Place
@@ -13,30 +12,40 @@ from lawful.spec.errors import Place
 Node = TypeVar("Node", bound=ast.AST)
 
 
-PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+Where = tuple[int, int, int, int]
 
 
 def located(node: Node, place: Place) -> Node:
     """The node, it and all in it that has no place yet standing at `place`."""
-    if "lineno" in node._attributes:
-        if hasattr(node, "lineno"):
-            return node
-        where = (place.line, place.column, place.end_line, place.end_column)
-        for name_, value in zip(PLACE, where, strict=True):
-            setattr(node, name_, value)
-    for child in ast.iter_child_nodes(node):
-        located(child, place)
+    _locate(node, (place.line, place.column, place.end_line, place.end_column))
     return node
 
 
-def without_places(node: ast.expr) -> ast.expr:
+def _locate(node: Any, where: Where) -> None:
+    held: dict[str, Any] = node.__dict__
+    if "lineno" in held:
+        return
+    inside = [*held.values()]
+    if node._attributes:  # Of what has no place itself, as a clause, the parts have one.
+        node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = where
+    for value in inside:
+        for each in value if value.__class__ is list else (value,):
+            if isinstance(each, ast.AST):
+                _locate(each, where)
+
+
+def without_places(node: Node) -> Node:
     """A copy whose nodes have no places; they get those of where it is used."""
-    made = copy.deepcopy(node)
-    for each in ast.walk(made):
-        for attr in PLACE:
-            if hasattr(each, attr):
-                delattr(each, attr)
+    made = node.__class__()
+    for field, value in ast.iter_fields(node):
+        setattr(made, field, _copied(value))
     return made
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, ast.AST):
+        return without_places(value)
+    return [_copied(each) for each in value] if value.__class__ is list else value
 
 
 def name(id: str) -> ast.Name:

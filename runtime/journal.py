@@ -28,6 +28,7 @@ from lawful.spec.outcomes import joined
 from lawful.spec.ticks import clock_of
 from lawful.spec.values import encode, rank
 
+from .access import behaviour_of
 from .choice import control
 from .observed import Stepped
 from .plan import Plan, State
@@ -150,7 +151,7 @@ class _Writer:
         self.instance = instance
         self.write = write
         self.plan: Plan = access.plan
-        self.fingerprint = access.fingerprint.behaviour
+        self.fingerprint = behaviour_of(self.plan)
         self.params = {way.name: dict(way.params) for way in self.plan.ways.values()}
         self.timers: dict[str, Json] = {}
         self.clock = clock_of(self.plan.machine)

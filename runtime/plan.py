@@ -136,6 +136,7 @@ class Plan:
     assumed: tuple[str, ...] = ()
     timed: bool = True
     fingerprint: Fingerprints | None = None
+    behaviour: str = ""
     abstract: bool = False
     judged: bool = False
     cls: Any = None

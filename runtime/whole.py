@@ -47,10 +47,14 @@ def judge_variable(state: State, name: str, old: Any, whole: State | None = None
 def _screened(kind: t.Type) -> bool:
     """Whether everything written into such a container was looked at when it was written."""
     match kind:
-        case t.Seq(most=most) | t.Bag(most=most):
+        case t.Seq(item=item, most=most):
+            return most is None and (t.immutable(item) or _screened(item))
+        case t.Bag(most=most):
             return most is None
+        case t.Map(value=value):
+            return t.immutable(value) or _screened(value)
         case _:
-            return isinstance(kind, t.Map | t.Set)
+            return isinstance(kind, t.Set)
 
 
 def judge_all(state: State) -> None:

@@ -160,7 +160,7 @@ def _made(b: Body, node: tree.Apply, cls: type, expected: t.Type | None) -> ir.E
 def _record(b: Body, node: tree.Apply, cls: Any, kind: t.Record) -> ir.Expr:
     given = {name for name, _ in node.keywords} | {n for n, _ in kind.fields[: len(node.args)]}
     left_out = {
-        f.name: constant(b, _default_of(f), node.place)
+        f.name: constant(b, _default_of(f), node.place, dict(kind.fields)[f.name])
         for f in dataclasses.fields(cls)
         if f.name not in given and _default_of(f) is not dataclasses.MISSING
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -12,12 +11,16 @@ from . import ir
 from . import types as t
 from .context import Body
 from .errors import Place
+from .serials import declared
 from .words import Record, Sort, Timer
 
 
-def constant(b: Body, value: Any, place: Place) -> ir.Expr | None:
-    """The expression for a constant, or None for an object that is none of the language."""
-    members = _collection(b, value, place)
+def constant(b: Body, value: Any, place: Place, kind: t.Type | None = None) -> ir.Expr | None:
+    """The expression for a constant, or None for an object that is none of the language.
+
+    `kind` is the type that is declared for it, where one is: integers in it may be serial numbers.
+    """
+    members = _collection(b, value, place, kind)
     if members is not None:
         return members
     match value:
@@ -26,7 +29,8 @@ def constant(b: Body, value: Any, place: Place) -> ir.Expr | None:
         case enum.Enum():
             return ir.Const(place, b.scene.annotation(type(value), place, b.names), value.name)
         case int():
-            return ir.Const(place, t.INT, value)
+            found = ir.Const(place, t.INT, value)
+            return found if kind is None else declared(b, found, kind)
         case float():
             return ir.Const(place, t.FLOAT, value)
         case Sort():
@@ -46,15 +50,21 @@ def constant(b: Body, value: Any, place: Place) -> ir.Expr | None:
 def _record(b: Body, value: Any, place: Place) -> ir.Expr | None:
     cls: Any = value.__class__
     kind = b.scene.annotation(cls, place, b.names)
-    names = [f.name for f in dataclasses.fields(cls)]
-    args = [constant(b, getattr(value, name), place) for name in names]
+    fields = kind.fields if isinstance(kind, t.Record) else ()
+    args = [constant(b, getattr(value, name), place, of) for name, of in fields]
     return None if None in args else ir.Make(place, kind, tuple(a for a in args if a is not None))
 
 
-def _map(b: Body, value: Mapping[Any, Any], place: Place) -> ir.Expr | None:
+def _map(
+    b: Body, value: Mapping[Any, Any], place: Place, kind: t.Type | None
+) -> ir.Expr | None:
     """A table: what it has when the declaration is read, as any constant."""
     rows = sorted(value.items(), key=lambda row: repr(row[0]))
-    found = [constant(b, each, place) for row in rows for each in row]
+    maps = [o for o in (() if kind is None else t.options(kind)) if isinstance(o, t.Map)]
+    kinds = (maps[0].key, maps[0].value) if maps else (None, None)
+    found = [
+        constant(b, each, place, of) for row in rows for each, of in zip(row, kinds, strict=True)
+    ]
     args = tuple(each for each in found if each is not None)
     if len(args) < len(found) or not args:
         return None
@@ -88,15 +98,17 @@ def _one(kinds: tuple[t.Type, ...]) -> t.Type | None:
     return joined if t.proper_union(joined) else None
 
 
-def _collection(b: Body, value: Any, place: Place) -> ir.Expr | None:
+def _collection(b: Body, value: Any, place: Place, of: t.Type | None) -> ir.Expr | None:
     kind: Any = value.__class__
     if kind in (dict, MappingProxyType):
-        return _map(b, value, place)
+        return _map(b, value, place, of)
     if kind not in (tuple, frozenset):
         return None
     # The order of a set's members must not depend on the hash seed.
     members: list[Any] = [*value] if kind is tuple else sorted(value, key=repr)
-    args = [constant(b, member, place) for member in members]
+    kinds = _inside(of, len(members))
+    pairs = zip(members, kinds, strict=True)
+    args = [constant(b, member, place, each) for member, each in pairs]
     known = tuple(arg for arg in args if arg is not None)
     if len(known) != len(args):
         return None
@@ -104,3 +116,16 @@ def _collection(b: Body, value: Any, place: Place) -> ir.Expr | None:
         return ir.Op(place, t.Tuple(tuple(arg.type for arg in known)), "tuple", known)
     item = t.union(tuple(arg.type for arg in known)) if known else t.Unknown()
     return ir.Op(place, t.Set(item, mutable=False), "set", known)
+
+
+def _inside(kind: t.Type | None, count: int) -> Sequence[t.Type | None]:
+    """The declared types of so many members of a tuple or set."""
+    for option in () if kind is None else t.options(kind):
+        match option:
+            case t.Seq(item=item) | t.Set(item=item):
+                return [item] * count
+            case t.Tuple(items=items) if len(items) == count:
+                return items
+            case _:
+                pass
+    return [None] * count

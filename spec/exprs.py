@@ -13,7 +13,9 @@ from .facts import facts_if
 from .families import gathered
 from .serials import INTEGER, SERIAL, declared
 from .walk import may_be_undefined
+from .words import Record
 
+DISPLAYS = (tree.Display, tree.Pairs, tree.Comprehension)
 VALUES = (t.Tuple, t.Seq, t.Set, t.Bag, t.Union)  # No machine is kept in one of these.
 
 
@@ -29,7 +31,9 @@ def expr(b: Body, node: tree.Expression, expected: t.Type | None = None) -> ir.E
 
 
 def infer(b: Body, node: tree.Expression, hint: t.Type | None) -> ir.Expr:
-    """The expression, whatever its type; `hint` tells what an empty collection holds."""
+    """The expression, whatever its type; `hint` tells what a collection holds."""
+    if hint is not None and isinstance(node, DISPLAYS):
+        hint = there(hint)
     found = b.scene.expressions[type(node)](b, node, hint)
     if may_be_undefined(found):
         b.evaluated = True
@@ -37,6 +41,12 @@ def infer(b: Body, node: tree.Expression, hint: t.Type | None) -> ir.Expr:
         gathered(b, found.place, found.type)
         return b.wrong(node.place)
     return found
+
+
+def there(kind: t.Type) -> t.Type:
+    """What an optional value is where it is not None; any other type as it is."""
+    rest = tuple(o for o in t.options(kind) if not isinstance(o, t.Nothing))
+    return rest[0] if len(rest) == 1 else kind
 
 
 def misfit(b: Body, place: Place, found: t.Type, expected: t.Type) -> None:
@@ -169,8 +179,10 @@ def _known_name(b: Body, name: str) -> str:
     return nearest(name, (n for n in near if not n.startswith("_")), "define or import it")
 
 
-def _constant(b: Body, value: Any, place: Place, text: str) -> ir.Expr:
-    found = constant(b, value, place)
+def _constant(
+    b: Body, value: Any, place: Place, text: str, kind: t.Type | None = None
+) -> ir.Expr:
+    found = constant(b, value, place, kind)
     if found is None:
         b.problem(
             "L201", place, f"{text}, {a(type(value).__name__)}",
@@ -190,7 +202,7 @@ def narrowed(b: Body, found: ir.Expr) -> ir.Expr:
 def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Expr:
     static = b.static(node)
     if static is not MISSING:
-        return _constant(b, static, node.place, node.name)
+        return _constant(b, static, node.place, node.name, _field_of_constant(b, node))
     of = expr(b, node.of)
     shape = b.shape(of.type)
     if shape is not None:
@@ -219,6 +231,15 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
             return _unknown_attribute(b, node.place, node.name, (of.type, known))
         case _:
             return _unknown_attribute(b, node.place, node.name, (of.type, []))
+
+
+def _field_of_constant(b: Body, node: tree.Attribute) -> t.Type | None:
+    """The declared type of a constant that is a field of a constant record."""
+    owner = b.static(node.of)
+    if not isinstance(owner, Record):
+        return None
+    kind = b.scene.annotation(type(owner), node.place, b.names)
+    return dict(kind.fields).get(node.name) if isinstance(kind, t.Record) else None
 
 
 def _of_union(b: Body, node: tree.Attribute, of: ir.Expr) -> ir.Expr:

@@ -93,7 +93,8 @@ def _collected(kind: str, op: str) -> Caller:
     """`set`, `frozenset`, `list`, `tuple`, `sorted`: empty, of a generator, of an iterable."""
 
     def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-        wanted = expected.item if isinstance(expected, t.Set | t.Seq) else None
+        holder = None if expected is None else exprs.there(expected)
+        wanted = holder.item if isinstance(holder, t.Set | t.Seq) else None
         if not node.args and not node.keywords and kind != "sorted":
             return _converted(node.place, kind, op, (None, wanted or t.Unknown()))
         if not only(b, node, 1):
@@ -156,7 +157,11 @@ def _counter(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return ir.Op(node.place, kind, "counter_of", (ir.Op(node.place, kind, "map", ()),))
     if not only(b, node, 1):
         return b.wrong(node.place)
-    of, item = _values(b, node.args[0])
+    if isinstance(expected, t.Bag) and isinstance(node.args[0], tree.Display):
+        item = expected.item
+        of = exprs.expr(b, node.args[0], _as_set_or_list(node.args[0].kind, item))
+    else:
+        of, item = _values(b, node.args[0])
     if isinstance(of.type, t.Map) and not t.fits(of.type.value, t.INT):
         return refused(b, node, "Counter of a collection, or of a map to counts", "L203")
     return ir.Op(node.place, t.Bag(item), "counter_of", (of,))
@@ -300,6 +305,7 @@ def _can(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
 
 
 def _total(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    expected = None if expected is None else exprs.there(expected)
     if not only(b, node, 1) or not isinstance(expected, t.Map):
         return refused(b, node, "total(value) as the default of a map")
     place, argument = node.place, node.args[0]

@@ -116,7 +116,8 @@ class Headers:
                         f"a state of {control.type}",
                         f"one of {', '.join(control.type.members)}",
                     )
-        return tuple(state.name for state in given)
+        # What is no state has no name, and was noted.
+        return tuple(getattr(state, "name", "") for state in given)
 
     # Ignored events.
 

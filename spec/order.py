@@ -16,13 +16,14 @@ from . import types as t
 from .errors import Place
 from .walk import everything, free_locals, inlined, own_expressions
 
-# What commutes with itself and with the others of its group; `sub` and `difference` only where
-# the accumulator is on the left.
+# What commutes with itself and with the others of its group; what takes away only where the
+# accumulator is on the left.
 GROUPS = {
-    "add": "sum", "sub": "sum", "union": "union", "difference": "difference",
+    "add": "sum", "sub": "sum", "serial_add": "sum", "serial_sub": "sum",
+    "union": "union", "difference": "difference",
     "intersection": "intersection", "min": "min", "max": "max",
 }
-LEFT_ONLY = frozenset({"sub", "difference"})
+LEFT_ONLY = frozenset({"sub", "serial_sub", "difference"})
 UPDATES = {"add": "union", "update": "union", "discard": "difference"}
 AT_ELEMENT = frozenset({"add", "discard", "remove", "delete", "pop", "start", "stop"})
 

@@ -20,7 +20,7 @@ import inspect
 import json
 import types as python_types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, NoReturn, TypeGuard
 
@@ -139,10 +139,28 @@ def _classes() -> dict[str, type[Any]]:
     return found
 
 
+Check = Callable[[Any], bool]
+
+
 @cache
-def _hints(name: str) -> dict[str, Any]:
+def _checks(name: str) -> dict[str, Check]:
+    """What the fields of a class must be."""
     # `Json` is defined by itself; what is inside of it is not judged here.
-    return typing.get_type_hints(_classes()[name], localns={"Json": object})
+    hints = typing.get_type_hints(_classes()[name], localns={"Json": object})
+    return {field: _checker(hint) for field, hint in hints.items()}
+
+
+PLAIN = frozenset({bool, int, float, str, type(None)})
+
+
+FIELDS: dict[type[Any], tuple[tuple[str, bool], ...]] = {}
+
+
+def fields_of(cls: type[Any]) -> tuple[tuple[str, bool], ...]:
+    """The fields of a class by their names, and whether each counts for equality."""
+    if cls not in FIELDS:
+        FIELDS[cls] = tuple((f.name, f.compare) for f in dataclasses.fields(cls))
+    return FIELDS[cls]
 
 
 # Writing.
@@ -155,9 +173,12 @@ class _Writer:
         self.places = places
         self.files: dict[str, int] = {}
         self.types: dict[t.Type, int] = {}
+        self.seen: dict[int, tuple[t.Type, int]] = {}  # By identity: hashing a type takes time.
         self.table: list[Json] = []
 
     def value(self, value: Any) -> Json:
+        if value.__class__ in PLAIN:
+            return value  # type: ignore[no-any-return]  # it is of one of these classes
         match value:
             case ir.Node() | flats.Flat() | flats.Rule() | flats.Plan():
                 return self.node(value)
@@ -165,8 +186,6 @@ class _Writer:
                 return {"@": self.type(value)}
             case _ if is_tuple(value):
                 return [self.value(each) for each in value]
-            case bool() | int() | float() | str() | None:
-                return value
             case _ if is_object(value) or is_list(value):
                 return {"json": value}
             case _:
@@ -174,18 +193,24 @@ class _Writer:
 
     def node(self, node: Any) -> Json:
         out: dict[str, Json] = {"is": type(node).__name__}
-        for field in dataclasses.fields(node):
-            if field.name != "place":
-                out[field.name] = self.value(getattr(node, field.name))
+        for name, _ in fields_of(node.__class__):
+            if name != "place":
+                out[name] = self.value(getattr(node, name))
             elif self.places:
                 out["place"] = self.place(node.place)
         return out
 
     def type(self, type_: t.Type) -> int:
+        known = self.seen.get(id(type_))
+        if known is None:
+            known = self.seen[id(type_)] = type_, self._numbered(type_)
+        return known[1]
+
+    def _numbered(self, type_: t.Type) -> int:
         if type_ not in self.types:
             row: dict[str, Json] = {"is": type(type_).__name__}
-            for field in dataclasses.fields(type_):
-                row[field.name] = self.value(getattr(type_, field.name))
+            for name, _ in fields_of(type_.__class__):
+                row[name] = self.value(getattr(type_, name))
             self.types[type_] = len(self.table)
             self.table.append(row)
         return self.types[type_]
@@ -234,12 +259,13 @@ class _Reader:
         given: dict[str, Any] = {}
         if issubclass(cls, ir.Node):
             given["place"] = self.place(data["place"]) if "place" in data else NOWHERE
-        names = {field.name for field in dataclasses.fields(cls)} - {"place"}
+        names = {name for name, _ in fields_of(cls)} - {"place"}
         if names | {"place", "is"} != data.keys() | {"place"}:
             _wrong(f"a {name} with the fields {sorted(data.keys() - {'is'})}, not {sorted(names)}")
+        checks = _checks(f"{prefix}{name}")
         for field in names:
             given[field] = self.value(data[field])
-            if not _is_a(given[field], _hints(f"{prefix}{name}")[field]):
+            if not checks[field](given[field]):
                 _wrong(f"{_shown(data[field])} as {field} of a {name}")
         return cls(**given)
 
@@ -250,24 +276,29 @@ class _Reader:
         return Place(str(self.files[data[0]]), *data[1:])
 
 
-def _is_a(value: Any, hint: Any) -> bool:
+def _checker(hint: Any) -> Check:
     """Whether a value is of an annotation, as far as those of `ir` and `types` go."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Literal:
-        return value in args
+        return lambda value: value in args
     if origin in (typing.Union, python_types.UnionType):
-        return any(_is_a(value, arg) for arg in args)
+        some = [_checker(arg) for arg in args]
+        return lambda value: any(check(value) for check in some)
+    if origin is tuple and args[-1] is Ellipsis:
+        each = _checker(args[0])
+        return lambda value: is_tuple(value) and all(each(v) for v in value)
     if origin is tuple:
-        if not is_tuple(value):
-            return False
-        if args[-1] is Ellipsis:
-            return all(_is_a(each, args[0]) for each in value)
-        return len(value) == len(args) and all(map(_is_a, value, args))
+        both = [_checker(arg) for arg in args]
+        return lambda value: (
+            is_tuple(value)
+            and len(value) == len(both)
+            and all(check(v) for check, v in zip(both, value, strict=True))
+        )
     if hint in (int, bool, float, str):
-        return type(value) is hint
+        return lambda value: type(value) is hint
     if origin in (list, dict):
-        return isinstance(value, origin)
-    return isinstance(value, hint)
+        return lambda value: isinstance(value, origin)
+    return lambda value: isinstance(value, hint)
 
 
 def _shown(data: object) -> str:
@@ -283,13 +314,23 @@ def _wrong(found: str) -> NoReturn:
 
 def fingerprints(machine: ir.Machine, said: Any = None) -> Fingerprints:
     """The three fingerprints; `said` is what else is said about checking: scopes, expectations."""
-    machines = (machine, *sorted(machine.parts, key=lambda part: part.name))
+    machines = _machines(machine)
     salt: list[Json] = [FORMAT, VERSION, machine.name]
     shape: list[Json] = [*salt, *_with_types(_Essence(machines), _shape, machines)]
-    behaviour: list[Json] = [*salt, *_with_types(_Essence(machines), _behaviour, machines)]
     known = _Essence((*machines, *machine.abstracts))
     whole: list[Json] = [*salt, *_with_types(known, _whole, machines), _said(said)]
-    return Fingerprints(digest(shape), digest(behaviour), digest(whole))
+    return Fingerprints(digest(shape), behaviour(machine), digest(whole))
+
+
+def behaviour(machine: ir.Machine) -> str:
+    """The one that journals are held against."""
+    machines = _machines(machine)
+    rows = _with_types(_Essence(machines), _behaviour, machines)
+    return digest([FORMAT, VERSION, machine.name, *rows])
+
+
+def _machines(machine: ir.Machine) -> tuple[ir.Machine, ...]:
+    return machine, *sorted(machine.parts, key=lambda part: part.name)
 
 
 class _Essence(_Writer):
@@ -304,9 +345,9 @@ class _Essence(_Writer):
     def node(self, node: ir.Node) -> Json:
         # What does not count for equality (place, docstring) does not count here.
         out: dict[str, Json] = {"is": type(node).__name__}
-        for field in dataclasses.fields(node):
-            if field.compare:
-                out[field.name] = self.value(getattr(node, field.name))
+        for name, counts in fields_of(node.__class__):
+            if counts:
+                out[name] = self.value(getattr(node, name))
         if isinstance(node, ir.Call):
             out["function"] = self.reach(node)
         return out

@@ -400,6 +400,8 @@ def alike(left: Type, right: Type) -> bool:
     match left, right:
         case Set(item=mine), Set(item=theirs):
             return alike(mine, theirs)
+        case (Map(value=Timer() | Part()), _) | (_, Map(value=Timer() | Part())):
+            return False
         case (Seq(), Seq()) | (Map(), Map()) | (Bag(), Bag()) | (Tuple(), Tuple()):
             return fits(left, right) or fits(right, left)
         case (Iter() | Timer() | Clock() | Part(), _) | (_, Iter() | Timer() | Clock() | Part()):

@@ -12,15 +12,18 @@ from .errors import Place
 
 def children(node: ir.Node) -> Iterator[ir.Node]:
     """The nodes directly inside a node, in the order of its fields."""
-    names = _NAMES.get(node.__class__)
-    if names is None:
-        names = tuple(f.name for f in dataclasses.fields(node) if f.name != "place")
-        _NAMES[node.__class__] = names
-    for name in names:
+    for name in _inner(node.__class__):
         yield from _nodes(getattr(node, name))
 
 
-_NAMES: dict[type[ir.Node], tuple[str, ...]] = {}  # Asking a class for its fields is slow.
+_INNER: dict[type[ir.Node], tuple[str, ...]] = {}  # Asking a class for its fields is slow.
+
+
+def _inner(cls: type[ir.Node]) -> tuple[str, ...]:
+    """The fields of a node in which other nodes may stand."""
+    if cls not in _INNER:
+        _INNER[cls] = tuple(f.name for f in dataclasses.fields(cls) if f.name != "place")
+    return _INNER[cls]
 
 
 def _nodes(value: Any) -> Iterator[ir.Node]:
@@ -33,10 +36,15 @@ def _nodes(value: Any) -> Iterator[ir.Node]:
 
 def everything(nodes: Iterable[object]) -> Iterator[ir.Node]:
     """The nodes and all that is inside them, outer before inner, left to right."""
-    for given in nodes:
-        for node in _nodes(given):
-            yield node
-            yield from everything(children(node))
+    waiting: list[Any] = [*nodes]
+    waiting.reverse()
+    while waiting:
+        value = waiting.pop()
+        if value.__class__ is tuple:
+            waiting.extend(reversed(value))
+        elif isinstance(value, ir.Node):
+            yield value
+            waiting.extend(getattr(value, name) for name in reversed(_inner(value.__class__)))
 
 
 def statements(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:

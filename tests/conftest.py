@@ -17,8 +17,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "lawful"))
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """What the comparison of all engines met: the shard that ended last has summed it."""
-    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
-        for name, text in report.user_properties:
-            if name == "agreement" and report.when == "call":
-                terminalreporter.section("agreement of all engines")
-                terminalreporter.write_line(str(text))
+    reports = terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
+    told = (row for each in reports if each.when == "call" for row in each.user_properties)
+    text = next((text for name, text in told if name == "agreement"), None)
+    if text is not None:  # Of two shards that end at once both have summed it.
+        terminalreporter.section("agreement of all engines")
+        terminalreporter.write_line(str(text))

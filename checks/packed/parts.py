@@ -54,8 +54,8 @@ def _given(m: Module, kind: t.Type, found: Kind) -> Kind:
 
 
 def _signature(owner: ir.Machine, name: str) -> tuple[tuple[str, t.Type], ...]:
-    found = next((e for e in owner.events if e.name == name), None)
-    return found.params if found else owner.transition(name).function.params
+    rows = {e.name: e.params for e in owner.events} | {f.name: f.params for f in owner.initials}
+    return rows[name] if name in rows else owner.transition(name).function.params
 
 
 def take(f: Expressions, owner: ir.Machine, name: str, at: str, args: list[Value]) -> Made:
@@ -66,6 +66,9 @@ def take(f: Expressions, owner: ir.Machine, name: str, at: str, args: list[Value
 
 
 def _taking(m: Module, owner: ir.Machine, name: str, kinds: tuple[Kind, ...]) -> Made:
+    start = next((f for f in owner.initials if f.name == name), None)
+    if start is not None:
+        return m.helper(owner, start, kinds)
     event = any(e.name == name for e in owner.events)
     if not event:
         return m.transition(owner, owner.transition(name), kinds)

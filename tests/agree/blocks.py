@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lawful.spec import types as t
 
-from .bodies import QUIET, STATEMENTS, Body, Lines, Made, indented
+from .bodies import QUIET, STATEMENTS, Body, Lines, Made, act, indented
 from .exprs import Env, Place, mutable
 
 
@@ -78,6 +78,8 @@ def _pattern(b: Body, kind: t.Type, env: Env) -> tuple[str, Env]:
             return f"case {' | '.join(f'{name}.{m}' for m in some)}", env
         case t.Bool():
             return f"case {b.chance(0.5)}", env
+        case t.Serial():
+            return f"case {b.literal(kind)}", env
         case t.Int():
             numbers = b.rng.sample(range(-1, 4), b.rng.randint(1, 2))
             return f"case {' | '.join(map(str, numbers))}", env
@@ -115,7 +117,10 @@ def _ordered_loop(b: Body, env: Env) -> Made:
     names, places = b.unpacked(item)
     # What is gone through is not changed, and nothing that stands in it.
     roots = tuple(p for p in env.own if p.text in text)
-    inner = replace(env.plus(*places), own=tuple(p for p in env.own if p not in roots))
+    inner = replace(
+        env.plus(*places), own=tuple(p for p in env.own if p not in roots),
+        families=tuple(f for f in env.families if f.text not in text),
+    )
     lines = b.inner(inner)
     if b.chance(0.3):
         word = b.rng.choice(("break", "continue"))
@@ -137,9 +142,7 @@ def _unordered_loop(b: Body, env: Env) -> Made:
     chosen = b.rng.sample(targets, min(len(targets), b.rng.randint(1, 2)))
     inner = env.without(p.text for p in chosen).plus(*places)
     inner = replace(inner, own=(), locals=())
-    lines: Lines = []
-    for p in chosen:
-        lines += _round(b, p, inner, own)
+    lines = rounds(b, chosen, (inner, own))
     for _ in range(b.rng.randint(0, 1)):
         if b.own.guards:
             word = b.rng.choice(("require({0})", "assert {0}", 'require({0}, "each")'))
@@ -151,9 +154,19 @@ def _unordered_loop(b: Body, env: Env) -> Made:
     return [f"for {names} in {text}:", *indented(lines)], env
 
 
+def rounds(b: Body, chosen: list[Place], inside: tuple[Env, list[Place]]) -> Lines:
+    """Changes of these places; what is read inside the loop, and what tells its rounds apart."""
+    lines: Lines = []
+    for p in chosen:
+        lines += _round(b, p, *inside)
+    return lines
+
+
 def _round(b: Body, p: Place, inner: Env, own: list[Place]) -> Lines:
     """One change of a place that rounds may make in any order."""
     match p.kind:
+        case t.Serial():
+            return [f"{p.text} {b.rng.choice('+-')}= {b.expr(t.INT, inner, 1)}"]
         case t.Int():
             row = b.rng.choice(("{0} += {1}", "{0} -= {1}", "{0} = max({0}, {1})",
                                 "{0} = min({0}, {1})"))
@@ -168,7 +181,7 @@ def _round(b: Body, p: Place, inner: Env, own: list[Place]) -> Lines:
             if not at or mutable(value):
                 return []
             if isinstance(value, t.Timer):
-                return [f"{p.text}[{at[0]}].{b.rng.choice(('start(0.0)', 'stop()'))}"]
+                return [f"{p.text}[{at[0]}].{act(b, inner)}"]
             if isinstance(value, t.Int) and b.chance(0.5):
                 return [f"{p.text}[{at[0]}] += {b.expr(t.INT, inner, 1)}"]
             if b.chance(0.2) and not p.kind.total:

@@ -107,6 +107,8 @@ def _assign(b: Body, env: Env) -> Made:
     p = b.rng.choice(places)
     if mutable(p.kind) and not p.text.startswith("self."):
         return None  # A name of a place, or of a container of one's own, is assigned once.
+    if isinstance(p.kind, t.Serial) and p.text.startswith("self.") and b.chance(0.3):
+        return [f"{p.text} = {b.literal(p.kind)}"], env
     return [f"{p.text} = {b.expr(p.kind, env)}"], env
 
 
@@ -150,15 +152,17 @@ def _again(b: Body, env: Env) -> Made:
         return None
     p = b.rng.choice(env.locals)
     if isinstance(p.kind, t.Int) and b.chance(0.6):
-        return [f"{p.text} {b.rng.choice(('+=', '-=', '*='))} {b.expr(t.INT, env, 1)}"], env
+        op = b.rng.choice(("+=", "-=") if isinstance(p.kind, t.Serial) else ("+=", "-=", "*="))
+        return [f"{p.text} {op} {b.expr(t.INT, env, 1)}"], env
     return [f"{p.text} = {b.expr(p.kind, env)}"], env
 
 
 def _augment(b: Body, env: Env) -> Made:
     p = b.target(env, (t.Int, t.Set, t.Seq, t.Map, t.Bag))
     match p:
-        case Place(kind=t.Int()):
-            op = b.rng.choice(("+=", "-=", "*=", "//=", "%=", "+=", "-="))
+        case Place(kind=t.Int() as kind):
+            ops = ("+=", "-=", "*=", "//=", "%=", "+=", "-=")
+            op = b.rng.choice(ops[:2] if isinstance(kind, t.Serial) else ops)
             return [f"{p.text} {op} {b.expr(t.INT, env, 1)}"], env
         case Place(kind=t.Set(item=item)):
             op = b.rng.choice(("|=", "&=", "-=", "^="))
@@ -245,7 +249,7 @@ def _copied(b: Body, env: Env) -> Made:
         return None
     p = b.rng.choice(rows)
     inner = p.kind.value if isinstance(p.kind, t.Map) else t.element(p.kind)
-    if inner is None or mutable(inner) or isinstance(inner, t.Timer):
+    if inner is None or mutable(inner) or isinstance(inner, t.Timer | t.Part):
         return None
     if isinstance(p.kind, t.Map) and p.kind.total:
         return None
@@ -284,9 +288,18 @@ def _changed(b: Body, env: Env, p: Place) -> Made:
                 f"{p.text}[{b.element(item, env, 1)}] += {b.rng.choice((1, 2, -1))}"
             ], env
         case t.Timer():
-            return [f"{p.text}.{b.rng.choice(('start(0.0)', 'start(0)', 'stop()'))}"], env
+            return [f"{p.text}.{act(b, env)}"], env
         case _:
             return None
+
+
+def act(b: Body, env: Env) -> str:
+    """What is done to a timer."""
+    if b.chance(0.4):
+        return "stop()"
+    rows = [p.text for p in env.places if isinstance(p.kind, t.Float)]
+    rows += ["0", "0.0", "0.5", "0.7", "1", "2.25", f"min({b.expr(t.INT, env, 0)}, 4)"]
+    return f"start({b.rng.choice(rows)})"
 
 
 def _changed_list(b: Body, env: Env, p: Place) -> Made:
@@ -304,15 +317,14 @@ def _changed_list(b: Body, env: Env, p: Place) -> Made:
     if op == "remove":
         return [f"{p.text}.remove({b.read(item, env)})"], env
     index = b.rng.choice(("", "0", "-1", b.expr(t.INT, env, 0)))
-    return _given(b, env, f"{p.text}.pop({index})", item)
+    return given(b, env, f"{p.text}.pop({index})", item)
 
 
 def _changed_map(b: Body, env: Env, p: Place) -> Made:
     assert isinstance(p.kind, t.Map)
     key, value = p.kind.key, p.kind.value
     if isinstance(value, t.Timer):
-        act = b.rng.choice(("start(0.0)", "stop()"))
-        return [f"{p.text}[{b.element(key, env, 1)}].{act}"], env
+        return [f"{p.text}[{b.element(key, env, 1)}].{act(b, env)}"], env
     if p.kind.total:
         return [f"{p.text}.update({b.expr(replace(p.kind, total=False), env)})"], env
     op = b.rng.choice(("pop", "update", "clear", "del"))
@@ -323,10 +335,10 @@ def _changed_map(b: Body, env: Env, p: Place) -> Made:
     if op == "del":
         return [f"del {p.text}[{b.element(key, env, 1)}]"], env
     default = f", {b.expr(value, env, 0)}" if b.chance(0.5) else ""
-    return _given(b, env, f"{p.text}.pop({b.element(key, env, 1)}{default})", value)
+    return given(b, env, f"{p.text}.pop({b.element(key, env, 1)}{default})", value)
 
 
-def _given(b: Body, env: Env, call: str, kind: t.Type) -> Made:
+def given(b: Body, env: Env, call: str, kind: t.Type) -> Made:
     """A call that gives a value: kept in a local, in a variable, or not at all."""
     targets = [p for p in env.own if t.immutable(p.kind) and p.text.startswith("self.")]
     fitting = [p for p in targets if t.fits(kind, p.kind)]
@@ -349,19 +361,19 @@ def _step(b: Body, env: Env) -> Made:
     if isinstance(c.output, t.Int) and b.chance(0.2):
         p = Place(b.name(), t.INT)
         return [f"{p.text} = {call} + {b.expr(t.INT, env, 0)}"], env.plus(p)
-    return _given(b, env, call, c.output)
+    return given(b, env, call, c.output)
 
 
 def _act(b: Body, env: Env) -> Made:
     if not b.own.acts:
         return None
     c = b.rng.choice(b.own.acts)
-    return _given(b, env, f"{c.text}{b.args(c, env)}", c.output)
+    return given(b, env, f"{c.text}{b.args(c, env)}", c.output)
 
 
 def _super(b: Body, env: Env) -> Made:
     c = b.own.base
-    return None if c is None else _given(b, env, f"{c.text}{b.args(c, env)}", c.output)
+    return None if c is None else given(b, env, f"{c.text}{b.args(c, env)}", c.output)
 
 
 # Guards.

@@ -10,21 +10,22 @@ from typing import Any
 from lawful.checks.boxes import PartState
 from lawful.checks.meaning import Guard, NoValue
 from lawful.checks.reference import Done, Reference, Refusal
+from lawful.runtime.timers import SimulatedClock
 from lawful.spec import bounds, ir, serial
 from lawful.spec import types as t
 from lawful.spec.bounds import breach
 from lawful.spec.resolve import Resolved, resolve
-from lawful.spec.values import decode, encode
+from lawful.spec.ticks import is_tick, with_ticks
+from lawful.spec.values import FrozenMap, decode, encode
 from lawful.spec.walk import everything, may_be_undefined
 from tests.spec.twin import Twin
 
 from .hits import Hits
+from .judging import properties
 from .kinds import SIZES, Some
 from .running import Outcome, Running, forced, loosened, spoil, typed, typed_state
 
 STATES = 5  # Random ones for each machine, and as many that are reached.
-OF_A_STATE = ("invariant", "reachable", "recoverable", "terminal", "eventually",
-              "eventually_always", "infinitely_often", "constraint")
 
 
 class Engines:
@@ -34,13 +35,17 @@ class Engines:
         self.rng = rng
         self.hits = hits
         self.resolved: Resolved = resolve(cls)
-        self.machine = self.resolved.machine
+        self.machine = with_ticks(self.resolved.machine)
         self.parts = {m.name: m for m in self.machine.parts}
         self.reference = Reference(self.machine, self.resolved.world)
         self.reference.domains = bounds.Values(self.resolved.world, SIZES).of
         self.twin = Twin(cls, SIZES, self.machine)
-        self.running = Running(cls, self.resolved)
+        self.running = Running(cls, self.resolved, self.machine)
         self.some = Some(rng, self.resolved.world)
+        try:
+            self.declared: Any = self.reference.initial({})
+        except NoValue:  # What a part assumes is false of how it is declared.
+            self.declared = None
         self.differences: list[str] = []
         whole = (self.machine, *self.machine.parts)
         self.ghosts = any(v.ghost for m in whole for v in m.variables)
@@ -49,20 +54,37 @@ class Engines:
 
     # States.
 
-    def state(self, name: str = "") -> Any:
-        """Any state in its bounds."""
+    def state(self, name: str = "", now: int | None = None) -> Any:
+        """Any state in its bounds; `now` is the tick of all its clocks."""
         m = self.parts.get(name, self.machine)
-        rows = [
-            self.state(v.type.machine) if isinstance(v.type, t.Part) else self.some.of(v.type)
-            for v in m.variables
-        ]
-        if name:  # Those of a part are what the declaration gives it.
-            return PartState([*rows, *self.reference.fresh(name, {})[len(rows) :]])
+        now = self.rng.randint(0, 3) if now is None else now
+        rows = [self._value(v.type, now) for v in m.variables]
+        for i, v in enumerate(m.variables):
+            if isinstance(v.type, t.Part) and not name:
+                rows[i] = self._as_declared(v.type.machine, rows[i], i)
         return PartState([*rows, *(self.some.of(p.type) for p in m.parameters)])
+
+    def _as_declared(self, name: str, part: Any, at: int) -> Any:
+        """A part that is always there, with the parameters that its declaration gives it."""
+        count = len(self.parts[name].variables)
+        return PartState([*part[:count], *self.declared[at][count:]])
+
+    def _value(self, kind: t.Type, now: int) -> Any:
+        some = self.some
+        match kind:
+            case t.Clock():
+                return now
+            case t.Part(machine=name):
+                return self.state(name, now)
+            case t.Map(key=key, value=t.Part(machine=name), total=total):
+                keys = some.every(key) if total else [some.of(key) for _ in range(some.few())]
+                return FrozenMap({k: self.state(name, now) for k in keys})
+            case _:
+                return some.of(kind)
 
     def start(self) -> Any:
         """The state that the defaults, or an `@initial`, give; None where it is none."""
-        state = self.reference.initial({})
+        state = self.declared
         if not all(self._assumed(p, state) for p in self.machine.of_kind("assume")):
             return None
         if not self.machine.initials:
@@ -72,7 +94,7 @@ class Engines:
         args = self.args(function.params)
         named = dict(zip((n for n, _ in function.params), args, strict=True))
         outcome = self.reference.start(state, function, named)
-        self.starts(function, args, outcome)
+        self.starts(state, function, args, outcome)
         return outcome.state if isinstance(outcome, Done) else None
 
     def _assumed(self, p: ir.Property, state: Any) -> bool:
@@ -81,18 +103,22 @@ class Engines:
         except NoValue:
             return False
 
-    def starts(self, function: ir.Function, args: tuple[Any, ...], outcome: Any) -> None:
-        """The runtime's `@initial` does the same."""
-        made = self.running.cls(universe=self.running.universe)
+    def starts(
+        self, state: Any, function: ir.Function, args: tuple[Any, ...], outcome: Any
+    ) -> None:
+        """The runtime's `@initial` does the same, and Python's."""
+        what, mine = f"start {function.name}{args}", _kind_of(outcome)
+        done = (mine, outcome.state, None) if mine == "done" else (mine, None, None)
+        self.python(what, done, self.twin.start(state, function, args), t.NOTHING)
+        made = self.running.cls(universe=self.running.universe, clock=SimulatedClock())
         try:
             getattr(made, function.name)(*args)
             kind = "done"
         except Exception as error:  # Whatever it is, it is named in the difference.
             kind = _kind(error)
-        mine = _kind_of(outcome)
-        after = self.running.without_ghosts(outcome.state) if mine == "done" else None
+        after = self.running.without_ghosts(done[1])
         theirs = self.running.state(made) if kind == "done" else None
-        self.judge(f"start {function.name}{args}", (mine, after), (kind, theirs), "runtime")
+        self.judge(what, (mine, after), (kind, theirs), "runtime")
 
     def args(self, params: tuple[tuple[str, t.Type], ...]) -> tuple[Any, ...]:
         """Arguments in their bounds."""
@@ -126,7 +152,7 @@ class Engines:
         """Compare everything; the differences."""
         for state in self.states():
             self.hits.add("total", "states")
-            self.properties(state)
+            properties(self, state)
             for row in self.machine.transitions:
                 for _ in range(1 if not row.function.params else 2):
                     self.transition(state, row, self.args(row.function.params))
@@ -152,16 +178,25 @@ class Engines:
         if mine[0] == "done":
             whole = typed_state(mine[1], self.machine, self.parts)
             self.judge(what, (True, True), (whole, typed(mine[2], row.function.output)), "classes")
-        self.python(what, mine, self.twin.step(state, row.name, args), row)
-        if row.name != row.event or self.simple(self.machine.event(row.event)):
+        output = row.function.output
+        self.python(what, mine, self.twin.step(state, row.name, args), output)
+        if is_tick(row):
+            self.tick(what, state, mine)
+        elif row.name != row.event or self.simple(self.machine.event(row.event)):
             self.runtime(what, state, (row.name, args, row.function), mine)
+
+    def tick(self, what: str, state: Any, mine: Outcome) -> None:
+        """Time passes at run time. There nothing keeps it back, be it ever so urgent."""
+        if mine[0] == "done":
+            later = self.running.later(self.running.instance(state))
+            self.judge(what, self.running.without_ghosts(mine[1]), later, "runtime")
 
     def simple(self, event: ir.Event) -> bool:
         """Whether the event is its one transition."""
         others = [row for row in self.machine.ignores if row.event == event.name]
         return len(self.machine.serving(event.name)) == 1 and not others
 
-    def python(self, what: str, mine: Outcome, theirs: Outcome, row: ir.Transition) -> None:
+    def python(self, what: str, mine: Outcome, theirs: Outcome, output: t.Type) -> None:
         """Python's own outcome, but for what the language says otherwise."""
         kinds = {mine[0], theirs[0]}
         if mine[0] != theirs[0]:
@@ -179,7 +214,7 @@ class Engines:
                 return
         same = theirs[0] != "done" or (
             typed_state(theirs[1], self.machine, self.parts)
-            and typed(theirs[2], row.function.output)
+            and typed(theirs[2], output)
         )
         self.judge(what, (*mine, True), (theirs[0], theirs[1], theirs[2], same), "Python")
 
@@ -225,6 +260,7 @@ class Engines:
             v.name
             for v in self.machine.variables
             if not v.ghost and isinstance(v.type, t.Set | t.Seq | t.Map | t.Bag)
+            if t.part_of(v.type) is None
         ]
 
     # Events.
@@ -257,27 +293,6 @@ class Engines:
             return "undefined", None, None
         return "refused", None, None
 
-    # Properties.
-
-    def properties(self, state: Any) -> None:
-        """Their values in a state, by the reference, Python and the runtime."""
-        entry = self.running.instance(state)
-        for p in self.machine.properties:
-            if p.kind not in OF_A_STATE:
-                continue
-            args = self.args(p.function.params)
-            named = dict(zip((n for n, _ in p.function.params), args, strict=True))
-            try:
-                mine: Any = self.reference.call_named(p.function, state, named)
-            except NoValue:
-                mine = "undefined"
-            what = f"{p.name}{args} in {self.shown(state)}"
-            theirs = self.twin.holds(p.name, state, *args)
-            if not (mine == "undefined" and theirs != mine and self.strict):
-                self.judge(what, mine, theirs, "Python")
-            if not self.ghosts:
-                self.judge(what, mine, _asked(entry, p.name, args), "runtime")
-
     def shown(self, state: Any) -> str:
         """A state for people."""
         names = [v.name for v in self.machine.variables] + [
@@ -289,13 +304,14 @@ class Engines:
 
     def loads(self) -> ir.Machine:
         """The machine after a trip through JSON: it, and values of its types, are as before."""
-        text = json.dumps(serial.to_json(self.machine))
+        machine = self.resolved.machine  # Its step `tick` is none of the declaration.
+        text = json.dumps(serial.to_json(machine))
         loaded = serial.from_json(json.loads(text))
-        self.judge("IR through JSON", self.machine, loaded, "JSON")
-        mine, theirs = serial.fingerprints(self.machine), serial.fingerprints(loaded)
+        self.judge("IR through JSON", machine, loaded, "JSON")
+        mine, theirs = serial.fingerprints(machine), serial.fingerprints(loaded)
         self.judge("fingerprints", mine, theirs, "JSON")
         for kind in {v.type: None for v in self.machine.variables}:
-            if t.contains(kind, t.Part) or t.contains(kind, t.Timer):
+            if any(t.contains(kind, each) for each in (t.Part, t.Timer, t.Clock)):
                 continue
             value = self.some.of(kind)
             if not t.contains(kind, t.Opaque):
@@ -327,15 +343,6 @@ def _kind_of(outcome: Any) -> str:
     if isinstance(outcome, Done):
         return "done"
     return "refused" if isinstance(outcome, Refusal) else str(outcome.name)
-
-
-def _asked(entry: Any, name: str, args: tuple[Any, ...]) -> Any:
-    """The runtime's value of a property."""
-    state = entry.__state__
-    try:
-        return state.__plan__.functions[name](state, *args)
-    except (LookupError, ArithmeticError, ValueError, TypeError, AttributeError):
-        return "undefined"
 
 
 def _order_shows(machine: ir.Machine) -> bool:

@@ -49,8 +49,15 @@ def examine(text: str, rng: Random, hits: Hits, folder: Path, solved: bool = Fal
         for problem in error.problems:
             hits.add("refusal", problem.number)
         return []
+    except ValueError as error:  # Python makes the part where its whole declares it.
+        assert "the assumption" in str(error), error
+        hits.add("kept aside", "no instance can be made")
+        return []
     finally:
         forget()
+    if engines.declared is None:
+        hits.add("kept aside", "no instance can be made")
+        return []
     hits.add("total", "machines")
     hits.machine(engines.machine)
     loaded = engines.loads()
@@ -80,7 +87,7 @@ def _more(engines: Engines, loaded: ir.Machine, rng: Random, folder: Path) -> li
     replaying = Replaying(engines.running, loaded, rng, hits)
     replaying.open(folder / "journal.jsonl")
     for state in states:
-        for name in ways(engines.machine):
+        for name in ways(engines.resolved.machine):
             replaying.take(state, name, engines.args(_params(engines, name)))
     return found + replaying.differences()
 

@@ -8,7 +8,7 @@ from random import Random
 
 from lawful.spec import types as t
 
-from .kinds import Kinds
+from .kinds import COLOR, NODE, Kinds, edges
 
 EDGES = (2**31, -(2**31), 2**53 + 1, 2**63 - 1, -(2**63), 2**64)
 
@@ -36,12 +36,33 @@ class Callee:
 
 
 @dataclass(frozen=True)
+class Family:
+    """A map of machines; what a member has is named from it on: `x1`, not `self.x1`."""
+
+    text: str
+    name: str  # Of the class of its members.
+    key: t.Type
+    total: bool
+    reads: tuple[Place, ...]
+    steps: tuple[Callee, ...]
+    asks: tuple[Callee, ...]
+    starts: tuple[Callee, ...]
+    fixed: tuple[Place, ...]
+    unset: bool  # Whether a new member must be started.
+
+    def named(self, member: str) -> tuple[Place, ...]:
+        """What can be read of a member that has a name."""
+        return tuple(replace(p, text=f"{member}.{p.text}") for p in self.reads)
+
+
+@dataclass(frozen=True)
 class Env:
     """What can be read at some point of a body; `sure`: only what always has a value."""
 
     places: tuple[Place, ...] = ()
     calls: tuple[Callee, ...] = ()
     cans: tuple[Callee, ...] = ()
+    families: tuple[Family, ...] = ()
     sure: bool = False
     own: tuple[Place, ...] = ()  # What may be changed: variables, and containers of this body.
     locals: tuple[Place, ...] = ()  # Immutable locals that may be assigned again.
@@ -54,12 +75,13 @@ class Env:
         """Without what begins with these texts, and without calls, which may read anything."""
         gone = tuple(texts)
         kept = tuple(p for p in self.places if not p.text.startswith(gone))
-        return replace(self, places=kept, calls=(), cans=())
+        families = tuple(f for f in self.families if not f.text.startswith(gone))
+        return replace(self, places=kept, calls=(), cans=(), families=families)
 
 
 def same(a: t.Type, b: t.Type) -> bool:
     """Whether a value of one type is one of the other, bounds of integers aside."""
-    return t.fits(a, b) and t.fits(b, a)
+    return a is b or (t.fits(a, b) and t.fits(b, a))
 
 
 def mutable(kind: t.Type) -> bool:
@@ -118,6 +140,8 @@ class Writer:
         match kind:
             case t.Bool():
                 return rng.choice(("True", "False"))
+            case t.Serial():
+                return self.serial(kind, env)
             case t.Int(low=low, high=high):
                 if env is not None and self.chance(0.02):
                     return f"({rng.choice(EDGES)})"
@@ -136,6 +160,16 @@ class Writer:
                 return "0.0"
             case _:
                 return self._collection(kind, env)
+
+    def serial(self, kind: t.Serial, env: Env | None) -> str:
+        """A serial number: in a body from another one, for Python would not wrap a constant."""
+        number = self.rng.choice(edges(kind))
+        if env is None:
+            return str(number)
+        known = [p.text for p in env.places if p.kind == kind]
+        if not known:
+            raise Dead
+        return f"({self.rng.choice(known)} {self.rng.choice('+-')} {number})"
 
     def _writable(self, options: Sequence[t.Type], env: Env | None) -> list[t.Type]:
         """The alternatives that can be written; None where nothing else can."""
@@ -221,17 +255,20 @@ class Writer:
             (f"range({self.rng.randint(0, 3)})", t.INT, True),
             (f"range(max(-3, {self.expr(t.INT, env, 0)}), {self.rng.randint(-1, 3)})", t.INT, True),
             (f"range({self.rng.randint(0, 3)}, -2, {self.rng.choice((-1, -2))})", t.INT, True),
-            ("Color", t.Enum("Color", ("RED", "BLUE")), True),
-            ("Node", t.Sort("Node"), False),
+            ("Color", COLOR, True),
+            ("Node", NODE, False),
+            ("subsets(Node)", t.Set(NODE, False), False),
         ]
         for p in env.places:
             item = t.element(p.kind)
             if item is None or isinstance(p.kind, t.Tuple | t.Timer | t.Part):
                 continue
-            if isinstance(item, t.Timer | t.Part) or (not p.text.isidentifier() and self.chance(0)):
+            if isinstance(item, t.Timer | t.Part):
                 continue
             in_order = t.ordered(p.kind)
             rows += [(p.text, item, in_order)] * 3
+            if isinstance(p.kind, t.Set):
+                rows.append((f"subsets({p.text})", t.Set(item, False), False))
             rows += self._views(p, item, in_order)
         rows = [row for row in rows if ordered is None or row[2] == ordered]
         return self.rng.choice(rows)
@@ -241,7 +278,7 @@ class Writer:
         if isinstance(p.kind, t.Map):
             value = p.kind.value
             rows.append((f"{p.text}.keys()", item, False))
-            if not isinstance(value, t.Timer):
+            if not isinstance(value, t.Timer | t.Part):
                 rows.append((f"{p.text}.values()", value, False))
                 rows.append((f"{p.text}.items()", t.Tuple((item, value)), False))
         if in_order:
@@ -254,6 +291,8 @@ class Writer:
 
     def clause(self, env: Env, depth: int, ordered: bool | None = None) -> tuple[str, Env, bool]:
         """`for x in xs if c`, what can be read behind it, and whether it is ordered."""
+        if env.families and not ordered and self.chance(0.3):
+            return self.members(env, depth)
         text, item, in_order = self.source(env, depth, ordered)
         names, bound = self.unpacked(item)
         inner = env.plus(*bound)
@@ -261,6 +300,19 @@ class Writer:
         if self.chance(0.4):
             condition = f" if {self.expr(t.BOOL, inner, depth)}"
         return f"for {names} in {text}{condition}", inner, in_order
+
+    def members(self, env: Env, depth: int) -> tuple[str, Env, bool]:
+        """The same, through the members of a family."""
+        f = self.rng.choice(env.families)
+        key, member = self.name(), self.name()
+        if self.chance(0.5):
+            text, bound = f"{member} in {f.text}.values()", f.named(member)
+        else:
+            text, bound = f"{key}, {member} in {f.text}.items()", f.named(member)
+            bound = (Place(key, f.key), *bound)
+        inner = env.plus(*bound)
+        condition = f" if {self.expr(t.BOOL, inner, depth)}" if self.chance(0.4) else ""
+        return f"for {text}{condition}", inner, False
 
     def unpacked(self, item: t.Type) -> tuple[str, list[Place]]:
         """The names of a loop, and what they are."""

@@ -104,7 +104,8 @@ def _map_comp(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
     text, inner, in_order = w.clause(env, depth, ordered)
     if in_order:
         return f"{{{w.element(kind.key, inner, depth)}: {w.expr(kind.value, inner, depth)} {text}}}"
-    names = [p for p in inner.places[len(env.places):] if same(p.kind, kind.key)]
+    bound = [p for p in inner.places[len(env.places):] if p.text.isidentifier()]
+    names = [p for p in bound if same(p.kind, kind.key)]
     if not names or (".values()" in text or (".items()" in text and len(inner.places) < 2)):
         return None
     return f"{{{names[0].text}: {w.expr(kind.value, inner, depth)} {text}}}"
@@ -134,7 +135,7 @@ def _bag_of(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
         item = t.element(p.kind)
         if item is None or not same(item, kind.item) or isinstance(p.kind, t.Tuple):
             continue
-        if isinstance(p.kind, t.Map) and not isinstance(p.kind.value, t.Int):
+        if isinstance(p.kind, t.Map) and not same(p.kind.value, t.INT):
             continue
         rows.append(f"Counter({p.text})")
         rows += [f"{p.text}.copy()"] * isinstance(p.kind, t.Bag)

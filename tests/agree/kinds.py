@@ -13,17 +13,21 @@ COLOR = t.Enum("Color", ("RED", "BLUE"))
 NODE = t.Sort("Node")
 STEP = t.Sort("Step", ordered=True)
 BLOB = t.Opaque("Blob")
+TURN = t.serial(3)
+WIDE = t.serial(16)
 LOW = t.Int(-2, 1)
 FEW = t.Int(0, 2)
 OVER = t.Int(-1, None)
 PING = t.Record("Ping", (("a", t.INT), ("b", t.BOOL)))
 PONG = t.Record("Pong", (("n", NODE), ("a", t.INT)))
+STAMP = t.Record("Stamp", (("at", TURN), ("wide", WIDE)))
 SIZES = {"Node": 2, "Step": 2, "Blob": 2}
 BLOBS = (b"p", b"q")
 SCALARS: tuple[t.Type, ...] = (
-    t.BOOL, t.INT, t.NAT, LOW, FEW, OVER, MODE, COLOR, NODE, STEP, BLOB,
+    t.BOOL, t.INT, t.NAT, LOW, FEW, OVER, MODE, COLOR, NODE, STEP, BLOB, TURN,
 )
 KEYS: tuple[t.Type, ...] = (t.BOOL, COLOR, MODE, NODE, STEP, FEW, LOW)  # Small and finite.
+GIVEN = 3  # Records that every module has.
 RANGE = range(-2, 3)  # The integers of the scope.
 
 # What a module of the generator begins with; further records are its own.
@@ -46,6 +50,8 @@ Blob = Annotated[bytes, Opaque("Blob")]
 Low = Annotated[int, Interval(ge=-2, le=1)]
 Few = Annotated[int, Interval(ge=0, lt=3)]
 Over = Annotated[int, Gt(-2)]
+Turn = Annotated[int, Serial(bits=3)]
+Wide = Annotated[int, Serial(bits=16)]
 
 class Ping(Record):
     a: int
@@ -54,8 +60,14 @@ class Ping(Record):
 class Pong(Record):
     n: Node
     a: int = 1
+
+class Stamp(Record):
+    at: Turn
+    wide: Wide = 65535
 '''
-ALIASES: dict[t.Type, str] = {LOW: "Low", FEW: "Few", OVER: "Over", BLOB: "Blob"}
+ALIASES: dict[t.Type, str] = {
+    LOW: "Low", FEW: "Few", OVER: "Over", BLOB: "Blob", TURN: "Turn", WIDE: "Wide",
+}
 
 # The constructors that a nesting is counted by.
 OUTER = (
@@ -63,7 +75,7 @@ OUTER = (
     "Mapping", "Counter",
 )
 INNER = (
-    "bool", "int", "Nat", "Interval", "Enum", "Sort", "OrderedSort", "Opaque", "Record",
+    "bool", "int", "Nat", "Interval", "Serial", "Enum", "Sort", "OrderedSort", "Opaque", "Record",
     "Optional", "Union", "Tuple", "tuple", "frozenset", "Mapping",
 )
 MUTABLE = ("list", "set", "dict", "total", "Counter")
@@ -82,6 +94,8 @@ NESTINGS: tuple[tuple[str, str], ...] = (
 def constructor(kind: t.Type) -> str:
     """The name by which a type is counted."""
     match kind:
+        case t.Serial():
+            return "Serial"
         case t.Int(low=None, high=None):
             return "int"
         case t.Int(name="Nat", high=None):
@@ -137,7 +151,8 @@ class Kinds:
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng
-        self.records: list[t.Record] = [PING, PONG]
+        self.records: list[t.Record] = [PING, PONG, STAMP]
+        self.parents: dict[str, str] = {}  # Of records that inherit.
 
     def some(self, depth: int = 2, mutable: bool = False) -> t.Type:
         """Any type that is immutable, or one that may stand in a variable of its own."""
@@ -153,6 +168,7 @@ class Kinds:
         """A type with that constructor."""
         plain: dict[str, tuple[t.Type, ...]] = {
             "bool": (t.BOOL,), "int": (t.INT,), "Nat": (t.NAT,), "Interval": (LOW, FEW, OVER),
+            "Serial": (TURN, WIDE),
             "Enum": (COLOR, MODE), "Sort": (NODE,), "OrderedSort": (STEP,), "Opaque": (BLOB,),
             "Record": tuple(self.records), "Timer": (t.Timer(),),
         }
@@ -166,14 +182,15 @@ class Kinds:
         match outer:
             case "Record":
                 fields = [("f", inner), ("g", rng.choice((t.INT, t.BOOL, COLOR)))]
-                record = t.Record(f"R{len(self.records)}", tuple(fields))
-                self.records.append(record)
-                return record
+                return self._recorded(tuple(fields))
             case "Optional":
                 return t.union((inner, t.NOTHING))
             case "Union":
                 first = inner if isinstance(inner, t.Record) else rng.choice(self.records)
-                rest = [r for r in self.records if r != first]
+                kin = set(self.family(first))
+                rest = [r for r in self.records if r != first and kin & set(self.family(r))]
+                if not rest or rng.random() < 0.5:
+                    rest = [r for r in self.records if r != first]
                 extra = (t.NOTHING,) if rng.random() < 0.5 else ()
                 return t.union((first, rng.choice(rest), *extra))
             case "Tuple":
@@ -194,6 +211,37 @@ class Kinds:
                 return t.Map(key, value, mutable=outer == "total", total=True)
             case _:
                 return t.Bag(inner, most=rng.choice((None, 3)))
+
+
+    def _recorded(self, fields: tuple[tuple[str, t.Type], ...]) -> t.Record:
+        """A record with these fields, which may come after those of one that it inherits from."""
+        parents = [r for r in self.records[GIVEN:] if len(r.fields) < 4]
+        name = f"R{len(self.records)}"
+        if parents and self.rng.random() < 0.3:
+            parent = self.rng.choice(parents)
+            self.parents[name] = parent.name
+            at = len(parent.fields)
+            fields = (*parent.fields, *((f"{field}{at}", of) for field, of in fields))
+        record = t.Record(name, fields)
+        self.records.append(record)
+        return record
+
+    def family(self, record: t.Record) -> tuple[str, ...]:
+        """The names of a record and of all that it inherits from."""
+        names = [record.name]
+        while names[-1] in self.parents:
+            names.append(self.parents[names[-1]])
+        return tuple(names)
+
+    def narrowed(self, kind: t.Type, name: str) -> t.Type:
+        """What a value of a type can be where it is an instance of that record."""
+        found = [o for o in t.options(kind) if isinstance(o, t.Record)]
+        return t.union(tuple(o for o in found if name in self.family(o)))
+
+    def own(self, record: t.Record) -> tuple[tuple[str, t.Type], ...]:
+        """The fields of a record that its ancestor has not."""
+        above = [r for r in self.records if r.name == self.parents.get(record.name)]
+        return record.fields[len(above[0].fields) if above else 0 :]
 
 
 def annotation(kind: t.Type) -> str:
@@ -226,6 +274,12 @@ def widened(kind: t.Type) -> t.Type:
     return t.INT if isinstance(kind, t.Int) else kind
 
 
+def edges(kind: t.Serial) -> tuple[int, ...]:
+    """The first serial numbers, those half round, and the last."""
+    half = kind.modulus // 2
+    return 0, 1, 2, half - 1, half, half + 1, kind.modulus - 1
+
+
 class Some:
     """Draws values of a type, in its bounds, small; the first ones are the least."""
 
@@ -233,12 +287,22 @@ class Some:
         self.rng = rng
         self.world = world
 
+    def few(self) -> int:
+        """How many members a family has."""
+        return self.rng.randint(0, 2)
+
     def of(self, kind: t.Type) -> Any:
         """One value, immutable."""
         rng = self.rng
         match kind:
+            case t.Timer(ticks=True):
+                return rng.choice((None, None, 0, 1, 2))
             case t.Bool() | t.Timer():
                 return rng.random() < 0.5
+            case t.Clock():
+                return rng.randint(0, 3)
+            case t.Serial():
+                return rng.choice(edges(kind))
             case t.Int(low=low, high=high):
                 return rng.randint(-2 if low is None else low, 3 if high is None else high)
             case t.Float():

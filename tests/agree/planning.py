@@ -13,6 +13,7 @@ from lawful.spec import types as t
 from lawful.spec.errors import DeclarationError
 from lawful.spec.lower import lower
 from lawful.spec.resolve import Resolved
+from lawful.spec.ticks import clock_of
 
 from .hits import Hits
 from .kinds import RANGE, SIZES
@@ -24,6 +25,8 @@ def space(resolved: Resolved) -> Space | None:
     """The machine within a small scope; None where the generator cannot say one."""
     m = resolved.machine
     bounds: dict[str, object] = {"Nat": range(0, 3), "int": RANGE}
+    if clock_of(m) is not None:
+        bounds["clock"] = 3
     bounds.update({k.name: SIZES[k.name] for k in m.types if isinstance(k, t.Sort | t.Opaque)})
     for owner in (m, *m.parts):
         for v in owner.variables:
@@ -42,9 +45,11 @@ def space(resolved: Resolved) -> Space | None:
 
 
 def lengths(kind: t.Type, name: str) -> dict[str, int]:
-    """Bounds for the sequences in a type."""
+    """Bounds for the sequences and serial numbers in a type."""
     found: dict[str, int] = {}
     match kind:
+        case t.Serial(bits=bits):
+            return {name: bits}
         case t.Seq(item=item, most=most) | t.Bag(item=item, most=most):
             found |= lengths(item, f"{name}.item") | ({name: 1} if most is None else {})
         case t.Record(name=record, fields=fields):

@@ -15,6 +15,7 @@ from lawful.runtime.views import native
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.resolve import Resolved
+from lawful.spec.ticks import clock_of, passed
 from lawful.spec.values import FrozenBag, FrozenMap
 
 from .kinds import SIZES
@@ -24,13 +25,20 @@ Outcome = tuple[str, Any, Any]  # What happened, the state after, the output.
 
 
 class Running:
-    """Instances of one machine; their armed timers are all due."""
+    """Instances of one machine; without a clock their armed timers are all due.
 
-    def __init__(self, cls: Any, resolved: Resolved) -> None:
+    With one, states are those of `machine`, whose timers count: an instance has its time at 0,
+    its clock began so many ticks before, and its timers are due so many ticks later.
+    """
+
+    def __init__(self, cls: Any, resolved: Resolved, machine: ir.Machine) -> None:
         self.cls = cls
         self.resolved = resolved
-        self.machines = {m.name: m for m in (resolved.machine, *resolved.machine.parts)}
-        self.classes: dict[str, Any] = {resolved.machine.name: cls, **resolved.parts}
+        self.machine = machine
+        self.machines = {m.name: m for m in (machine, *machine.parts)}
+        self.classes: dict[str, Any] = {machine.name: cls, **resolved.parts}
+        clock = clock_of(machine)
+        self.tick = clock.type.tick if clock and isinstance(clock.type, t.Clock) else 0.0
         self.universe = {
             sort: [f"{name}{i + 1}" for i in range(SIZES[name])]
             for name, sort in resolved.world.sorts.items()
@@ -39,8 +47,13 @@ class Running:
     def instance(self, state: tuple[Any, ...]) -> Any:
         """An instance in that state."""
         made = bare(self.cls, self.universe, SimulatedClock())
-        persist.fill(made, self._kept(self.resolved.machine.name, state), 0.0)
+        persist.fill(made, self._kept(self.machine.name, state), 0.0)
         return made
+
+    def later(self, instance: Any) -> tuple[Any, ...]:
+        """The state of an instance after one tick of its clock."""
+        instance.__state__.__time__.clock.advance(self.tick)
+        return self.state(instance)
 
     def _kept(self, name: str, state: tuple[Any, ...]) -> persist.Kept:
         m = self.machines[name]
@@ -52,12 +65,16 @@ class Running:
 
     def _inside(self, value: Any, kind: t.Type) -> Any:
         match kind:
+            case t.Timer(ticks=True):
+                return None if value is None else value * self.tick
             case t.Timer():
                 return -1.0 if value else None
+            case t.Clock():
+                return value * self.tick
             case t.Part(machine=name):
                 return self._kept(name, value)
-            case t.Map(value=t.Timer()):
-                return {k: -1.0 if v else None for k, v in value.items()}
+            case t.Map(value=t.Timer() | t.Part() as of):
+                return {k: self._inside(v, of) for k, v in value.items()}
             case _:
                 return native(value, kind)
 
@@ -66,21 +83,30 @@ class Running:
         inside = instance.__state__
         m = self.machines[type(instance).__name__]
         rows = [
-            None if v.ghost else self._outside(getattr(inside, v.name, None), v.type)
+            None if v.ghost else self._outside(getattr(inside, v.name, None), v.type, inside)
             for v in m.variables
         ]
         return PartState([*rows, *(getattr(inside, p.name) for p in m.parameters)])
 
-    def _outside(self, value: Any, kind: t.Type) -> Any:
+    def _outside(self, value: Any, kind: t.Type, inside: Any) -> Any:
         match kind:
+            case t.Timer(ticks=True):
+                return None if value is None else self._left(value, inside.__time__.ticks)
             case t.Timer():
                 return value is not None
+            case t.Clock():
+                return value.now
             case t.Part():
                 return self.state(value)
-            case t.Map(value=t.Timer()):
-                return FrozenMap({k: v is not None for k, v in value.items()})
+            case t.Map(value=t.Timer() | t.Part() as of):
+                return FrozenMap({k: self._outside(v, of, inside) for k, v in value.items()})
             case _:
                 return frozen(value, kind)
+
+    def _left(self, due: float, ticks: Any) -> int:
+        """In how many ticks a deadline is."""
+        now: int = ticks.now
+        return max(0, passed(due - ticks.begun, self.tick) - now)
 
     def take(self, instance: Any, name: str, args: tuple[Any, ...]) -> Outcome:
         """What an event does to an instance."""
@@ -100,12 +126,18 @@ class Running:
         """A state of the reference, as an instance has it."""
         if state is None:
             return None
-        m = self.machines[name or self.resolved.machine.name]
+        m = self.machines[name or self.machine.name]
         rows: list[Any] = []
         for v, value in zip(m.variables, state, strict=False):
-            inner = v.type.machine if isinstance(v.type, t.Part) else ""
-            mine = self.without_ghosts(value, inner) if inner else value
-            rows.append(None if v.ghost else mine)
+            match v.type:
+                case t.Part(machine=inner):
+                    rows.append(self.without_ghosts(value, inner))
+                case t.Map(value=t.Part(machine=inner)):
+                    rows.append(FrozenMap(
+                        {k: self.without_ghosts(each, inner) for k, each in value.items()}
+                    ))
+                case _:
+                    rows.append(None if v.ghost else value)
         return PartState([*rows, *state[len(m.variables) :]])
 
 
@@ -163,6 +195,8 @@ def forced(view: Any) -> None:
 def typed(value: Any, kind: t.Type) -> bool:
     """Whether a value, and all in it, is of exactly the class that the type says."""
     match kind:
+        case t.Timer(ticks=True):
+            return value is None or type(value) is int
         case t.Bool() | t.Timer():
             return value is True or value is False
         case t.Int():
@@ -200,8 +234,11 @@ def typed_state(state: tuple[Any, ...], machine: ir.Machine, parts: Mapping[str,
                 ghosts: bool = True) -> bool:
     """The same of a whole state."""
     for v, value in zip(machine.variables, state, strict=False):
-        if isinstance(v.type, t.Part):
-            if not typed_state(value, parts[v.type.machine], parts, ghosts):
+        part = t.part_of(v.type)
+        if part is not None:
+            members = value.values() if isinstance(v.type, t.Map) else (value,)
+            inner = parts[part.machine]
+            if not all(typed_state(each, inner, parts, ghosts) for each in members):
                 return False
         elif (ghosts or not v.ghost) and not typed(value, v.type):
             return False

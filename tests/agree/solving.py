@@ -11,6 +11,7 @@ from lawful.checks.symbols import Missing
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.resolve import resolve
+from lawful.spec.ticks import is_tick
 from lawful.spec.values import FrozenBag, FrozenMap, Token
 from tests.checks.both import Both, Untold
 
@@ -27,6 +28,7 @@ class Solving(Both):
         super().__init__(cls, {**_lengths(resolve(cls).machine), **SIZES}, seconds=5.0)
         self.hits = hits
         self.refused: set[str] = set()
+        self.left = 0  # How many ticks until armed timers are due.
 
     def term(self, value: Any, kind: t.Type) -> Any:
         try:
@@ -45,6 +47,8 @@ class Solving(Both):
     ) -> str | None:
         """What differs, or None."""
         kinds = dict(row.function.params)
+        # To a proof an armed timer may be due at any tick, and nothing urgent keeps time back.
+        self.left = 2 if is_tick(row) else 0
         state = PartState(
             self.tokens(value, kind)
             for value, kind in zip(state, self.fields.values(), strict=True)
@@ -68,10 +72,12 @@ class Solving(Both):
         return None
 
     def tokens(self, value: Any, kind: t.Type) -> Any:
-        """The value with tokens for what is opaque."""
-        if not t.contains(kind, t.Opaque) and not t.contains(kind, t.Part):
+        """The value with tokens for what is opaque; its timers are due, or none is."""
+        if not any(t.contains(kind, each) for each in (t.Opaque, t.Part, t.Timer)):
             return value
         match kind:
+            case t.Timer(ticks=True):
+                return None if value is None else self.left
             case t.Opaque(name=name):
                 return Token(name, BLOBS.index(value))
             case t.Part(machine=name):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 from lawful.spec import types as t
 
 from . import exprs
-from .exprs import Env, Place, Way, Writer, same
+from .exprs import Callee, Env, Family, Place, Way, Writer, same
 from .kinds import STEP
 
 
@@ -64,7 +65,19 @@ def _item(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
                 rows.append(f"{p.text}[{w.expr(t.INT, env, min(depth, 1))}]")
             case _:
                 pass
+    if not env.sure:
+        rows += [
+            member(w, f, env, p).text for f in env.families for p in f.reads if same(p.kind, kind)
+        ]
     return w.rng.choice(rows) if rows else None
+
+
+M = TypeVar("M", Place, Callee)
+
+
+def member(w: Writer, f: Family, env: Env, of: M) -> M:
+    """What some member of a family has."""
+    return replace(of, text=f"{f.text}[{w.leaf(f.key, env)}].{of.text}")
 
 
 def _get(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
@@ -91,8 +104,13 @@ def _next(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
 
 
 def _call(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
+    if env.sure:
+        return None
     rows = [c for c in env.calls if same(c.output, kind)]
-    if not rows or env.sure:
+    rows += [
+        member(w, f, env, c) for f in env.families for c in f.asks if same(c.output, kind)
+    ]
+    if not rows:
         return None
     c = w.rng.choice(rows)
     return f"{c.text}({', '.join(w.expr(p, env, depth) for p in c.params)})"
@@ -129,11 +147,15 @@ def _steps_compared(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None
 
 
 def _equal(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
-    rows = [p for p in env.places if not isinstance(p.kind, t.Timer | t.Part)]
+    rows = [p for p in env.places if not isinstance(p.kind, t.Timer | t.Part | t.Float)]
+    rows = [p for p in rows if not t.contains(p.kind, t.Part) and not t.contains(p.kind, t.Timer)]
     if not rows:
         return None
     p = w.rng.choice(rows)
-    return f"({p.text} {w.rng.choice(('==', '!='))} {w.read(p.kind, env, depth)})"
+    op = w.rng.choice(("==", "!="))
+    if isinstance(p.kind, t.Serial) and w.chance(0.5):
+        return f"({p.text} {op} {w.literal(p.kind)})"
+    return f"({p.text} {op} {w.read(p.kind, env, depth)})"
 
 
 def _membership(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
@@ -148,7 +170,7 @@ def _membership(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
     if view:
         assert isinstance(p.kind, t.Map)
         item = p.kind.value
-        if not t.immutable(item) or isinstance(item, t.Timer):
+        if not t.immutable(item):
             return None
     return f"({w.expr(item, env, depth)} {w.rng.choice(('in', 'not in'))} {p.text}{view})"
 
@@ -173,13 +195,13 @@ def _is_a(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
     if not rows:
         return None
     p = w.rng.choice(rows)
-    names = [str(o) for o in t.options(p.kind) if isinstance(o, t.Record)]
+    records = [o for o in t.options(p.kind) if isinstance(o, t.Record)]
+    names = list({name: None for record in records for name in w.kinds.family(record)})
     if w.chance(0.3) and len(names) > 1:
         return f"isinstance({p.text}, ({names[0]}, {names[1]}))"
     name = w.rng.choice(names)
     if p.path and w.chance(0.4):
-        option = next(o for o in t.options(p.kind) if str(o) == name)
-        inner = env.without((p.text,)).plus(Place(p.text, option))
+        inner = env.without((p.text,)).plus(Place(p.text, w.kinds.narrowed(p.kind, name)))
         return f"(isinstance({p.text}, {name}) and {w.expr(t.BOOL, inner, depth)})"
     return f"isinstance({p.text}, {name})"
 
@@ -198,6 +220,12 @@ def _implies(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
 def _quantified(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
     text, inner, _ = w.clauses(env, depth)
     return f"{w.rng.choice(('all', 'any'))}({w.expr(t.BOOL, inner, depth)} {text})"
+
+
+def _before(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
+    """The order of serial numbers."""
+    p = _among(w, env, t.Serial)
+    return None if p is None else f"before({p.text}, {w.expr(p.kind, env, depth)})"
 
 
 def _all_of(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
@@ -234,13 +262,41 @@ def _armed(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
 
 
 def _can(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
-    if not env.cans or env.sure:
+    rows = [*env.cans, *(member(w, f, env, c) for f in env.families for c in f.steps)]
+    if not rows or env.sure:
         return None
-    c = w.rng.choice(env.cans)
+    c = w.rng.choice(rows)
     return f"can({', '.join([c.text, *(w.expr(p, env, depth) for p in c.params)])})"
 
 
+# Serial numbers.
+
+
+def _moved(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
+    a, n = w.expr(kind, env, depth), w.expr(t.INT, env, depth)
+    return w.rng.choice((f"({a} + {n})", f"({n} + {a})", f"({a} - {n})"))
+
+
+# Ordered sorts.
+
+
+def _neighbour(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
+    if kind != STEP:
+        return None
+    return f"{w.rng.choice(('successor', 'predecessor'))}({w.expr(kind, env, depth)})"
+
+
 # int.
+
+
+def _rank(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
+    return f"rank({w.expr(STEP, env, depth)})"
+
+
+def _distance(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
+    """From one serial number forward to another."""
+    p = _among(w, env, t.Serial)
+    return None if p is None else f"({p.text} - {w.expr(p.kind, env, depth)})"
 
 
 def _arithmetic(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
@@ -290,7 +346,7 @@ def _folded(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
     default = f", default={w.rng.randint(-1, 2)}" if word != "sum" and w.chance(0.5) else ""
     found = [
         p for p in env.places
-        if isinstance(p.kind, t.Set | t.Seq | t.Bag) and isinstance(p.kind.item, t.Int)
+        if isinstance(p.kind, t.Set | t.Seq | t.Bag) and same(p.kind.item, t.INT)
     ]
     if found and w.chance(0.4):
         return f"{word}({w.rng.choice(found).text}{default})"
@@ -344,13 +400,17 @@ def _tuple(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
 BOOLS: tuple[Way, ...] = (
     _compared, _compared, _steps_compared, _equal, _equal, _membership, _membership, _is_none,
     _is_a, _logic, _logic, _implies, _quantified, _all_of, _sets_compared, _to_bool, _armed, _can,
+    _before,
 )
 INTEGERS: tuple[Way, ...] = (
-    _arithmetic, _arithmetic, _divided, _of_one, _extreme, _measured, _measured, _folded,
+    _arithmetic, _arithmetic, _divided, _of_one, _extreme, _measured, _measured, _folded, _distance,
+    _rank,
 )
 exprs.WAYS.update({
     t.Bool: BOOLS,
     t.Int: INTEGERS,
+    t.Serial: (_moved, _moved),
+    t.Sort: (_neighbour,),
     t.Record: (_record, _record),
     t.Union: (_option, _option, _get_optional),
     t.Tuple: (_tuple, _tuple),

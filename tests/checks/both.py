@@ -18,6 +18,7 @@ from lawful.spec import bounds, ir
 from lawful.spec import types as t
 from lawful.spec.errors import NOWHERE
 from lawful.spec.resolve import resolve
+from lawful.spec.ticks import with_ticks
 from lawful.spec.values import encode, encoded_map
 
 KINDS = ("done", "refused", "undefined", "asserts", "bounds", "ambiguous", "beyond", "excess")
@@ -39,7 +40,9 @@ def to_json(value: Any, kind: t.Type, machine: ir.Machine) -> Any:
             part = machine_of(machine, name)
             pairs = zip(fields_of(part), value, strict=True)
             return {field: to_json(v, of, machine) for (field, of), v in pairs}
-        case t.Map(key=key, value=t.Part() as of):
+        case t.Timer(ticks=True):
+            return value is not None  # To a proof an armed timer may be due at any tick.
+        case t.Map(key=key, value=t.Part() | t.Timer(ticks=True) as of):
             return encoded_map(((k, to_json(v, of, machine)) for k, v in value.items()), key)
         case _:
             return encode(value, kind)
@@ -65,7 +68,7 @@ class Both:
         self.resolved = resolve(cls)
         self.seconds = seconds
         self.step: Symbolic | None = None  # That was compared last.
-        self.machine = self.resolved.machine
+        self.machine = with_ticks(self.resolved.machine)
         self.reference = Reference(self.machine, self.resolved.world)
         self.reference.domains = bounds.Values(self.resolved.world, sizes).of
         self.encoding = Encoding(self.machine, Options(sizes))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import copy
 import decimal
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -93,8 +92,26 @@ def _timed(twin: Any, kinds: Any, machine: str) -> Iterator[tuple[Any, t.Type]]:
                 pass
 
 
+def copied(value: Any, _memo: object = None) -> Any:
+    """A twin, or a value in one, that shares nothing with it that can change."""
+    kind: Any = value.__class__
+    if kind is list:
+        return [copied(each) for each in value]
+    if kind is dict:
+        return {key: copied(each) for key, each in value.items()}
+    if kind is Counted:
+        return Counted(value)
+    if kind is set:
+        return set(value)
+    if kind.__dict__.get("__deepcopy__") is not copied and not isinstance(value, Armed | Clock):
+        return value  # What cannot change.
+    twin = kind.__new__(kind)
+    twin.__dict__.update({name: copied(each) for name, each in vars(value).items()})
+    return twin
+
+
 def _can(method: Any, /, *args: Any) -> bool:
-    trial = copy.deepcopy(method.__self__)
+    trial = copied(method.__self__)
     try:
         getattr(trial, method.__name__)(*args)
     except Stop:
