@@ -24,7 +24,8 @@ def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:
                 each.append(logic.at_most(_length(encoding, value), logic.number(kind.most)))
             return logic.all(each)
         case Made(fields=fields):
-            kinds = [of for _, of in encoding.variants(kind)[0][1]]
+            whole = encoding.product(kind, len(fields))
+            kinds = [of for _, of in encoding.variants(whole)[0][1]]
             pairs = zip(fields, kinds, strict=True)
             return encoding.logic.all(inside(encoding, v, k) for v, k in pairs)
         case Missing() | Whole():

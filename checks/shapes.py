@@ -161,6 +161,16 @@ class Shapes:
             raise NotEncodable(f"a value of type {type}, of up to {found} items")
         return found
 
+    def product(self, type: t.Type, count: int) -> t.Type:
+        """The record or tuple with so many fields that a value of the type is."""
+        if not isinstance(type, t.Union):
+            return type
+        rows = [o for o in type.options if isinstance(o, t.Record | t.Tuple)]
+        found = [o for o in rows if len(self.variants(o)[0][1]) == count]
+        if len(found) != 1:
+            raise NotEncodable(f"a value of type {type}, whose parts are no values")
+        return found[0]
+
     def element(self, type: t.Type, name: str) -> Term:
         """The member of an enum or element of a sort, by its name; raises NotEncodable."""
         if isinstance(type, t.Sort) and type.name not in self.options.sizes:

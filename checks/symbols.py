@@ -194,10 +194,14 @@ class Trail:
             case Many(rows=rows):
                 return self._collected(rows, value, type, node)
             case Made(fields=fields):
-                data = self.encoding.data(type)
-                kinds = [of for _, of in self.encoding.variants(type)[0][1]]
+                whole = self.encoding.product(type, len(fields))
+                kinds = [of for _, of in self.encoding.variants(whole)[0][1]]
                 pairs = zip(fields, kinds, strict=True)
-                return self.logic.make(data, 0, [self.term(v, k, node) for v, k in pairs])
+                terms = [self.term(v, k, node) for v, k in pairs]
+                made = self.logic.make(self.encoding.data(whole), 0, terms)
+                if isinstance(type, t.Union):
+                    return self.encoding.inject(made, type, type.options.index(whole))
+                return made
             case Whole():
                 raise NotEncodable("a whole machine as a value", node.place)
             case Missing(why=why):

@@ -42,6 +42,7 @@ class Witness:
                 return self.term(value, kind)
 
     def _named_fields(self, values: Sequence[Value], kind: t.Type) -> Json:
+        kind = self.encoding.product(kind, len(values))
         out: dict[str, Json] = {"$": str(kind)}
         for (name, of), value in zip(self.encoding.variants(kind)[0][1], values, strict=True):
             out[name] = self.value(value, of)

@@ -133,13 +133,13 @@ class Method:
         match kind:
             case t.Int():
                 return outside(lambda: self.held(variable), kind)
-            case t.Seq(most=int() as most):
+            case t.Seq(most=int() as most) if not whole.limited(kind):
                 length = call(self.use(len), self.held(variable))
                 return compare(length, ast.Gt(), ast.Constant(most))
             case t.Bag(most=int()):
                 old = name(self.names.local(f"old_{variable}"))
                 return compare(self.held(variable), ast.IsNot(), old)
-            case t.Map() | t.Set() | t.Seq() | t.Bag():
+            case t.Map() | t.Set() | t.Seq() | t.Bag() if not whole.limited(kind):
                 return None
             case _:
                 old = name(self.names.local(f"old_{variable}"))

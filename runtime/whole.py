@@ -47,14 +47,23 @@ def judge_variable(state: State, name: str, old: Any, whole: State | None = None
 def _screened(kind: t.Type) -> bool:
     """Whether everything written into such a container was looked at when it was written."""
     match kind:
-        case t.Seq(item=item, most=most):
-            return most is None and (t.immutable(item) or _screened(item))
-        case t.Bag(most=most):
-            return most is None
-        case t.Map(value=value):
-            return t.immutable(value) or _screened(value)
+        case t.Seq(most=most) | t.Bag(most=most):
+            return most is None and not limited(kind)
         case _:
-            return isinstance(kind, t.Set)
+            return isinstance(kind, t.Map | t.Set) and not limited(kind)
+
+
+def limited(kind: t.Type) -> bool:
+    """Whether a list or bag inside, changed where it stands, has a greatest length of its own."""
+    match kind:
+        case t.Seq(item=inner, mutable=True) | t.Map(value=inner, mutable=True):
+            match inner:
+                case t.Seq(mutable=True, most=int()) | t.Bag(most=int()):
+                    return True
+                case _:
+                    return limited(inner)
+        case _:
+            return False
 
 
 def judge_all(state: State) -> None:

@@ -71,6 +71,8 @@ def option_of(kind: Sum, of: t.Type) -> int:
     for i, option in enumerate(kind.type.options):
         if type(option) is type(of) and (not isinstance(of, t.Record) or str(option) == str(of)):
             return i
+        if isinstance(of, t.Tuple) and isinstance(option, t.Seq):
+            return i
     raise Unsupported(f"{of} in {kind.type}")
 
 

@@ -137,6 +137,9 @@ def refused(text: str, hits: Hits) -> str | None:
     except (SyntaxError, NameError):
         hits.add("total", "mutations that are no Python")
     except Exception as error:
+        if "the assumption" in str(error):  # Python makes a part that cannot be made.
+            hits.add("total", "mutations that are no Python")
+            return None
         trace = error.__traceback__
         while trace is not None and trace.tb_next is not None:
             trace = trace.tb_next
