@@ -25,7 +25,7 @@ class Solving(Both):
     """One machine in Z3; what has no encoding is left out where it is a variable."""
 
     def __init__(self, cls: Any, hits: Hits) -> None:
-        super().__init__(cls, {**_lengths(resolve(cls).machine), **SIZES}, seconds=5.0)
+        super().__init__(cls, {**_lengths(resolve(cls).machine), **SIZES}, seconds=2.0)
         self.hits = hits
         self.refused: set[str] = set()
         self.left = 0  # How many ticks until armed timers are due.
@@ -63,6 +63,7 @@ class Solving(Both):
             self.hits.add("not encoded", error.construct.split(" of a ")[0][:40])
             return None
         except Untold:
+            self.refused.add(row.name)  # It would take as long again.
             self.hits.add("kept aside", "Z3 cannot tell")
             return None
         except AssertionError as error:
