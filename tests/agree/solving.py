@@ -11,7 +11,7 @@ from lawful.checks.symbols import Missing
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.resolve import resolve
-from lawful.spec.ticks import is_tick
+from lawful.spec.ticks import is_tick, with_ticks
 from lawful.spec.values import FrozenBag, FrozenMap, Token
 from tests.checks.both import Both, Untold
 
@@ -29,6 +29,9 @@ class Solving(Both):
         self.hits = hits
         self.refused: set[str] = set()
         self.left = 0  # How many ticks until armed timers are due.
+
+    def read(self, machine: ir.Machine) -> ir.Machine:
+        return with_ticks(machine)
 
     def term(self, value: Any, kind: t.Type) -> Any:
         try:

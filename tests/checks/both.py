@@ -18,7 +18,6 @@ from lawful.spec import bounds, ir
 from lawful.spec import types as t
 from lawful.spec.errors import NOWHERE
 from lawful.spec.resolve import resolve
-from lawful.spec.ticks import with_ticks
 from lawful.spec.values import encode, encoded_map
 
 KINDS = ("done", "refused", "undefined", "asserts", "bounds", "ambiguous", "beyond", "excess")
@@ -68,12 +67,16 @@ class Both:
         self.resolved = resolve(cls)
         self.seconds = seconds
         self.step: Symbolic | None = None  # That was compared last.
-        self.machine = with_ticks(self.resolved.machine)
+        self.machine = self.read(self.resolved.machine)
         self.reference = Reference(self.machine, self.resolved.world)
         self.reference.domains = bounds.Values(self.resolved.world, sizes).of
         self.encoding = Encoding(self.machine, Options(sizes))
         self.fields = dict(fields_of(self.machine))
         self.steps: dict[str, tuple[dict[str, Any], Symbolic]] = {}
+
+    def read(self, machine: ir.Machine) -> ir.Machine:
+        """The machine that is compared: the declaration's, without time's own step."""
+        return machine
 
     def term(self, value: Any, kind: t.Type) -> Any:
         return literal(self.encoding, to_json(value, kind, self.machine), kind)
