@@ -26,7 +26,7 @@ Engine = Literal["auto", "reference", "compiled"]
 __all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore"]
 # States that the reference engine explores while steps could be compiled. A limit on its seconds
 # would let the time of day choose between the shortest traces.
-SMALL = 8_000
+SMALL = 20_000
 
 
 class NoEngine(Exception):
