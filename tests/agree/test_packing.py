@@ -42,8 +42,8 @@ def machines() -> Iterator[Stepping]:
             space = planning.space(resolve(texts.machine(text, HEAD)))
             if space is not None:
                 yield packing.stepping(space)
-        except (DeclarationError, Unsupported):
-            continue
+        except (DeclarationError, Unsupported, ValueError):
+            continue  # A ValueError where a part's default breaks what it assumes.
         finally:
             forget()
 
