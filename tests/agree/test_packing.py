@@ -29,6 +29,7 @@ from .examine import HEAD, forget, seeded
 from .hits import wanted
 
 FOUND = Path(__file__).parent / "found"
+COMPILED = Path(__file__).parent / "compiled"  # The smallest of random machines, all operators.
 SHARDS = 16
 SEEDS = 3_000
 ENOUGH = 250  # Seeds among whose machines the smallest one is taken.
@@ -70,16 +71,38 @@ def _size(steps: Stepping) -> int:
     return len(steps.program.source)
 
 
-def test_there_are_machines_enough() -> None:
-    assert len(wanted()["operator"]) >= 60
+def steps_of(text: str) -> Stepping:
+    """The steps of a machine that the compiled engine does."""
+    space = planning.space(resolve(texts.machine(text, HEAD)))
+    assert space is not None
+    return packing.stepping(space)
+
+
+@pytest.mark.parametrize("path", sorted(COMPILED.glob("*.txt")), ids=lambda path: path.stem)
+def test_machine_code_does_what_plain_steps_do(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    same(steps_of(path.read_text(encoding="utf-8")))
+    forget()
+
+
+def test_the_compiled_machines_are_enough_and_have_every_operator() -> None:
+    found = [path.read_text(encoding="utf-8") for path in COMPILED.glob("*.txt")]
+    assert len(found) == len(set(found)) >= 60
+    met: set[str] = set()
+    for text in found:
+        met |= operators(steps_of(text))
+        forget()
+    assert met >= set(wanted()["operator"])
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_machine_code_does_the_same(
+def test_machine_code_does_the_same_on_machines_drawn_anew(
     shard: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A machine for each operator."""
+    """A machine for each operator, drawn anew."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     mine = wanted()["operator"][shard::SHARDS]
     found = smallest(mine)
