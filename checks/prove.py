@@ -22,7 +22,7 @@ from lawful.spec.ticks import with_ticks
 
 from .foreign import Term, number
 from .lengths import Lengths
-from .shapes import NotEncodable, Options, fields_of, inner_types
+from .shapes import NotEncodable, Options, fields_of
 from .solve import Answer, ask
 from .subject import BUILT_IN, START, Case, Fixed, Question, Subject, tried
 from .verdict import Verdict, worst
@@ -423,7 +423,7 @@ def _types(machine: ir.Machine) -> list[t.Type]:
         stack += [kind for _, kind in fields_of(m)]
         functions = [*(x.function for x in m.transitions), *m.initials]
         stack += [kind for f in functions for _, kind in f.params]
-    return inner_types(stack)
+    return list(dict.fromkeys(each for kind in stack for each in t.inside(kind)))
 
 
 __all__ = ["Fixed", "Obligation", "ProofResult", "PropertyProof", "covers", "prove"]

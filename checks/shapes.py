@@ -19,7 +19,7 @@ length has no bound has none; what needs one raises `NotEncodable`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -353,29 +353,6 @@ def fields_of(machine: Machine) -> list[tuple[str, t.Type]]:
     """A machine's variables and parameters: the fields of a part."""
     variables = [(v.name, v.type) for v in machine.variables]
     return variables + [(p.name, p.type) for p in machine.parameters]
-
-
-def inner_types(types: Iterable[t.Type]) -> list[t.Type]:
-    """The types and those inside them, each once; not into parts."""
-    found: dict[t.Type, None] = {}
-    stack = list(types)
-    while stack:
-        kind = stack.pop()
-        if kind in found:
-            continue
-        found[kind] = None
-        match kind:
-            case t.Record(fields=fields):
-                stack += [of for _, of in fields]
-            case t.Union(options=inner) | t.Tuple(items=inner):
-                stack += inner
-            case t.Map(key=key, value=value):
-                stack += [key, value]
-            case t.Set(item=item) | t.Seq(item=item) | t.Bag(item=item):
-                stack.append(item)
-            case _:
-                pass
-    return list(found)
 
 
 def _inner(machine: Machine) -> list[tuple[str, Machine]]:

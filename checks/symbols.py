@@ -18,7 +18,7 @@ from lawful.spec import types as t
 from .encode import Encoding
 from .foreign import Term, same
 from .lengths import erase
-from .shapes import LISTED, NotEncodable, inner_types
+from .shapes import LISTED, NotEncodable
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,4 +375,4 @@ class Trail:
 
 
 def _has_total(kind: t.Type) -> bool:
-    return any(isinstance(inner, t.Map) and inner.total for inner in inner_types([kind]))
+    return any(isinstance(inner, t.Map) and inner.total for inner in t.inside(kind))

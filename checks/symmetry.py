@@ -7,8 +7,9 @@ for all, so that traces stay real (C. N. Ip, D. L. Dill, "Better verification th
 1996).
 
 The canonical state of an orbit is exact. Elements are put in the order of all that the state holds
-of them, others of their kind unnamed; where that does not tell two apart, either exchanging them
-changes nothing, or all their orders are tried and the least result is taken.
+of them, others of their kind known only by what is held of those in turn; where that does not tell
+two apart, either exchanging them changes nothing, or each in turn is taken as the first, and the
+least result counts (B. McKay, "Practical graph isomorphism", 1981).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from math import factorial
+from math import factorial, prod
 from typing import Any
 
 from lawful.spec import ir
@@ -32,6 +33,8 @@ from .space import Args, Space
 from .verdict import PropertyResult, Verdict
 
 Renaming = Mapping[Any, Any]
+Names = Mapping[Any, str]
+Cells = list[list[Any]]
 
 
 class Symmetry:
@@ -69,7 +72,7 @@ class Symmetry:
     def _touches(self, kind: t.Type) -> bool:
         """Whether values of this type may hold an interchangeable element."""
         return any(
-            isinstance(each, t.Part) or _name(each) in self.groups for each in _inside(kind)
+            isinstance(each, t.Part) or _name(each) in self.groups for each in t.inside(kind)
         )
 
     def _renamed(self, value: Any, kind: t.Type, by: Renaming) -> Any:
@@ -115,32 +118,38 @@ class Symmetry:
 
     def canonical(self, state: State) -> tuple[State, int]:
         """The one state that stands for the orbit, and how many states the orbit has."""
-        size = 1
-        ways: list[list[tuple[Any, ...]]] = []
-        for elements in self.groups.values():
-            blocks = self._blocks(state, elements)
-            size *= factorial(len(elements))
-            options: list[list[tuple[Any, ...]]] = []
-            for block in blocks:
-                if self._exchangeable(state, block):
-                    size //= factorial(len(block))
-                    options.append([tuple(block)])
-                else:
-                    options.append(list(itertools.permutations(block)))
-            rows = itertools.product(*options)
-            ways.append([tuple(itertools.chain.from_iterable(row)) for row in rows])
-        found = [self._renamed_to(state, orders) for orders in itertools.product(*ways)]
-        if len(found) == 1:
-            return found[0], size
-        least = min(found, key=self._text)
-        # As many of the orders as give it are permutations that leave the state as it is.
-        return least, size // sum(each == least for each in found)
+        leaves = [(self._ordered(state, cells), cells) for cells in self._leaves(state, {})]
+        size = prod(factorial(len(elements)) for elements in self.groups.values())
+        if len(leaves) == 1:
+            same, (least, cells) = 1, leaves[0]
+        else:
+            keys = [([len(cell) for cell in cells], self._text(of)) for of, cells in leaves]
+            same, (least, cells) = keys.count(min(keys)), leaves[keys.index(min(keys))]
+        # What leaves the state as it is: as many leaves as are equal, in each of which only
+        # exchangeable elements can still change places.
+        return least, size // (same * prod(factorial(len(cell)) for cell in cells))
 
-    def _renamed_to(self, state: State, orders: Sequence[tuple[Any, ...]]) -> State:
-        by: dict[Any, Any] = {}
-        for order, elements in zip(orders, self.groups.values(), strict=True):
-            by.update(zip(order, elements, strict=True))
-        return self.renamed(state, by)
+    def _ordered(self, state: State, cells: Cells) -> State:
+        """The state with its elements renamed in the order of the cells."""
+        elements = itertools.chain.from_iterable(self.groups.values())
+        return self.renamed(state, dict(zip(itertools.chain(*cells), elements, strict=True)))
+
+    def _leaves(self, state: State, colours: Mapping[Any, int]) -> Iterator[Cells]:
+        """Ways to tell all elements apart but those that are exchangeable: by all that the state
+        holds of them; where that is the same, by taking each in turn as the first."""
+        cells = self._cells(state, colours)
+        rest = [cell for cell in cells if not self._exchangeable(state, cell)]
+        if rest and len(cells) > len(set(colours.values())):
+            yield from self._leaves(state, _coloured(cells))
+        elif rest:
+            at = cells.index(rest[0])
+            for first in rest[0]:
+                others = [each for each in rest[0] if each != first]
+                yield from self._leaves(
+                    state, _coloured([*cells[:at], [first], others, *cells[at + 1 :]])
+                )
+        else:
+            yield cells
 
     def _text(self, state: State) -> str:
         names = [p.name for p in self.machine.parameters]
@@ -148,52 +157,56 @@ class Symmetry:
         fixed = [repr(each) for each in state[len(state) - len(names) :]]
         return canonical([shown, [*fixed]])
 
-    def _blocks(self, state: State, elements: Sequence[Any]) -> Iterator[list[Any]]:
-        """The elements, least first, those together that their surroundings do not tell apart."""
-        signed = sorted((self._signature(state, e), i) for i, e in enumerate(elements))
-        for _, block in itertools.groupby(signed, key=lambda pair: pair[0]):
-            yield [elements[i] for _, i in block]
+    def _cells(self, state: State, colours: Mapping[Any, int]) -> Cells:
+        """The elements, sort by sort, least first; those together that are of one colour and have
+        one signature."""
+        found: Cells = []
+        colour = {e: colours.get(e, 0) for elements in self.groups.values() for e in elements}
+        names = {e: f"#{n}" for e, n in colour.items()}
+        for elements in self.groups.values():
+            rows = [
+                (colour[e], self._sign_state(state, self.machine, names | {e: "me"}), i)
+                for i, e in enumerate(elements)
+            ]
+            for _, cell in itertools.groupby(sorted(rows), key=lambda row: row[:2]):
+                found.append([elements[i] for _, _, i in cell])
+        return found
 
-    def _signature(self, state: State, element: Any) -> str:
-        """What the state holds of one element, every other being without a name."""
-        return self._sign_state(state, self.machine, element)
+    # Signatures: what the state holds of one element, of every other its sort and colour.
 
-    def _sign_state(self, state: State, machine: ir.Machine, me: Any) -> str:
+    def _sign_state(self, state: State, machine: ir.Machine, names: Names) -> str:
         kinds = [v.type for v in machine.variables] + [p.type for p in machine.parameters]
         return "|".join(
-            self._sign(value, kind, me)
+            self._sign(value, kind, names)
             for value, kind in zip(state, kinds, strict=True)
             if self.touches(kind)
         )
 
-    def _sign(self, value: Any, kind: t.Type, me: Any) -> str:
+    def _sign(self, value: Any, kind: t.Type, names: Names) -> str:
         match kind:
             case t.Sort() | t.Opaque():
-                if _name(kind) not in self.groups:
-                    return repr(value)
-                return "me" if value == me else _name(kind)
+                return names.get(value) or repr(value)
             case t.Record(fields=fields):
-                rows = (self._sign(getattr(value, name), of, me) for name, of in fields)
+                rows = (self._sign(getattr(value, name), of, names) for name, of in fields)
                 return f"{kind.name}({','.join(rows)})"
             case t.Union():
-                return self._sign(value, chosen(value, kind), me)
+                return self._sign(value, chosen(value, kind), names)
             case t.Tuple(items=items):
                 pairs = zip(value, items, strict=True)
-                return f"({','.join(self._sign(each, of, me) for each, of in pairs)})"
+                return f"({','.join(self._sign(each, of, names) for each, of in pairs)})"
             case t.Seq(item=item):
-                return f"[{','.join(self._sign(each, item, me) for each in value)}]"
+                return f"[{','.join(self._sign(each, item, names) for each in value)}]"
             case t.Set(item=item):
-                return f"{{{','.join(sorted(self._sign(each, item, me) for each in value))}}}"
+                return f"{{{','.join(sorted(self._sign(each, item, names) for each in value))}}}"
             case t.Bag(item=item):
-                rows = (f"{self._sign(k, item, me)}:{n}" for k, n in value.items())
+                rows = (f"{self._sign(k, item, names)}:{n}" for k, n in value.items())
                 return f"{{{','.join(sorted(rows))}}}"
             case t.Map(key=key, value=of):
-                rows = (
-                    f"{self._sign(k, key, me)}:{self._sign(v, of, me)}" for k, v in value.items()
-                )
+                pairs = value.items()
+                rows = (f"{self._sign(k, key, names)}:{self._sign(v, of, names)}" for k, v in pairs)
                 return f"{{{','.join(sorted(rows))}}}"
             case t.Part(machine=name):
-                return f"<{self._sign_state(value, self.machine.part(name), me)}>"
+                return f"<{self._sign_state(value, self.machine.part(name), names)}>"
             case _:
                 return repr(value)
 
@@ -241,27 +254,12 @@ class Symmetry:
         return tuple(by.get(v, v) if _name(kind) in left else v for v, kind in pairs)
 
 
+def _coloured(cells: Cells) -> dict[Any, int]:
+    return {e: colour for colour, cell in enumerate(cells) for e in cell}
+
+
 def _interchangeable(kind: t.Type) -> bool:
     return isinstance(kind, t.Opaque) or (isinstance(kind, t.Sort) and not kind.ordered)
-
-
-def _inside(kind: t.Type) -> Iterator[t.Type]:
-    """The type, and every type in it."""
-    yield kind
-    match kind:
-        case t.Record(fields=fields):
-            for _, of in fields:
-                yield from _inside(of)
-        case t.Union(options=several) | t.Tuple(items=several):
-            for of in several:
-                yield from _inside(of)
-        case t.Seq(item=item) | t.Set(item=item) | t.Bag(item=item):
-            yield from _inside(item)
-        case t.Map(key=key, value=value):
-            yield from _inside(key)
-            yield from _inside(value)
-        case _:
-            pass
 
 
 def _name(kind: t.Type) -> str:

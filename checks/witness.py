@@ -13,7 +13,7 @@ from lawful.spec.values import EXACT, rank
 
 from .encode import Encoding
 from .foreign import Term
-from .shapes import NotEncodable, inner_types
+from .shapes import NotEncodable
 from .solve import FAR, Model
 from .symbols import Made, Many, Missing, Value, Whole
 
@@ -162,7 +162,7 @@ class Witness:
                 return encoding.universe(kind)
 
     def _has_integers(self, kind: t.Type) -> bool:
-        return any(isinstance(inner, t.Int) for inner in inner_types([kind]))
+        return t.contains(kind, t.Int)
 
 
 def literal(encoding: Encoding, data: Any, kind: t.Type) -> Term:

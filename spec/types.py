@@ -11,6 +11,7 @@ occurs in reasons alone; a `Part` is a machine inside a machine. A `Clock` count
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -426,17 +427,24 @@ def widened(kind: Type) -> Type:
             return kind
 
 
+def inside(kind: Type) -> Iterator[Type]:
+    """The type, and every type in it; not into parts."""
+    yield kind
+    match kind:
+        case Seq(item=item) | Set(item=item) | Bag(item=item) | Iter(item=item):
+            inner: tuple[Type, ...] = (item,)
+        case Map(key=key, value=value):
+            inner = (key, value)
+        case Tuple(items=inner) | Union(options=inner):
+            pass
+        case Record(fields=fields):
+            inner = tuple(of for _, of in fields)
+        case _:
+            inner = ()
+    for each in inner:
+        yield from inside(each)
+
+
 def contains(found: Type, kind: type[Type]) -> bool:
     """Whether a type is, or has inside it, one of that kind."""
-    match found:
-        case Seq(item=item) | Set(item=item) | Bag(item=item) | Iter(item=item):
-            inside: tuple[Type, ...] = (item,)
-        case Map(key=key, value=value):
-            inside = (key, value)
-        case Tuple(items=items) | Union(options=items):
-            inside = items
-        case Record(fields=fields):
-            inside = tuple(of for _, of in fields)
-        case _:
-            inside = ()
-    return isinstance(found, kind) or any(contains(each, kind) for each in inside)
+    return any(isinstance(each, kind) for each in inside(found))

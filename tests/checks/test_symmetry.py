@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import factorial
 from random import Random
 
 import pytest
 
 from lawful import Machine, Scope
+from lawful.checks.boxes import PartState
 from lawful.checks.explore import CheckResult, Limits, NoEngine, explore
 from lawful.checks.reference import Done
 from lawful.checks.space import Space
@@ -15,6 +17,7 @@ from lawful.checks.verdict import Verdict
 from lawful.cli import main
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
+from lawful.spec.values import FrozenMap
 from tests.checks import lively
 from tests.classics.broken import AlternatingBitWithoutBit
 from tests.classics.table import CLASSICS
@@ -134,6 +137,44 @@ def test_renaming_does_not_change_the_canonical_state() -> None:
         other = dict(zip(elements, rng.sample(elements, len(elements)), strict=True))
         renamed = symmetry.renamed(states[-1], other)
         assert symmetry.canonical(renamed) == symmetry.canonical(states[-1])
+
+
+LINKED = """
+class Node(Sort): ...
+
+class Linked(Machine):
+    next: dict[Node, Node] = {}
+
+    @transition()
+    def link(self, a: Node, b: Node) -> None:
+        require(a not in self.next)
+        require(all(self.next[c] != b for c in self.next))
+        self.next[a] = b
+
+    deadlock_ok = True
+    scope = Scope(Node=NODES)
+"""
+
+
+@pytest.mark.parametrize(
+    ("nodes", "orbits", "distinct"), [(3, 10, 34), (4, 20, 209), (5, 36, 1546)]
+)
+def test_chains_and_rings_are_told_apart(nodes: int, orbits: int, distinct: int) -> None:
+    """Partial injections, and their cycle types (OEIS A002720 and A000712)."""
+    text = LINKED.replace("NODES", str(nodes))
+    result = explored(texts.last_machine(texts.module(text)), symmetry=True)
+    assert (result.orbits, result.distinct) == (orbits, distinct)
+
+
+def test_a_long_ring_costs_little() -> None:
+    """Ten nodes have 3,628,800 orders; ten are tried."""
+    found = resolve(texts.last_machine(texts.module(LINKED.replace("NODES", "10"))))
+    space = Space(lower(found.machine, found.scopes["scope"]), found.world)
+    symmetry = Symmetry(space)
+    (nodes,) = symmetry.groups.values()
+    ring = FrozenMap(dict(zip(nodes, [*nodes[1:], nodes[0]], strict=True)))
+    (initial,) = [o.state for _, _, o in space.initial() if isinstance(o, Done)]
+    assert symmetry.canonical(PartState([ring, *initial[1:]]))[1] == factorial(9)
 
 
 TOLD = """
