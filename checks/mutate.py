@@ -8,7 +8,7 @@ for, or that has no effect (R. DeMillo, R. Lipton, F. Sayward, "Hints on test da
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from lawful.spec import ir
@@ -17,11 +17,11 @@ from lawful.spec.errors import DeclarationError, Place
 from lawful.spec.formula import expr
 from lawful.spec.ir import Json
 from lawful.spec.lower import lower
-from lawful.spec.values import World
+from lawful.spec.resolve import Resolved, abstract_scopes
 from lawful.spec.walk import everything, replaced, statements
 from lawful.spec.words import Scope
 
-from .explore import Limits, explore
+from .explore import CheckResult, Limits, explore
 from .verdict import Verdict
 
 OTHERS = {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne": "eq", "add": "sub",
@@ -84,31 +84,44 @@ class Survey:
     survived: tuple[Mutant, ...]
 
 
-def survey(machine: ir.Machine, world: World, scope: Scope, most: int) -> Survey:
-    """Explore at most so many mutants, evenly chosen, and compare their verdicts."""
-    own = _verdicts(machine, world, scope, Limits())
-    assert own is not None
-    verdicts, distinct = own
-    every = list(mutants(machine))
+def survey(found: Resolved, scope: Scope, most: int, limits: Limits) -> Survey:
+    """Explore at most so many mutants, evenly chosen, and compare their verdicts.
+
+    Raises `ValueError` where the machine itself cannot be explored within the limits.
+    """
+    own = _explored(found, found.machine, scope, limits)
+    if not own.complete:
+        raise ValueError(
+            f"{found.machine.name} was not explored to its end, {own.distinct:,} states:"
+            " its mutants need a smaller scope"
+        )
+    every = list(mutants(found.machine))
     step = max(1, -(-len(every) // most))
     tried = every[::step]
-    survived: list[Mutant] = []
-    for each in tried:
-        other = _verdicts(each.machine, world, scope, Limits(states=4 * distinct + 1000))
-        if other is not None and other[0] == verdicts:
-            survived.append(each)
+    larger = Limits(states=4 * own.distinct + 1000)
+    survived = [each for each in tried if _survives(found, each, (scope, larger), own)]
     return Survey(len(tried), tuple(survived))
 
 
-def _verdicts(
-    machine: ir.Machine, world: World, scope: Scope, limits: Limits
-) -> tuple[Mapping[str, Verdict], int] | None:
-    """The verdicts and the number of states; None where the machine cannot be explored."""
+def _survives(
+    found: Resolved, mutant: Mutant, within: tuple[Scope, Limits], own: CheckResult
+) -> bool:
+    """Whether the verdicts stay as they were; a mutant that is no machine is noticed."""
     try:
-        result = explore(lower(machine, scope), world, {}, limits=limits)
+        return _verdicts(_explored(found, mutant.machine, *within)) == _verdicts(own)
     except (DeclarationError, ValueError):
-        return None
-    return {p.name: p.verdict for p in result.properties}, result.distinct
+        return False
+
+
+def _explored(
+    found: Resolved, machine: ir.Machine, scope: Scope, limits: Limits
+) -> CheckResult:
+    flat = lower(machine, scope, abstract_scopes(found))
+    return explore(flat, found.world, {}, limits=limits)
+
+
+def _verdicts(result: CheckResult) -> dict[str, Verdict]:
+    return {p.name: p.verdict for p in result.properties}
 
 
 def text(survey: Survey) -> str:

@@ -54,6 +54,7 @@ def simulate(given: argparse.Namespace) -> int:
 def lint(given: argparse.Namespace) -> int:
     """say what is odd about a declaration, though nothing in it is wrong"""
     from lawful.checks import lint as linting
+    from lawful.checks import mutate
     from lawful.checks.search import Limits
 
     texts: list[str] = []
@@ -63,28 +64,23 @@ def lint(given: argparse.Namespace) -> int:
         found = resolve(cls)
         scope = targets.scope_of(cls, given.scope)
         scoped = lower(found.machine, scope, abstract_scopes(found))
+        limits = Limits(given.max_states)
         try:
-            findings = linting.lint(scoped, found.world, Limits(given.max_states))
+            findings = linting.lint(scoped, found.world, limits)
+            row = linting.to_json(cls.__name__, findings)
+            said = linting.text(cls.__name__, findings)
+            if given.mutants is not None:
+                with progress(f"changing {cls.__name__}", given.quiet):
+                    survey = mutate.survey(found, scope, given.mutants, limits)
+                row |= {"mutants": mutate.to_json(survey)}
+                said = f"{said}\n{mutate.text(survey)}"
         except ValueError as error:
             raise OutOfReach(str(error)) from error
         odd = odd or bool(findings)
-        row = linting.to_json(cls.__name__, findings)
-        said = linting.text(cls.__name__, findings)
-        if given.mutants is not None:
-            more, kept = _mutated(found, scope, given.mutants)
-            said, row = f"{said}\n{more}", row | {"mutants": kept}
         texts.append(said)
         rows.append(row)
     _answer(given, "\n\n".join(texts), "lint", rows)
     return VIOLATED if odd else HOLDS
-
-
-def _mutated(found: Resolved, scope: Scope, most: int) -> tuple[str, Json]:
-    from lawful.checks import mutate
-
-    with progress(f"changing {found.machine.name}", False):
-        survey = mutate.survey(found.machine, found.world, scope, most)
-    return mutate.text(survey), mutate.to_json(survey)
 
 
 def _told(given: argparse.Namespace, command: str, run: Run) -> int:

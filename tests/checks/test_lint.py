@@ -142,14 +142,49 @@ def test_a_change_that_no_property_notices_survives() -> None:
         "mark: without the assignment of self.m",
         "mark: 2 for 1",
     ]
-    result = survey(found.machine, found.world, found.scopes["scope"], 100)
+    result = survey(found, found.scopes["scope"], 100, Limits())
     assert result.tried == 8
     assert [each.what for each in result.survived] == [
         "up: without the assignment of self.n",
         "mark: without the assignment of self.m",
         "mark: 2 for 1",
     ]
-    assert survey(found.machine, found.world, found.scopes["scope"], 3).tried == 3
+    assert survey(found, found.scopes["scope"], 3, Limits()).tried == 3
+    with pytest.raises(ValueError, match="not explored to its end, 3 states: its mutants need"):
+        survey(found, found.scopes["scope"], 3, Limits(states=2))
+
+
+COUNTS = """
+class Up(Machine):
+    n: Nat = 0
+    deadlock_ok = True
+
+    @transition()
+    def up(self) -> None:
+        self.n += 1
+
+    scope = Scope(Nat=range(0, 4))
+
+class Twice(Machine):
+    twice: Nat = 0
+    deadlock_ok = True
+
+    @transition()
+    def up(self) -> None:
+        self.twice += 2
+
+    @refines(Up)
+    def counts(self) -> Up:
+        return Up.lawful.state(n=self.twice // 2)
+
+    scope = Scope(Nat=range(0, 7))
+"""
+
+
+def test_what_a_refined_machine_forbids_is_noticed() -> None:
+    found = resolve(texts.last_machine(texts.module(COUNTS)))
+    result = survey(found, found.scopes["scope"], 100, Limits())
+    assert (result.tried, [each.what for each in result.survived]) == (3, [])
 
 
 def test_the_command_exits_with_1_where_something_is_odd(
