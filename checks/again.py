@@ -47,12 +47,13 @@ def again(space: Space, name: str, trace: Sequence[Row]) -> str | None:
 def _step(space: Space, state: State, row: Row) -> Done | Fault | None:
     """The step of a row; None where the machine refuses it, or has no such transition."""
     name = row.get("transition", row["event"])
-    found = next((r for _, r in space.rules if r.name == name), None)
-    if found is None or [n for n, _ in found.function.params] != list(row["args"]):
-        return None
-    args = {n: decode(row["args"][n], kind, space.world) for n, kind in found.function.params}
-    outcome = space.reference.step(state, name, args)
-    return None if isinstance(outcome, Refusal) else outcome
+    for index, (_, found) in enumerate(space.rules):
+        kinds = dict(found.function.params)
+        if found.name == name and list(kinds) == list(row["args"]):
+            args = tuple(decode(row["args"][n], kinds[n], space.world) for n in kinds)
+            outcome = space.step(state, (index, args))
+            return None if isinstance(outcome, Refusal) else outcome
+    return None
 
 
 def judged(space: Space, name: str, states: Sequence[State]) -> str | None:
@@ -92,7 +93,7 @@ def _for_ever(space: Space, name: str, states: Sequence[State]) -> str | None:
 # As a test.
 
 TEST = '''\
-"""A counterexample that `lawful check {target}` found: {said}"""
+"""A counterexample that {said}"""
 
 from lawful.testing import rerun
 
@@ -107,11 +108,16 @@ def test_{test}() -> None:
 def as_test(target: str, scope: Sequence[str], p: PropertyResult) -> str:
     """A test file that fails as long as the machine has this counterexample."""
     assert p.trace is not None
-    said = " ".join(f"{p.name} is {p.verdict.value}: {p.why}".split()).replace('"', "'")
+    said = f"`lawful check {target}` found: {p.name} is {p.verdict.value}: {p.why}"
     return TEST.format(
-        target=target, said=said.replace("\\", "/"), trace=_python(trace_json(p.trace)),
+        said=_prose(said), target=target, trace=_python(trace_json(p.trace)),
         test=re.sub(r"\W", "_", p.name), name=p.name, scope=list(scope),
     )
+
+
+def _prose(text: str) -> str:
+    """The text as a line that can stand in a docstring."""
+    return " ".join(text.split()).replace("\\", "/").replace('"', "'")
 
 
 def _python(data: Json) -> str:

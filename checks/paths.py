@@ -17,8 +17,8 @@ from lawful.spec.ir import Json
 
 from .boxes import State
 from .reference import Done
-from .runs import Event, trace_of
-from .space import Space
+from .runs import trace_of
+from .space import Event, Space
 from .verdict import Trace
 
 Cover = Literal["transitions", "states", "pairs"]

@@ -11,10 +11,8 @@ from .boxes import State
 from .fair import Bits
 from .graph import Graph
 from .reference import Done
-from .space import Args, Space
+from .space import Event, Space
 from .verdict import Trace, TraceStep
-
-Event = tuple[int, Args]
 
 
 def trace_of(
@@ -37,12 +35,10 @@ def _step(space: Space, before: State, after: State, event: Event) -> TraceStep:
 
 def _output(space: Space, state: State, event: Event) -> Json:
     """What a step of a trace gives, in JSON form; None where it gives nothing."""
-    function = space.rules[event[0]][1].function
-    named = dict(zip((n for n, _ in function.params), event[1], strict=True))
-    outcome = space.reference.step(state, space.rules[event[0]][1].name, named)
+    outcome = space.step(state, event)
     if not isinstance(outcome, Done) or outcome.output is None:
         return None
-    return encode(outcome.output, function.output)
+    return encode(outcome.output, space.rules[event[0]][1].function.output)
 
 
 def event_between(space: Space, graph: Graph, before: State, after: State, taken: Bits) -> Event:

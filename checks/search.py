@@ -102,9 +102,12 @@ def search(
 
 
 def begin(search: Search) -> None:
-    """The initial states, level 1."""
+    """The initial states, level 1; of too many those within the limits."""
     space = search.space
     for name, args, made in space.initial():
+        if _over(search, time.perf_counter() - search.started):
+            search.complete = False
+            break
         search.generated += 1
         outcome, outside = space.placed(made)
         if isinstance(outcome, Fault):
@@ -118,10 +121,12 @@ def begin(search: Search) -> None:
             search.starts[len(search.states)] = (name, args)
             number = _discover(search, (outcome.state, key, size), (-1, -1, ()))
             _refine(search, functools.partial(_starts, outcome.state), (number, None))
-    if not search.states and not search.failures:
-        raise ValueError(
-            f"{space.machine.name}: no initial state is within the scope; nothing would be checked"
-        )
+    else:
+        if not search.states and not search.failures:
+            name = space.machine.name
+            raise ValueError(
+                f"{name}: no initial state is within the scope; nothing would be checked"
+            )
     search.depth = 1 if search.states else 0
 
 

@@ -20,15 +20,16 @@ from lawful.spec.words import Expected
 from .again import judged
 from .boxes import State
 from .explore import CheckResult
-from .reference import Done, Fault
+from .reference import Done, Fault, Refusal
 from .refining import refinements
 from .results import judge
-from .runs import Event, trace_of
+from .runs import trace_of
 from .search import Limits, Progress, Search, admitted, begin, follow
 from .search import search as explored
-from .space import Space
+from .space import Event, Space
 from .verdict import PropertyResult, Verdict
 
+STARTS = 10_000  # Walks begin in one of at most so many initial states.
 NEAR = 1000  # States around the start that are looked at for a shorter violation.
 Tell = Callable[[Progress], None] | None
 
@@ -51,7 +52,8 @@ def simulate(
     Raises `ValueError` where no initial state is within the scope: nothing would be tried.
     """
     space = Space(flat, world)
-    search = Search(space, Limits(), refinements=refinements(space), complete=False)
+    limits = Limits(states=STARTS, seconds=walks.seconds)
+    search = Search(space, limits, refinements=refinements(space), complete=False)
     begin(search)
     initial, rng = len(search.states), Random(walks.seed)
     for run in range(walks.runs):
@@ -168,10 +170,8 @@ def _broken(
 
 
 def _outcome(space: Space, state: State, event: Event) -> Done | Fault | None:
-    row = space.rules[event[0]][1]
-    named = dict(zip((n for n, _ in row.function.params), event[1], strict=True))
-    outcome = space.reference.step(state, row.name, named)
-    if not isinstance(outcome, Done | Fault):
+    outcome = space.step(state, event)
+    if isinstance(outcome, Refusal):
         return None
     placed, outside = space.placed(outcome, state)
     return placed if outside is None else None

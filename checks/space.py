@@ -22,6 +22,7 @@ from .reference import Done, Fault, Reference, Refusal
 from .states import changes, shown
 
 Args = tuple[Any, ...]
+Event = tuple[int, Args]  # A transition by its place among the rules, and its arguments.
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,15 +168,18 @@ class Space:
 
     def outcomes(self, state: State) -> Iterator[tuple[int, Args, Done | Fault]]:
         """The same, whether or not the scope cuts it."""
-        step = self.reference.step
         for index, (rule, row) in enumerate(self.rules):
             if not self._source_fits(row, state):
                 continue
-            names = [plan.name for plan in rule.plans]
             for args in self.arguments(rule, state):
-                outcome = step(state, row.name, dict(zip(names, args, strict=True)))
+                outcome = self.step(state, (index, args))
                 if not isinstance(outcome, Refusal):
                     yield index, args, outcome
+
+    def step(self, state: State, event: Event) -> Done | Fault | Refusal:
+        """What one transition does with these arguments, whether or not the scope cuts it."""
+        row = self.rules[event[0]][1]
+        return self.reference.step(state, row.name, _named(row.function, event[1]))
 
     def _source_fits(self, row: ir.Transition, state: State) -> bool:
         """Whether the source admits the state; read early only where no parameter decides it."""

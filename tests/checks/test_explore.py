@@ -18,6 +18,7 @@ from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from tests.checks import machines
 from tests.classics import jugs, two_phase
+from tests.spec import texts
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -170,6 +171,29 @@ def test_a_budget_makes_the_verdicts_bounded() -> None:
     assert found(result, "consistent").verdict is Verdict.BOUNDED
     assert found(result, "all_committed").verdict is Verdict.UNKNOWN
     assert not result.as_expected
+
+
+MANY = """
+class Many(Machine):
+    n: Nat = 0
+
+    @initial
+    def any(self, x: Nat, y: Nat) -> None:
+        self.n = 8 * x + y
+
+    @transition()
+    def stay(self) -> None: ...
+
+    scope = Scope(Nat=range(0, 8), n=range(0, 64))
+"""
+
+
+def test_a_budget_bounds_the_initial_states_too() -> None:
+    found = resolve(texts.last_machine(texts.module(MANY)))
+    flat = lower(found.machine, found.scopes["scope"])
+    result = explore(flat, found.world, {}, limits=Limits(states=10), engine="reference")
+    assert (result.complete, result.distinct, result.generated) == (False, 10, 11)
+    assert explore(flat, found.world, {}, engine="reference").distinct == 64
 
 
 def test_progress_is_told() -> None:

@@ -170,6 +170,20 @@ def test_every_kind_of_counterexample_runs_again(name: str, tmp_path: Path) -> N
         rows[f"test_{name}"]()
 
 
+def test_a_test_of_a_file_with_an_odd_name_is_still_python(tmp_path: Path) -> None:
+    path = tmp_path / 'it\'s """odd""" \\N.py'
+    path.write_text(texts.HEAD + WRONG, encoding="utf-8")
+    assert checked(str(path), "--pytest", str(tmp_path)) == 1
+    written = list(tmp_path.glob("test_*.py"))
+    assert len(written) == 2
+    for each in written:
+        rows: dict[str, Any] = {}
+        exec(each.read_text(encoding="utf-8"), rows)
+        (test,) = (name for name in rows if name.startswith("test_"))
+        with pytest.raises(AssertionError, match=", as before, after"):
+            rows[test]()
+
+
 def test_what_the_machine_no_longer_does_is_no_counterexample() -> None:
     target = f"{MODULE}:{lively.Bursts.__name__}"
     start: dict[str, Any] = {"state": {"left": {"$map": [[1, 1]]}}}
