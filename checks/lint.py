@@ -23,7 +23,7 @@ from .boxes import State
 from .judged import Judged
 from .meaning import SELF, NoValue
 from .refining import refinements
-from .search import Limits, Search, admitted, begin, follow, may_rest
+from .search import Limits, Search, may_rest, visited
 from .space import Space
 
 
@@ -47,7 +47,7 @@ def lint(flat: Flat, world: World, limits: Limits) -> list[Finding]:
     machine = flat.machine
     found = list(_unanswered(machine))
     seen = _Seen(Space(flat, world), limits)
-    if seen.complete:
+    if seen.search.complete:
         for ask in (_dead, _unreached, _sinks, _unchanged, _vacuous):
             found += ask(seen)
     return sorted(found, key=lambda each: (each.place.file, each.place.line, each.kind, each.what))
@@ -90,18 +90,13 @@ class _Seen:
         self.values: defaultdict[str, set[Any]] = defaultdict(set)
         self.leads: defaultdict[str, set[str]] = defaultdict(set)
         self.rests: set[str] = set()
-        begin(self.search)
-        number = 0
         states = self.search.states
-        while number < len(states) and (limits.states is None or number < limits.states):
+        for number, steps in visited(self.search):
+            here = self.control(states[number])
             self._look(states[number])
-            for edge, outcome in admitted(self.search, number):
-                follow(self.search, number, edge, outcome)
-                self.leads[self.control(states[number])].add(self.control(outcome.state))
+            self.leads[here].update(self.control(states[after]) for _, after in steps)
             if may_rest(space, states[number]):
-                self.rests.add(self.control(states[number]))
-            number += 1
-        self.complete = number == len(states)
+                self.rests.add(here)
 
     def _look(self, state: State) -> None:
         for v, value in zip(self.space.machine.variables, state, strict=False):

@@ -16,8 +16,8 @@ from lawful.spec import types as t
 from lawful.spec.ir import Json
 
 from .boxes import State
-from .reference import Done
 from .runs import trace_of
+from .search import Limits, Search, visited
 from .space import Event, Space
 from .verdict import Trace
 
@@ -59,18 +59,18 @@ class _Known:
     """The states, what leads from each to which, and those to begin in."""
 
     space: Space
-    states: list[State] = field(default_factory=list[State])
-    starts: list[int] = field(default_factory=list[int])
-    edges: list[list[tuple[Event, int]]] = field(default_factory=list[list[tuple[Event, int]]])
+    states: list[State]
+    starts: list[int]
+    edges: list[list[tuple[Event, int]]]
 
 
 def paths(space: Space, cover: Cover, most: int) -> list[Path]:
     """Paths that cover every transition, every control state (without one: every state), or every
     pair of transitions of which one can follow the other at once.
 
-    Raises `ValueError` where the machine has more states than `most`.
+    Raises `ValueError` where the machine has `most` states or more, or no initial one.
     """
-    known = _known(space, most)
+    known = _known(Search(space, Limits(most)))
     wanted = _everything(known, cover)
     found: list[Path] = []
     while wanted:
@@ -81,27 +81,14 @@ def paths(space: Space, cover: Cover, most: int) -> list[Path]:
     return found
 
 
-def _known(space: Space, most: int) -> _Known:
-    known, index = _Known(space), dict[State, int]()
-    for _, _, made in space.initial():
-        outcome, outside = space.placed(made)
-        if isinstance(outcome, Done) and outside is None and outcome.state not in index:
-            index[outcome.state] = len(known.states)
-            known.starts.append(len(known.states))
-            known.states.append(outcome.state)
-    while len(known.edges) < len(known.states):
-        rows: list[tuple[Event, int]] = []
-        for edge in space.edges(known.states[len(known.edges)]):
-            if isinstance(edge.outcome, Done) and edge.cut is None:
-                after = index.setdefault(edge.outcome.state, len(known.states))
-                if after == len(known.states):
-                    known.states.append(edge.outcome.state)
-                rows.append(((edge.rule, edge.args), after))
-        known.edges.append(rows)
-        if len(known.states) > most:
-            name = space.machine.name
-            raise ValueError(f"{name} has more than {most:,} states: give it a smaller scope")
-    return known
+def _known(search: Search) -> _Known:
+    edges = [
+        [((edge.rule, edge.args), after) for edge, after in steps] for _, steps in visited(search)
+    ]
+    if not search.complete:
+        name, most = search.space.machine.name, search.limits.states
+        raise ValueError(f"{name} has {most:,} states or more: give it a smaller scope")
+    return _Known(search.space, search.states, sorted(search.starts), edges)
 
 
 Item = Hashable

@@ -337,6 +337,20 @@ def follow(search: Search, number: int, edge: Edge, outcome: Done) -> int:
     return after
 
 
+def visited(search: Search) -> Iterator[tuple[int, list[tuple[Edge, int]]]]:
+    """Every state in the order in which it is found, its steps within the scope, and where each
+    leads; ends early at a limit."""
+    begin(search)
+    number = 0
+    while number < len(search.states):
+        if _over(search, time.perf_counter() - search.started):
+            search.complete = False
+            return
+        steps = list(admitted(search, number))
+        yield number, [(edge, follow(search, number, edge, outcome)) for edge, outcome in steps]
+        number += 1
+
+
 def graph_of(space: Space, states: Sequence[State]) -> Graph:
     """The graph of states that another engine found; what leads to others leaves it."""
     graph, index = Graph(Groups(space.flat)), {state: n for n, state in enumerate(states)}

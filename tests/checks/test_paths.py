@@ -134,5 +134,5 @@ def control(state: Mapping[str, Json]) -> set[str]:
 
 
 def test_a_machine_that_is_too_large_is_named() -> None:
-    with pytest.raises(ValueError, match="Jugs has more than 5 states: give it a smaller scope"):
+    with pytest.raises(ValueError, match="Jugs has 5 states or more: give it a smaller scope"):
         paths(Jugs, max_states=5)
