@@ -408,8 +408,7 @@ def alike(left: Type, right: Type) -> bool:
         case (Iter() | Timer() | Clock() | Part(), _) | (_, Iter() | Timer() | Clock() | Part()):
             return False
         case _:
-            pairs = ((a, b) for a in options(left) for b in options(right))
-            return any(fits(a, b) or fits(b, a) for a, b in pairs)
+            return any(fits(a, b) or fits(b, a) for a in options(left) for b in options(right))
 
 
 def widened(kind: Type) -> Type:
