@@ -15,6 +15,8 @@ from lawful.spec.flat import Flat
 from lawful.spec.values import World
 from lawful.spec.words import Expected
 
+from .coverage import Coverage
+from .coverage import coverage as covered
 from .explored import Explored
 from .results import judge
 from .search import Limits, Progress, search
@@ -50,6 +52,7 @@ class CheckResult:
     transitions: Mapping[str, Mapping[str, int]]
     properties: tuple[PropertyResult, ...]
     orbits: int | None = None
+    coverage: Coverage | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -74,6 +77,7 @@ def explore(
     progress: Tell = None,
     engine: Engine = "auto",
     symmetry: bool = False,
+    coverage: bool = False,
 ) -> CheckResult:
     """Explore the machine within its scope.
 
@@ -82,13 +86,21 @@ def explore(
     checked; and `NoEngine` where the compiled engine is asked for and cannot do it.
 
     With `symmetry` states that differ in the names of interchangeable elements are explored once.
+    With `coverage` guards are counted and values collected in a second pass over the states, which
+    takes as long as the reference engine would; no longer than the limit of seconds. `ValueError`
+    for both: the states that are left out with symmetry have values, too.
     """
     started = time.perf_counter()
     space, limits = Space(flat, world), limits or Limits()
+    if symmetry and coverage:
+        raise ValueError("coverage is of every state: it cannot be had with symmetry")
     if symmetry:
         return _orbits(space, limits, progress, (engine, expects))
     used, found = _searched(space, limits, progress, engine)
-    return _result(used, found, judge(found, expects), time.perf_counter() - started)
+    result = _result(used, found, judge(found, expects), time.perf_counter() - started)
+    if not coverage:
+        return result
+    return dataclasses.replace(result, coverage=covered(space, found.states, limits.seconds))
 
 
 def _orbits(

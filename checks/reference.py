@@ -126,16 +126,7 @@ class Reference(Meaning):
     def enter(self, box: Box, row: ir.Transition, args: Mapping[str, Any]) -> Any:
         """A transition, header and body, on a machine that the step may change."""
         env: Env = {SELF: box, **args}
-        if row.control is not None:
-            state = self._header(row.control, env)
-            if row.source is not None and state.name not in row.source:
-                raise _elsewhere(row.control, state.name, row.source)
-        if row.timer is not None:
-            timer, value = row.timer, self._header(row.timer, env)
-            left = None if value is self.stopped else self.left(value)
-            if left != "":
-                raise _header_guard(lambda: (words.timer(timer, left), {}))
-            self.store(row.timer, self.stopped, env)
+        self.header(row, env)
         output = self._body(box, row.function, args)
         if row.target is not None and row.control is not None:
             if len(row.target) == 1:
@@ -146,6 +137,19 @@ class Reference(Meaning):
                 now = self.eval(row.control, env).name
                 raise Broken("bounds", f"{now} is none of {', '.join(row.target)}")
         return output
+
+    def header(self, row: ir.Transition, env: Env) -> None:
+        """The guards of a transition's header; its timer is disarmed."""
+        if row.control is not None:
+            state = self._header(row.control, env)
+            if row.source is not None and state.name not in row.source:
+                raise _elsewhere(row.control, state.name, row.source)
+        if row.timer is not None:
+            timer, value = row.timer, self._header(row.timer, env)
+            left = None if value is self.stopped else self.left(value)
+            if left != "":
+                raise _header_guard(lambda: (words.timer(timer, left), {}))
+            self.store(row.timer, self.stopped, env)
 
     def _header(self, place: ir.Expr, env: Env) -> Any:
         try:

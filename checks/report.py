@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
+from lawful.spec.errors import Place
 from lawful.spec.explain import text
 from lawful.spec.ir import Json
 
+from . import coverage
+from .coverage import Coverage
 from .explore import CheckResult
 from .verdict import PropertyResult, Trace, TraceStep, Verdict
 
@@ -37,6 +41,8 @@ def check_text(result: CheckResult) -> str:
     idle = [name for name, counts in result.transitions.items() if not counts["enabled"]]
     if idle and result.complete:
         lines += ["", f"{INDENT}never enabled: {', '.join(idle)}"]
+    if result.coverage is not None:
+        lines += ["", *((INDENT + line).rstrip() for line in coverage_text(result.coverage))]
     for p in result.properties:
         if p.trace is not None and p.verdict in (Verdict.VIOLATED, Verdict.UNDEFINED):
             lines += ["", *counterexample(p)]
@@ -76,6 +82,27 @@ def _expected(p: PropertyResult) -> str:
         return "" if p.as_expected or p.verdict is Verdict.SAMPLED else "EXPECTED to hold"
     wanted = p.expect if p.expect_events is None else f"{p.expect} after {p.expect_events}"
     return "as expected" if p.as_expected else f"EXPECTED {wanted}"
+
+
+def coverage_text(found: Coverage) -> list[str]:
+    """What a search exercised: each guard with what is odd about it, each place with its values."""
+    guards = [("guard", "where", "true", "refused", "")]
+    guards += [
+        (f"{g.transition}: {g.clause}", _where(g.place), f"{g.true:,}", f"{g.refused:,}", g.odd)
+        for g in found.guards
+    ]
+    values = [("variable", "values")]
+    values += [(at, _constant(str(each), each.count)) for at, each in found.values.items()]
+    said = f"covered by {found.states:,} state{'s' * (found.states != 1)}"
+    return [said, "", *table(guards), "", *table(values)]
+
+
+def _where(place: Place) -> str:
+    return f"{Path(place.file).name}:{place.line}"
+
+
+def _constant(values: str, count: int) -> str:
+    return f"{values}  (always)" if count == 1 else values
 
 
 def counterexample(p: PropertyResult) -> list[str]:
@@ -137,6 +164,7 @@ def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> J
         "compile_seconds": 0.0,
         "total_seconds": round(total_seconds, 4),
         "transitions": {name: dict(counts) for name, counts in result.transitions.items()},
+        **({} if result.coverage is None else {"coverage": coverage.to_json(result.coverage)}),
         "properties": [property_json(p) for p in result.properties],
     }
 

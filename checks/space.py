@@ -139,13 +139,13 @@ class Space:
             yield ()
             return
         plan = plans[at]
-        present = self._present(plan, env) if planned else None
+        present = self.present(plan, env) if planned else None
         for value in self.values.of(plan.type) if present is None else present:
             more = {**env, plan.name: value}
             for rest in self._arguments(plans, at + 1, more, planned and present is not None):
                 yield (value, *rest)
 
-    def _present(self, plan: Plan, env: dict[str, Any]) -> Iterable[Any] | None:
+    def present(self, plan: Plan, env: dict[str, Any]) -> Iterable[Any] | None:
         """The values that are not refused anyway; None where something is undefined."""
         try:
             if not all(self.reference.eval(guard, env) for guard in plan.guards):
@@ -169,7 +169,7 @@ class Space:
     def outcomes(self, state: State) -> Iterator[tuple[int, Args, Done | Fault]]:
         """The same, whether or not the scope cuts it."""
         for index, (rule, row) in enumerate(self.rules):
-            if not self._source_fits(row, state):
+            if not self.source_fits(row, state):
                 continue
             for args in self.arguments(rule, state):
                 outcome = self.step(state, (index, args))
@@ -181,7 +181,7 @@ class Space:
         row = self.rules[event[0]][1]
         return self.reference.step(state, row.name, _named(row.function, event[1]))
 
-    def _source_fits(self, row: ir.Transition, state: State) -> bool:
+    def source_fits(self, row: ir.Transition, state: State) -> bool:
         """Whether the source admits the state; read early only where no parameter decides it."""
         control = row.control
         if row.source is None or not isinstance(control, ir.Field):

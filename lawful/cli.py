@@ -89,6 +89,10 @@ def _check(commands_: Commands) -> None:
         help="explore states that differ in the names of interchangeable elements once",
     )
     parser.add_argument("--first", action="store_true", help="stop at the first violation")
+    parser.add_argument(
+        "--coverage", action="store_true",
+        help="say how often each guard was true and refused, and what values variables took",
+    )
     parser.add_argument("--max-states", type=_positive, metavar="N")
 
 

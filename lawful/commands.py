@@ -123,7 +123,7 @@ def _explored(given: argparse.Namespace, what: What, tell: Tell) -> CheckResult:
     from lawful.checks import explore
 
     return explore.explore(
-        *what, engine=given.engine, symmetry=given.symmetry,
+        *what, engine=given.engine, symmetry=given.symmetry, coverage=given.coverage,
         limits=explore.Limits(given.max_states, given.max_seconds, given.first),
         progress=lambda p: tell(f"{p.distinct:,} states, depth {p.depth}, {p.frontier:,} waiting"),
     )

@@ -148,6 +148,10 @@ class Values:
             self._known[type] = tuple(self._all(type))
         return self._known[type]
 
+    def each(self, type: t.Type) -> Iterator[Any]:
+        """The same one after the other: of very many the first ones cost no more than they are."""
+        yield from self._known.get(type) or self._all(type)
+
     def _all(self, type: t.Type) -> Iterator[Any]:
         match type:
             case t.Bool() | t.Timer(ticks=False):

@@ -33,8 +33,8 @@ from lawful.cli import main
 from lawful import targets
 for cls in targets.declared_in(sys.argv[1])[1]:
     name = f"{sys.argv[1]}:{cls.__name__}"
-    explored = [["check", "--max-states", "20", "--json", "-"]] if sys.argv[2:] else []
-    for words in (["show"], ["show", "--what", "flat"], *explored):
+    checked = ["check", "--max-states", "20", "--coverage", "--json", "-"]
+    for words in (["show"], ["show", "--what", "flat"], *([checked] if sys.argv[2:] else [])):
         print(main([words[0], name, *words[1:]]), flush=True)
     print(main(["draw", name, "--format", "dot", "--quiet"]))
 """
