@@ -10,9 +10,11 @@ from annotated_types import Interval
 
 from lawful import Machine, Nat, Scope, Sort, State, needed, refuse, require, transition
 from lawful.checks import explore as exploring
-from lawful.checks.coverage import to_json
+from lawful.checks.coverage import coverage, to_json
 from lawful.checks.explore import Engine, Limits, explore
 from lawful.checks.report import coverage_text
+from lawful.checks.search import search
+from lawful.checks.space import Space
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from tests.classics.alternating_bit import AlternatingBit
@@ -120,7 +122,7 @@ def test_what_is_told_of_it() -> None:
     assert lines[0] == "covered by 4 states"
     assert lines[2].split() == ["guard", "where", "true", "refused"]
     assert lines[5].split() == [
-        *("up:", "self.n", "+", "by", "<=", "3"), "test_coverage.py:52", "5", "1",
+        *("up:", "self.n", "+", "by", "<=", "3"), "test_coverage.py:54", "5", "1",
     ]
     assert lines[12:15] == [
         "variable       values", "n              0..3", "owner          None  (always)",
@@ -140,7 +142,10 @@ def test_it_is_the_same_whichever_engine_found_the_states(
 
 
 def test_it_stops_with_the_time_and_says_of_how_many_states_it_is() -> None:
-    assert covered(Gate, seconds=1e-9).states == 1
+    found = resolve(Gate)
+    space = Space(lower(found.machine, found.scopes["scope"]), found.world)
+    states = search(space, Limits()).states
+    assert [coverage(space, states, seconds).states for seconds in (1e-9, None)] == [1, 4]
 
 
 def test_of_orbits_nothing_is_said() -> None:
