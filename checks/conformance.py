@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -137,6 +137,29 @@ def _timed(machine: ir.Machine, rows: tuple[ir.Transition, ...]) -> bool:
     return inner and any(isinstance(n, calls) for n in everything(r.function for r in rows))
 
 
+def answered(
+    reference: Reference, way: Way, state: State, args: Args, tried: Sequence[Outcome]
+) -> Answer:
+    """What a way into the machine does, from what each of its transitions does: the one that is
+    enabled, else a matching `ignore`, else a refusal."""
+    admitted = [outcome for outcome in tried if not isinstance(outcome, Refusal)]
+    if len(admitted) > 1:
+        both = " and ".join(outcome.transition for outcome in admitted[:2])
+        return Answer("fault", state, name="ambiguous", cause=f"both {both} are enabled")
+    if admitted:
+        return _answer(state, admitted[0])
+    if way.name == way.event.name:
+        named = dict(zip((n for n, _ in way.event.params), args, strict=True))
+        try:
+            row = reference.ignored(reference.machine, state, way.event.name, named)
+        except (Guard, NoValue) as error:
+            return Answer("fault", state, name="undefined", cause=str(error))
+        if row is not None:
+            return Answer("ignored", state, cause=row.because)
+    refusals = tuple(outcome for outcome in tried if isinstance(outcome, Refusal))
+    return Answer("refused", state, refusals=refusals)
+
+
 class Model:
     """One machine's steps and properties; `given` are the elements of sorts, where known.
 
@@ -216,13 +239,7 @@ class Model:
         """The one enabled transition, else a matching `ignore`, else a refusal."""
         step = self.reference.step
         tried = [step(state, row.name, _named(row.function, args)) for row in way.rows]
-        admitted = [outcome for outcome in tried if not isinstance(outcome, Refusal)]
-        if len(admitted) > 1:
-            both = " and ".join(outcome.transition for outcome in admitted[:2])
-            return Answer("fault", state, name="ambiguous", cause=f"both {both} are enabled")
-        if admitted:
-            return _answer(state, admitted[0])
-        return self._not_taken(state, way, args, tried)
+        return answered(self.reference, way, state, args, tried)
 
     def may_take(self, state: State, way: Way) -> bool:
         """False only where the control state excludes every transition, whatever the arguments."""
@@ -235,18 +252,6 @@ class Model:
                 return state[at].name in row.source
             case _:
                 return True
-
-    def _not_taken(self, state: State, way: Way, args: Args, tried: list[Outcome]) -> Answer:
-        if way.name == way.event.name:
-            named = dict(zip((n for n, _ in way.event.params), args, strict=True))
-            try:
-                row = self.reference.ignored(self.machine, state, way.event.name, named)
-            except (Guard, NoValue) as error:
-                return Answer("fault", state, name="undefined", cause=str(error))
-            if row is not None:
-                return Answer("ignored", state, cause=row.because)
-        refusals = tuple(outcome for outcome in tried if isinstance(outcome, Refusal))
-        return Answer("refused", state, refusals=refusals)
 
     # Properties.
 

@@ -17,6 +17,7 @@ from lawful.spec.words import Expected
 
 from .coverage import Coverage
 from .coverage import coverage as covered
+from .embedded import Comparison
 from .explored import Explored
 from .results import judge
 from .search import Limits, Progress, search
@@ -53,6 +54,7 @@ class CheckResult:
     properties: tuple[PropertyResult, ...]
     orbits: int | None = None
     coverage: Coverage | None = None
+    embedded: Comparison | None = None
 
     @property
     def verdict(self) -> Verdict:

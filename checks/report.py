@@ -10,7 +10,7 @@ from lawful.spec.errors import Place
 from lawful.spec.explain import text
 from lawful.spec.ir import Json
 
-from . import coverage
+from . import coverage, embedded
 from .coverage import Coverage
 from .explore import CheckResult
 from .verdict import PropertyResult, Trace, TraceStep, Verdict
@@ -48,6 +48,8 @@ def check_text(result: CheckResult) -> str:
             lines += ["", *counterexample(p)]
         elif p.why:
             lines += ["", f"{p.name}: {p.why}"]
+    if result.embedded is not None and result.embedded.differing:
+        lines += ["", *embedded.told(result.embedded)]
     return "\n".join(lines)
 
 
@@ -66,6 +68,10 @@ def _summary(result: CheckResult) -> Iterable[str]:
         yield f"cut       {result.cuts:,} {steps} the scope: {by}"
     if not result.complete:
         yield "stopped   before everything was explored"
+    if result.embedded is not None:
+        first, *more = embedded.text(result.embedded)
+        yield f"runtime   {first}"
+        yield from (f"          {line}" for line in more)
 
 
 def _verdict(p: PropertyResult) -> str:
@@ -166,6 +172,7 @@ def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> J
         "transitions": {name: dict(counts) for name, counts in result.transitions.items()},
         **({} if result.coverage is None else {"coverage": coverage.to_json(result.coverage)}),
         "properties": [property_json(p) for p in result.properties],
+        **({} if result.embedded is None else {"runtime": embedded.to_json(result.embedded)}),
     }
 
 

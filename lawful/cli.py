@@ -94,6 +94,10 @@ def _check(commands_: Commands) -> None:
         help="say how often each guard was true and refused, and what values variables took",
     )
     parser.add_argument("--max-states", type=_positive, metavar="N")
+    parser.add_argument(
+        "--runtime", action="store_true",
+        help="run the step that services embed in every state, and compare it with exploration",
+    )
 
 
 def _simulate(commands_: Commands) -> None:

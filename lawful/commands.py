@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from lawful.checks.prove import ProofResult
 
 What = tuple[Flat, World, Mapping[str, Expected]]
-Run = Callable[[argparse.Namespace, What, Tell], "CheckResult"]
+Run = Callable[[type[Machine], argparse.Namespace, What, Tell], "CheckResult"]
 
-HOLDS, VIOLATED, UNKNOWN = 0, 1, 3
+HOLDS, VIOLATED, UNKNOWN, FAULT = 0, 1, 3, 70
 
 
 class OutOfReach(Exception):
@@ -96,7 +96,14 @@ def _told(given: argparse.Namespace, command: str, run: Run) -> int:
         _save(path, text)
     texts = [report.check_text(result) for _, result, _ in found]
     _answer(given, "\n\n".join(texts), command, [answer for _, _, answer in found])
-    return max(_exit_code(result.properties) for _, result, _ in found)
+    return max(max(_exit_code(r.properties), _agreement(r)) for _, r, _ in found)
+
+
+def _agreement(result: CheckResult) -> int:
+    """70 where the runtime does something else, 3 where not everything was compared, else 0."""
+    if result.embedded is None:
+        return HOLDS
+    return FAULT if result.embedded.differing else HOLDS if result.embedded.complete else UNKNOWN
 
 
 def _checked(
@@ -111,7 +118,7 @@ def _checked(
     expects = targets.expectations(cls, given.scope)
     with progress(f"checking {cls.__name__}", given.quiet) as tell:
         try:
-            result = run(given, (flat, resolved.world, expects), tell)
+            result = run(cls, given, (flat, resolved.world, expects), tell)
         except (ValueError, explore.NoEngine) as error:
             raise OutOfReach(str(error)) from error
     result = _only(result, given.only)
@@ -119,17 +126,30 @@ def _checked(
     return result, report.check_json(result, cls.lawful.fingerprint.whole, total)
 
 
-def _explored(given: argparse.Namespace, what: What, tell: Tell) -> CheckResult:
-    from lawful.checks import explore
+def _explored(
+    cls: type[Machine], given: argparse.Namespace, what: What, tell: Tell
+) -> CheckResult:
+    from lawful.checks import embedded, explore
+    from lawful.checks.space import Space
 
-    return explore.explore(
+    limits = explore.Limits(given.max_states, given.max_seconds, given.first)
+    result = explore.explore(
         *what, engine=given.engine, symmetry=given.symmetry, coverage=given.coverage,
-        limits=explore.Limits(given.max_states, given.max_seconds, given.first),
+        limits=limits,
         progress=lambda p: tell(f"{p.distinct:,} states, depth {p.depth}, {p.frontier:,} waiting"),
     )
+    if not given.runtime:
+        return result
+    found = embedded.compare(
+        Space(*what[:2]), cls, limits,
+        lambda found: tell(f"{found.comparisons:,} calls in {found.states:,} states compared"),
+    )
+    return dataclasses.replace(result, embedded=found)
 
 
-def _walked(given: argparse.Namespace, what: What, tell: Tell) -> CheckResult:
+def _walked(
+    cls: type[Machine], given: argparse.Namespace, what: What, tell: Tell
+) -> CheckResult:
     from lawful.checks import simulate as walking
 
     walks = walking.Walks(given.runs, given.steps, given.seed, given.max_seconds)

@@ -8,9 +8,11 @@ from random import Random
 from typing import Any
 
 from lawful.checks.boxes import PartState
-from lawful.checks.meaning import Guard, NoValue
+from lawful.checks.conformance import Way, answered, elements
+from lawful.checks.exact import typed, typed_state
+from lawful.checks.meaning import NoValue
 from lawful.checks.reference import Done, Reference, Refusal
-from lawful.runtime.timers import SimulatedClock
+from lawful.checks.running import Outcome, Running
 from lawful.spec import bounds, ir, serial
 from lawful.spec import types as t
 from lawful.spec.bounds import breach
@@ -20,10 +22,10 @@ from lawful.spec.values import FrozenMap, decode, encode
 from lawful.spec.walk import everything, may_be_undefined
 from tests.spec.twin import Twin
 
+from .careless import forced, loosened, spoil
 from .hits import Hits
 from .judging import properties
 from .kinds import SIZES, Some
-from .running import Outcome, Running, forced, loosened, spoil, typed, typed_state
 
 STATES = 5  # Random ones for each machine, and as many that are reached.
 
@@ -40,7 +42,9 @@ class Engines:
         self.reference = Reference(self.machine, self.resolved.world)
         self.reference.domains = bounds.Values(self.resolved.world, SIZES).of
         self.twin = Twin(cls, SIZES, self.machine)
-        self.running = Running(cls, self.resolved, self.machine)
+        sorts = self.resolved.world.sorts
+        universe = {sort: elements(sort, SIZES[name]) for name, sort in sorts.items()}
+        self.running = Running(cls, self.resolved, self.machine, universe)
         self.some = Some(rng, self.resolved.world)
         try:
             self.declared: Any = self.reference.initial({})
@@ -110,15 +114,8 @@ class Engines:
         what, mine = f"start {function.name}{args}", _kind_of(outcome)
         done = (mine, outcome.state, None) if mine == "done" else (mine, None, None)
         self.python(what, done, self.twin.start(state, function, args), t.NOTHING)
-        made = self.running.cls(universe=self.running.universe, clock=SimulatedClock())
-        try:
-            getattr(made, function.name)(*args)
-            kind = "done"
-        except Exception as error:  # Whatever it is, it is named in the difference.
-            kind = _kind(error)
         after = self.running.without_ghosts(done[1])
-        theirs = self.running.state(made) if kind == "done" else None
-        self.judge(what, (mine, after), (kind, theirs), "runtime")
+        self.judge(what, (mine, after, None), self.running.start({}, function, args), "runtime")
 
     def args(self, params: tuple[tuple[str, t.Type], ...]) -> tuple[Any, ...]:
         """Arguments in their bounds."""
@@ -238,14 +235,11 @@ class Engines:
             self.judge(f"{what}, arguments spoiled", theirs[1], after, "runtime")
             exact = typed_state(after, self.machine, self.parts, ghosts=False)
             self.judge(what, True, exact and typed(theirs[2], function.output), "runtime")
-        else:
-            before = running.without_ghosts(state)
-            self.judge(f"{what}, which stops", before, running.state(entry), "runtime")
         if self.ghosts and mine[0] in ("bounds", "undefined") and theirs[0] != mine[0]:
             self.hits.add("kept aside", "a ghost is erased")
             return
-        expected = (mine[0], running.without_ghosts(mine[1]), mine[2])
-        self.judge(what, expected, theirs, "runtime")
+        after = running.without_ghosts(mine[1] or state)  # What stops changes nothing.
+        self.judge(what, (mine[0], after, mine[2]), theirs, "runtime")
         self.judge(f"may {what}", mine[0] != "refused", allowed, "runtime")
         for view in (*views.values(), *(getattr(entry, n) for n in views), theirs[2]):
             forced(view)
@@ -272,26 +266,18 @@ class Engines:
         args = self.args(event.params)
         mine = self.chosen(state, event, args)
         self.hits.add("outcome", mine[0])
-        seen = ("done" if mine[0] == "ignored" else mine[0], *mine[1:])
         function = ir.Function(event.place, event.name, event.params, event.output, ())
         what = f"event {event.name}{args} in {self.shown(state)}"
-        self.runtime(what, state, (event.name, args, function), seen)
+        self.runtime(what, state, (event.name, args, function), mine)
 
     def chosen(self, state: Any, event: ir.Event, args: tuple[Any, ...]) -> Outcome:
         """The one enabled transition, else what is ignored, else a refusal."""
-        tried = [self.expected(state, row, args) for row in self.machine.serving(event.name)]
-        taken = [outcome for outcome in tried if outcome[0] != "refused"]
-        if len(taken) > 1:
-            return "ambiguous", None, None
-        if taken:
-            return taken[0]
-        named = dict(zip((n for n, _ in event.params), args, strict=True))
-        try:
-            if self.reference.ignored(self.machine, state, event.name, named) is not None:
-                return "ignored", state, None
-        except (Guard, NoValue):
-            return "undefined", None, None
-        return "refused", None, None
+        rows, tried = self.machine.serving(event.name), list[Any]()
+        for row in rows:
+            named = dict(zip((n for n, _ in row.function.params), args, strict=True))
+            tried.append(self.reference.step(state, row.name, named))
+        answer = answered(self.reference, Way(event, rows, False), state, args, tried)
+        return answer.name or answer.kind, answer.state, answer.output
 
     def shown(self, state: Any) -> str:
         """A state for people."""
@@ -321,22 +307,6 @@ class Engines:
                            "JSON")
             self.judge(f"bounds of {kind}", None, breach(value, kind), "JSON")
         return loaded
-
-
-def _kind(error: Exception) -> str:
-    from lawful import Ambiguous, PropertyViolated, Refused, Undefined
-
-    match error:
-        case Refused():
-            return "refused"
-        case Undefined():
-            return "undefined"
-        case PropertyViolated(name=name):
-            return name
-        case Ambiguous():
-            return "ambiguous"
-        case _:
-            return repr(error)
 
 
 def _kind_of(outcome: Any) -> str:

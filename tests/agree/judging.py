@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from lawful.checks.boxes import freeze
 from lawful.checks.meaning import NoValue
+from lawful.checks.running import Running
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.bounds import breach
 from lawful.spec.resolve import resolve
-
-from .running import Running
 
 if TYPE_CHECKING:
     from .engines import Engines
@@ -73,8 +72,8 @@ def _seen(e: Engines, p: ir.Property, instance: Any) -> Any:
     """The state of an instance of the abstract machine, where there is one."""
     if isinstance(instance, str):
         return NO_STATE if instance == "undefined" else instance
-    cls = e.resolved.parts[_abstract(e, p).name]
-    seeing = Running(cls, resolve(cls), _abstract(e, p))
+    cls: Any = e.resolved.parts[_abstract(e, p).name]
+    seeing = Running(cls, resolve(cls), _abstract(e, p), {})
     return seeing.state(instance)
 
 

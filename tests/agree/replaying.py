@@ -10,6 +10,7 @@ from typing import Any
 from lawful import Ambiguous, PropertyViolated, Refused, Undefined
 from lawful.checks.compare import same
 from lawful.checks.rows import Rejected, journal_row
+from lawful.checks.running import Running
 from lawful.checks.stepper import Differs, Malformed, Stepper, Unreplayable
 from lawful.runtime.journal import Journal, read
 from lawful.spec import ir
@@ -18,7 +19,6 @@ from lawful.spec.values import encode
 
 from .hits import Hits
 from .kinds import Some
-from .running import Running
 
 Written = tuple[str, str, tuple[Any, ...]]  # Its instance, the event, the arguments.
 FAULTS = (Undefined, PropertyViolated, Ambiguous)

@@ -1,27 +1,26 @@
-"""The runtime beside the reference: an instance in any state, one event, and what came of it."""
+"""The step that services embed: an instance in any state, one event, and what came of it."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from typing import Any
 
-from lawful import Ambiguous, PropertyViolated, Refused, Undefined
-from lawful.checks.boxes import PartState
 from lawful.runtime import persist
+from lawful.runtime.instance import Machine
 from lawful.runtime.make import bare
 from lawful.runtime.timers import SimulatedClock
 from lawful.runtime.views import native
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.outcomes import Ambiguous, PropertyViolated, Refused, Undefined
 from lawful.spec.resolve import Resolved
 from lawful.spec.ticks import clock_of, passed
 from lawful.spec.values import FrozenBag, FrozenMap
 
-from .kinds import SIZES
+from .boxes import PartState
 
-NONE = object()
-Outcome = tuple[str, Any, Any]  # What happened, the state after, the output.
+Universe = Mapping[type[Any], tuple[Any, ...]]
+Outcome = tuple[str, Any, Any]  # What happened, the state after, where there is one, the output.
 
 
 class Running:
@@ -31,18 +30,17 @@ class Running:
     its clock began so many ticks before, and its timers are due so many ticks later.
     """
 
-    def __init__(self, cls: Any, resolved: Resolved, machine: ir.Machine) -> None:
+    def __init__(
+        self, cls: type[Machine], resolved: Resolved, machine: ir.Machine, universe: Universe
+    ) -> None:
         self.cls = cls
         self.resolved = resolved
+        self.universe = universe
         self.machine = machine
         self.machines = {m.name: m for m in (machine, *machine.parts)}
         self.classes: dict[str, Any] = {machine.name: cls, **resolved.parts}
         clock = clock_of(machine)
         self.tick = clock.type.tick if clock and isinstance(clock.type, t.Clock) else 0.0
-        self.universe = {
-            sort: [f"{name}{i + 1}" for i in range(SIZES[name])]
-            for name, sort in resolved.world.sorts.items()
-        }
 
     def instance(self, state: tuple[Any, ...]) -> Any:
         """An instance in that state."""
@@ -108,19 +106,26 @@ class Running:
         now: int = ticks.now
         return max(0, passed(due - ticks.begun, self.tick) - now)
 
+    def start(
+        self, parameters: Mapping[str, Any], function: ir.Function | None, args: tuple[Any, ...]
+    ) -> Outcome:
+        """A new instance with these parameters, begun by its `@initial`, if it has one."""
+        try:
+            made = self.cls(universe=self.universe, clock=SimulatedClock(), **parameters)
+            if function is not None:
+                getattr(made, function.name)(*args)
+        except Exception as error:
+            return _kind(error), None, None
+        return "done", self.state(made), None
+
     def take(self, instance: Any, name: str, args: tuple[Any, ...]) -> Outcome:
-        """What an event does to an instance."""
+        """What an event does to an instance; an exception that no step should raise by its text."""
+        instance.__state__.__note__ = name
         try:
             output = instance.lawful.take(name, *args)
-        except Refused:
-            return "refused", None, None
-        except Undefined:
-            return "undefined", None, None
-        except PropertyViolated as violated:
-            return violated.name, None, None
-        except Ambiguous:
-            return "ambiguous", None, None
-        return "done", self.state(instance), output
+        except Exception as error:
+            return _kind(error), self.state(instance), None
+        return "ignored" if _untaken(instance) else "done", self.state(instance), output
 
     def without_ghosts(self, state: Any, name: str = "") -> Any:
         """A state of the reference, as an instance has it."""
@@ -156,90 +161,20 @@ def frozen(value: Any, kind: t.Type) -> Any:
             return value
 
 
-def loosened(value: Any, kind: t.Type) -> Any:
-    """An argument as a careless caller gives it: in containers that can be changed later."""
-    match kind:
-        case t.Seq(item=item):
-            return tuple(loosened(v, item) for v in value)
-        case t.Map(value=of):
-            return {k: loosened(v, of) for k, v in value.items()}
-        case t.Tuple(items=items):
-            return tuple(loosened(v, of) for v, of in zip(value, items, strict=True))
-        case t.Union(options=options) if value is not None:
-            rest = [o for o in options if not isinstance(o, t.Record | t.Nothing)]
-            return loosened(value, rest[0]) if rest else value
+def _kind(error: Exception) -> str:
+    match error:
+        case Refused():
+            return "refused"
+        case Undefined():
+            return "undefined"
+        case PropertyViolated(name=name):
+            return name
+        case Ambiguous():
+            return "ambiguous"
         case _:
-            return value
+            return repr(error)
 
 
-def spoil(value: Any) -> None:
-    """What that caller does with them afterwards."""
-    if value.__class__ is dict:
-        for each in value.values():
-            spoil(each)
-        value.clear()
-    elif value.__class__ is tuple:
-        for each in value:
-            spoil(each)
-
-
-def forced(view: Any) -> None:
-    """What a rude caller tries with what was read: it is refused, or changes a copy."""
-    for change in ("clear", "popitem", "reverse"):
-        method = getattr(view, change, None)
-        if method is not None:
-            with contextlib.suppress(TypeError, AttributeError, KeyError):
-                method()
-
-
-def typed(value: Any, kind: t.Type) -> bool:
-    """Whether a value, and all in it, is of exactly the class that the type says."""
-    match kind:
-        case t.Timer(ticks=True):
-            return value is None or type(value) is int
-        case t.Bool() | t.Timer():
-            return value is True or value is False
-        case t.Int():
-            return type(value) is int
-        case t.Nothing():
-            return value is None
-        case t.Enum(name=name) | t.Sort(name=name):
-            return type(value).__name__ == name
-        case t.Record(name=name, fields=fields):
-            same = type(value).__name__ == name
-            return same and all(typed(getattr(value, n), of) for n, of in fields)
-        case t.Union(options=options):
-            return any(typed(value, option) for option in options)
-        case t.Tuple(items=items):
-            same = value.__class__ is tuple and len(value) == len(items)
-            return same and all(map(typed, value, items))
-        case t.Seq(item=item):
-            return value.__class__ is tuple and all(typed(v, item) for v in value)
-        case t.Set(item=item):
-            return value.__class__ is frozenset and all(typed(v, item) for v in value)
-        case t.Bag(item=item):
-            return all(typed(v, item) and type(n) is int for v, n in _pairs(value))
-        case t.Map(key=key, value=of):
-            return all(typed(k, key) and typed(v, of) for k, v in _pairs(value))
-        case _:
-            return True
-
-
-def _pairs(value: Any) -> list[tuple[Any, Any]]:
-    """The rows of a map; one that nothing has where it is none."""
-    return list(value.items()) if issubclass(value.__class__, Mapping) else [(NONE, NONE)]
-
-
-def typed_state(state: tuple[Any, ...], machine: ir.Machine, parts: Mapping[str, ir.Machine],
-                ghosts: bool = True) -> bool:
-    """The same of a whole state."""
-    for v, value in zip(machine.variables, state, strict=False):
-        part = t.part_of(v.type)
-        if part is not None:
-            members = value.values() if isinstance(v.type, t.Map) else (value,)
-            inner = parts[part.machine]
-            if not all(typed_state(each, inner, parts, ghosts) for each in members):
-                return False
-        elif (ghosts or not v.ghost) and not typed(value, v.type):
-            return False
-    return True
+def _untaken(instance: Any) -> bool:
+    """Whether an `ignore` took the last event."""
+    return instance.__state__.__note__ is None

@@ -1,0 +1,64 @@
+"""Whether values are of exactly the classes that their types say: `True` is no 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+
+NONE = object()
+
+
+def typed(value: Any, kind: t.Type) -> bool:
+    """Whether a value, and all in it, is of exactly the class that the type says."""
+    match kind:
+        case t.Timer(ticks=True):
+            return value is None or type(value) is int
+        case t.Bool() | t.Timer():
+            return value is True or value is False
+        case t.Int():
+            return type(value) is int
+        case t.Nothing():
+            return value is None
+        case t.Enum(name=name) | t.Sort(name=name):
+            return type(value).__name__ == name
+        case t.Record(name=name, fields=fields):
+            same = type(value).__name__ == name
+            return same and all(typed(getattr(value, n), of) for n, of in fields)
+        case t.Union(options=options):
+            return any(typed(value, option) for option in options)
+        case t.Tuple(items=items):
+            same = value.__class__ is tuple and len(value) == len(items)
+            return same and all(map(typed, value, items))
+        case t.Seq(item=item):
+            return value.__class__ is tuple and all(typed(v, item) for v in value)
+        case t.Set(item=item):
+            return value.__class__ is frozenset and all(typed(v, item) for v in value)
+        case t.Bag(item=item):
+            return all(typed(v, item) and type(n) is int for v, n in _pairs(value))
+        case t.Map(key=key, value=of):
+            return all(typed(k, key) and typed(v, of) for k, v in _pairs(value))
+        case _:
+            return True
+
+
+def _pairs(value: Any) -> list[tuple[Any, Any]]:
+    """The rows of a map; one that nothing has where it is none."""
+    return list(value.items()) if issubclass(value.__class__, Mapping) else [(NONE, NONE)]
+
+
+def typed_state(state: tuple[Any, ...], machine: ir.Machine, parts: Mapping[str, ir.Machine],
+                ghosts: bool = True) -> bool:
+    """The same of a whole state."""
+    for v, value in zip(machine.variables, state, strict=False):
+        part = t.part_of(v.type)
+        if part is not None:
+            members = value.values() if isinstance(v.type, t.Map) else (value,)
+            inner = parts[part.machine]
+            if not all(typed_state(each, inner, parts, ghosts) for each in members):
+                return False
+        elif (ghosts or not v.ghost) and not typed(value, v.type):
+            return False
+    return True
