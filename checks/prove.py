@@ -1,84 +1,18 @@
-"""Induction with Z3: an invariant holds at the start, and every step keeps all of them together.
-
-Each (case, property) is an obligation of its own: proved, unknown, or refuted by values. A start
-that is refuted is a violation. A refuted step is a *counterexample to induction*: its state obeys
-all invariants, and may be unreachable none the less.
-
-Counterexamples are looked for among small integers, where models are found at once, and count only
-when the exact encoding confirms them.
-"""
+"""Proofs with Z3: every obligation of a machine met, and what all of them amount to."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 
 from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.ir import Json
-from lawful.spec.ticks import with_ticks
 
-from .foreign import Term, number
-from .lengths import Lengths
-from .shapes import NotEncodable, Options, fields_of
-from .solve import Answer, ask
-from .subject import BUILT_IN, START, Case, Fixed, Question, Subject, tried
-from .verdict import Verdict, worst
-from .witness import Witness
+from .induction import Induction
+from .obligation import Obligation, ProofResult
+from .spread import spread
 
-TO_INDUCTION = "counterexample to induction"
-AT_START = "violation at the start"
-NOT_CONFIRMED = "refuted, but perhaps only by parameters that are not allowed"
-NO_START = "no start is possible: nothing is proved of it"
-START_UNKNOWN = "not shown that a start is possible: nothing is proved of it"
-VACUOUS = "vacuous: it can never happen where the invariants hold, so nothing is proved of it"
-NOT_SHOWN = "not shown that it can happen: nothing is proved of it"
-NO_STEP = "there is no transition: nothing is proved of it"
-UNSEEN = "a container may get larger than its type allows, and is not followed from there on"
-EXPLORATION_ONLY = "exploration only"
-WINDOW = range(-1, 5)
-QUICK_SECONDS = 2.0
 LONGEST = 4_000_000.0  # Seconds; Z3 counts milliseconds in 32 bits.
-EXPLORED: tuple[ir.PropertyKind, ...] = (
-    *("reachable", "recoverable"),
-    *("eventually", "eventually_always", "infinitely_often", "leads_to", "refines"),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Obligation:
-    """One thing to prove: that a start or a transition (`obligation`) keeps `property`."""
-
-    property: str
-    obligation: str
-    verdict: Verdict
-    covers: str
-    seconds: float
-    counterexample: Mapping[str, Json] | None = None
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PropertyProof:
-    """A property's verdict over all of its obligations."""
-
-    name: str
-    verdict: Verdict
-    method: str
-    covers: str
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ProofResult:
-    """What induction established of one machine."""
-
-    machine: str
-    obligations: tuple[Obligation, ...]
-    properties: tuple[PropertyProof, ...]
-    seconds: float
 
 
 def prove(
@@ -88,342 +22,30 @@ def prove(
     timeout_seconds: float = 10.0,
     progress: Callable[[str], None] | None = None,
     happened: Callable[[], Collection[str | None]] = frozenset,
+    workers: int = 1,
 ) -> ProofResult:
-    """Prove the invariants and step properties by induction, one obligation after the other.
+    """Prove the invariants and step properties by induction, obligation by obligation.
 
     `sizes` gives the number of elements of sorts; a sort without a size may have any number.
-    `progress` is told each obligation before it is tried; `happened` is asked which starts and
-    transitions are known to happen, where Z3 does not see it soon. Raises ValueError for a timeout
-    that is no number of seconds.
+    `progress` is told how far it is; `happened` is asked which starts and transitions are known to
+    happen, where Z3 does not see it soon. More than one of `workers` are processes of their own,
+    started when the first seconds were not enough: the main module must be importable. Raises
+    ValueError for a timeout that is no number of seconds.
     """
     if not 0 <= timeout_seconds <= LONGEST:  # False for NaN.
         raise ValueError(
             f"the timeout is {timeout_seconds} seconds; it must be from 0 to {LONGEST:.0f}"
         )
     began = time.perf_counter()
-    induction = Induction(machine, sizes, timeout_seconds)
-    obligations: list[Obligation] = []
-    for case, name in induction.questions():
+    make = partial(Induction, machine, sizes, timeout_seconds)
+    induction = make()
+    asked = list(induction.questions())
+    found: dict[tuple[str, str], Obligation] = {}
+    for each in spread(induction, make, asked, workers):
+        found[each.obligation, each.property] = each
         if progress is not None:
-            progress(f"{case}: {name}")
-        obligations.append(induction.answer(case, name))
-    obligations = induction.grounded(induction.sift(obligations), happened)
+            progress(f"{len(found)} of {len(asked)}, {each.obligation}: {each.property}")
+    obligations = induction.grounded(induction.sift([found[each] for each in asked]), happened)
     properties = induction.conclude(obligations)
     seconds = time.perf_counter() - began
     return ProofResult(machine.name, tuple(obligations), tuple(properties), seconds)
-
-
-class Induction:
-    """The obligations of one machine, and how they are met."""
-
-    def __init__(self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float) -> None:
-        machine = with_ticks(machine)
-        self.machine = machine
-        self.sizes = {k: n for k, n in sizes.items() if not _is_opaque(machine, k)}
-        self.seconds = seconds
-        self.covers, self.within = covers(machine, self.sizes)
-        self.exact = Subject(machine, Options(self.sizes))
-        self.steps = [row.name for row in machine.transitions]
-        self.vacuous: Mapping[str, str] = {}
-        # Of what is proved, the invariants it leans on.
-        self.used: dict[tuple[str, str], frozenset[str]] = {}
-
-    @cached_property
-    def _small(self) -> Subject:
-        """The machine within a window of integers: where models are looked for."""
-        return Subject(self.machine, Options(self.sizes, WINDOW))
-
-    def questions(self) -> Iterator[tuple[str, str]]:
-        """Every (case, property), in the order of the declaration."""
-        built_in = [n for n in BUILT_IN if n != "ambiguous" or self.machine.parts]
-        contested = self.exact.contested
-        invariants = [j.name for j in self.exact.of_kind("invariant")]
-        over_steps = [j.name for j in self.exact.of_kind("step_property")]
-        for case in self.exact.starts:
-            yield from ((case, name) for name in (*built_in, *invariants))
-        for case in self.steps:
-            for name in (*built_in, *invariants, *over_steps):
-                if name != "ambiguous" or case not in contested:
-                    yield case, name
-        yield from ((event, "ambiguous") for event in contested)
-
-    def answer(self, name: str, property: str) -> Obligation:
-        """One obligation, tried."""
-        began = time.perf_counter()
-        verdict, example, note = self._answer(name, property)
-        seconds = time.perf_counter() - began
-        if verdict is Verdict.PROVED and self.within:
-            verdict = Verdict.PROVED_WITHIN
-        return Obligation(property, name, verdict, self.covers, seconds, example, note)
-
-    def _answer(self, name: str, property: str) -> tuple[Verdict, Mapping[str, Json] | None, str]:
-        case = self.exact.case(name, property)
-        if isinstance(case, NotEncodable):
-            return Verdict.UNKNOWN, None, f"not encodable: {case}"
-        question = tried(self.exact.question, case, property)
-        if isinstance(question, NotEncodable):
-            return Verdict.UNKNOWN, None, f"not encodable: {question}"
-        until = time.perf_counter() + self.seconds
-        quick = self._refute(question, min(QUICK_SECONDS, self.seconds))
-        self.used[name, property] = quick.used
-        if quick.status == "unsat":
-            return Verdict.PROVED, None, ""
-        found = self._small_example(name, property, (until - time.perf_counter()) / 2)
-        rest = until - time.perf_counter()
-        if found is None and quick.status == "unknown" and rest > 0:
-            quick = self._refute(question, rest)
-            self.used[name, property] = quick.used
-            if quick.status == "unsat":
-                return Verdict.PROVED, None, ""
-        if found is None and quick.model is not None:
-            found = self._told(self.exact, case, property, quick)
-        if found is None:
-            why = quick.why or "a model that is not finite"
-            return Verdict.UNKNOWN, None, f"Z3 does not decide it: {why}"
-        if found["label"] == UNSEEN:
-            return Verdict.UNKNOWN, None, UNSEEN
-        if case.before is not None:
-            left = [n for n, h in self.exact.hypotheses.items() if isinstance(h, NotEncodable)]
-            more = f"; not assumed, being not encodable: {', '.join(left)}" if left else ""
-            return Verdict.UNKNOWN, found, f"{TO_INDUCTION}{more}"
-        if self.exact.lost:
-            why = f"{NOT_CONFIRMED}: {', '.join(self.exact.lost)} not encodable"
-            return Verdict.UNKNOWN, None, why
-        undefined = found.get("undefined") is True
-        return (Verdict.UNDEFINED if undefined else Verdict.VIOLATED), found, AT_START
-
-    def _refute(self, question: Question, seconds: float) -> Answer:
-        """Values where the facts are true and a goal is not: goal by goal, or `unsat`."""
-        logic, used = self.exact.logic, set[str]()
-        worst_answer = Answer("unsat")
-        given = {number(fact) for fact in question.facts}
-        named = {n: h for n, h in self.exact.assumed.items() if number(h) in given}
-        numbers = {number(h) for h in named.values()}
-        others = [fact for fact in question.facts if number(fact) not in numbers]
-        until = time.perf_counter() + seconds
-        for goal in question.goals:
-            if logic.is_true(goal):
-                continue
-            rest = max(0.0, until - time.perf_counter())
-            found = ask(logic, (*others, logic.negate(goal)), rest, named)
-            used |= found.used
-            if found.status == "sat":
-                return found
-            if found.status == "unknown":
-                worst_answer = found
-        return replace(worst_answer, used=frozenset(used))
-
-    def sift(self, obligations: list[Obligation]) -> list[Obligation]:
-        """Take back what was proved with the help of an invariant that is not proved itself."""
-        dropped = self.exact.dropped
-        while True:
-            good = {o.property for o in obligations} - {
-                o.property for o in obligations if not o.verdict.good
-            }
-            failed = [h for h in self.exact.hypotheses if h not in good and h not in dropped]
-            if not failed:
-                return obligations
-            dropped.update(failed)
-            obligations = [self._again(o, failed) if o.verdict.good else o for o in obligations]
-
-    def _again(self, obligation: Obligation, failed: list[str]) -> Obligation:
-        key = obligation.obligation, obligation.property
-        if self.used[key].isdisjoint(self.exact.dropped):
-            return obligation
-        case = self.exact.case(*key)
-        assert not isinstance(case, NotEncodable)
-        question = self.exact.question(case, obligation.property)
-        began = time.perf_counter()
-        answer = self._refute(question, self.seconds)
-        if answer.status == "unsat":
-            self.used[key] = answer.used
-            return obligation
-        return replace(
-            obligation,
-            verdict=Verdict.UNKNOWN,
-            seconds=obligation.seconds + time.perf_counter() - began,
-            note=f"shown only together with what is not proved: {', '.join(failed)}",
-        )
-
-    # Models.
-
-    def _small_example(self, name: str, property: str, seconds: float) -> dict[str, Json] | None:
-        """A counterexample among small integers that the exact encoding confirms."""
-
-        def question(subject: Subject, case: Case) -> tuple[Term, ...]:
-            asked = subject.question(case, property)
-            return (*asked.facts, subject.logic.negate(subject.logic.all(asked.goals)))
-
-        confirmed = self._search(name, property, question, max(0.0, seconds))
-        if confirmed is None:
-            return None
-        subject, case, answer = confirmed
-        return self._told(subject, case, property, answer)
-
-    def _search(
-        self,
-        name: str,
-        property: str,
-        facts: Callable[[Subject, Case], tuple[Term, ...]],
-        seconds: float,
-    ) -> tuple[Subject, Case, Answer] | None:
-        """Values for a case that make these facts true, found small and confirmed exactly."""
-        subject = self._small
-        case = subject.case(name, property)
-        if isinstance(case, NotEncodable):
-            return None
-        asked = tried(facts, subject, case)
-        if isinstance(asked, NotEncodable):
-            return None
-        answer = ask(subject.logic, asked, seconds)
-        if answer.model is None:
-            return None
-        fixed, _, _ = subject.told(case, Witness(subject.encoding, answer.model))
-        exact = Subject(self.machine, Options(self.sizes), fixed)
-        again = exact.case(name, property)
-        if isinstance(again, NotEncodable):
-            return None
-        confirmed = ask(exact.logic, facts(exact, again), seconds)
-        return (exact, again, confirmed) if confirmed.model is not None else None
-
-    def _told(
-        self, subject: Subject, case: Case, property: str, answer: Answer
-    ) -> dict[str, Json] | None:
-        """The counterexample as JSON; None where the model is not finite."""
-        assert answer.model is not None
-        witness = Witness(subject.encoding, answer.model)
-        fixed, after, output = subject.told(case, witness)
-        if witness.infinite:
-            return None
-        if witness.model.truth(case.step.excess):
-            return {"label": UNSEEN}
-        reached = witness.model.truth(case.step.done)
-        out: dict[str, Json] = {
-            "label": AT_START if case.before is None else TO_INDUCTION,
-            "parameters": dict(fixed.parameters),
-            "state": None if case.before is None else dict(fixed.state),
-            "event": case.event,
-            "transition": case.name,
-            "args": dict(fixed.args),
-            "after": after if reached else None,
-            "output": output if reached else None,
-        }
-        if witness.model.truth(subject.undefined(case, property)):
-            out["undefined"] = True
-        return out
-
-    # What all of it amounts to.
-
-    def grounded(
-        self, obligations: list[Obligation], happened: Callable[[], Collection[str | None]]
-    ) -> list[Obligation]:
-        """Nothing is proved of a start or transition that has no model, or none that was found."""
-        self.vacuous = self._vacuous(happened)
-        out: list[Obligation] = []
-        for o in obligations:
-            # Of a contested event nothing is said but that its transitions exclude each other.
-            contested = o.property == "ambiguous" and o.obligation in self.exact.contested
-            why = "" if contested else self.vacuous.get(o.obligation, "")
-            unfounded = bool(why) and o.verdict.good
-            out.append(replace(o, verdict=Verdict.UNKNOWN, note=why) if unfounded else o)
-        return out
-
-    def _vacuous(self, happened: Callable[[], Collection[str | None]]) -> dict[str, str]:
-        """Each case that cannot happen where the invariants hold, or is not known to, and why."""
-        notes: dict[str, str] = {}
-        met: set[str] | None = None
-        for name in (*self.exact.starts, *self.steps):
-            case = self.exact.case(name)
-            if isinstance(case, NotEncodable):
-                continue
-            quick = min(QUICK_SECONDS, self.seconds)
-            if self._search(name, "", _can_happen, quick) is not None:
-                continue
-            if met is None:
-                met = {START if each is None else each for each in happened()}
-            if name in met:
-                continue
-            answer = ask(self.exact.logic, _can_happen(self.exact, case), self.seconds)
-            if answer.status == "unsat":
-                notes[name] = VACUOUS
-            elif answer.status == "unknown":
-                notes[name] = NOT_SHOWN
-        return notes
-
-    def conclude(self, obligations: list[Obligation]) -> list[PropertyProof]:
-        """Each property's verdict; nothing is proved of a machine that cannot start."""
-        starts = [n for n in self.exact.starts if not isinstance(self.exact.case(n), NotEncodable)]
-        begins = any(name not in self.vacuous for name in starts)
-        never = starts == self.exact.starts and all(self.vacuous.get(n) == VACUOUS for n in starts)
-        out: list[PropertyProof] = []
-        for name in dict.fromkeys(o.property for o in obligations):
-            mine = [o for o in obligations if o.property == name]
-            verdict = worst(o.verdict for o in mine)
-            note = ""
-            if not begins and verdict not in (Verdict.VIOLATED, Verdict.UNDEFINED):
-                verdict, note = Verdict.UNKNOWN, NO_START if never else START_UNKNOWN
-            out.append(PropertyProof(name, verdict, "induction", self.covers, note))
-        for j in () if self.steps else self.exact.of_kind("step_property"):
-            out.append(PropertyProof(j.name, Verdict.UNKNOWN, "induction", self.covers, NO_STEP))
-        return [*out, *self._not_asked()]
-
-    def _not_asked(self) -> Iterator[PropertyProof]:
-        """What induction cannot judge."""
-        names = [] if self.machine.deadlock_ok else ["deadlock"]
-        names += [p.name for p in self.machine.properties if p.kind in EXPLORED]
-        for name in names:
-            yield PropertyProof(name, Verdict.UNKNOWN, "none", "", EXPLORATION_ONLY)
-
-
-def _can_happen(subject: Subject, case: Case) -> tuple[Term, ...]:
-    # A start out of its bounds is none; a step out of its bounds happens, and is a fault.
-    return (
-        (*subject.happens(case), case.within)
-        if case.before is None
-        else (*subject.possible(case), case.step.done, case.within)
-    )
-
-
-def covers(machine: ir.Machine, sizes: Mapping[str, int]) -> tuple[str, bool]:
-    """What the verdicts are about, in words; and whether a bound of the scope was used."""
-    types = _types(machine)
-    words: list[str] = []
-    if any(isinstance(k, t.Int) and not isinstance(k, t.Serial) for k in types):
-        words.append("all integers")
-    widths = sorted({k.bits for k in types if isinstance(k, t.Serial)})
-    words += [f"all serial numbers of {bits} bits" for bits in widths]
-    if any(isinstance(k, t.Clock) for k in types):
-        words.append("all ticks")
-    if any(isinstance(k, t.Timer) for k in types):
-        timed = any(isinstance(k, t.Clock) for k in types)
-        words.append("timers armed or not" + ", an armed one due at any tick" * timed)
-    if any(m.parameters for m in _machines(machine)):
-        assumed = " that @assume allows" if machine.of_kind("assume") else ""
-        words.append(f"all parameter values{assumed}")
-    words += sorted({f"all values of {k}" for k in types if isinstance(k, t.Opaque)})
-    sorts = sorted({k.name for k in types if isinstance(k, t.Sort)})
-    words += [f"{name}={sizes[name]}" if name in sizes else f"any {name}" for name in sorts]
-    lengths = Lengths(machine, sizes).used
-    words += [f"{name} <= {most}" for name, most in sorted(lengths.items())]
-    return "; ".join(words) or "all states", bool(lengths) or any(name in sizes for name in sorts)
-
-
-def _is_opaque(machine: ir.Machine, name: str) -> bool:
-    return any(isinstance(k, t.Opaque) and k.name == name for k in _types(machine))
-
-
-def _machines(machine: ir.Machine) -> list[ir.Machine]:
-    return [machine, *(inner for part in machine.parts for inner in _machines(part))]
-
-
-def _types(machine: ir.Machine) -> list[t.Type]:
-    """Every type in the machine's variables, parameters and arguments, and those inside them."""
-    stack: list[t.Type] = []
-    for m in _machines(machine):
-        stack += [kind for _, kind in fields_of(m)]
-        functions = [*(x.function for x in m.transitions), *m.initials]
-        stack += [kind for f in functions for _, kind in f.params]
-    return list(dict.fromkeys(each for kind in stack for each in t.inside(kind)))
-
-
-__all__ = ["Fixed", "Obligation", "ProofResult", "PropertyProof", "covers", "prove"]

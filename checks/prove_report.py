@@ -9,7 +9,7 @@ from lawful.spec.explain import text as value_text
 from lawful.spec.ir import Json
 from lawful.spec.words import Expected
 
-from .prove import Obligation, ProofResult, PropertyProof
+from .obligation import Obligation, ProofResult, PropertyProof
 from .report import INDENT, table
 from .subject import BUILT_IN
 from .verdict import Verdict
@@ -135,6 +135,7 @@ def to_json(result: ProofResult) -> Json:
 
 def _obligation(o: Obligation) -> Json:
     shown = None if o.counterexample is None else dict(o.counterexample)
+    leans: list[Json] = [*sorted(o.leans)]
     return {
         "property": o.property,
         "obligation": o.obligation,
@@ -143,6 +144,7 @@ def _obligation(o: Obligation) -> Json:
         "seconds": round(o.seconds, 4),
         "counterexample": shown,
         "note": o.note,
+        "leans_on": leans,
     }
 
 

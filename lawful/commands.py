@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -29,7 +30,7 @@ from .progress import Tell, progress
 
 if TYPE_CHECKING:
     from lawful.checks.explore import CheckResult
-    from lawful.checks.prove import ProofResult
+    from lawful.checks.obligation import ProofResult
 
 What = tuple[Flat, World, Mapping[str, Expected]]
 Run = Callable[[type[Machine], argparse.Namespace, What, Tell], "CheckResult"]
@@ -202,7 +203,7 @@ def _proved(cls: type[Machine], given: argparse.Namespace) -> ProofResult:
     with progress(f"proving {cls.__name__}", given.quiet) as tell:
         return proofs.prove(
             resolved.machine, sizes=sizes, timeout_seconds=given.timeout, progress=tell,
-            happened=lambda: _happened(resolved, scope),
+            happened=lambda: _happened(resolved, scope), workers=os.cpu_count() or 1,
         )
 
 

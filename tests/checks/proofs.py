@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lawful.checks.prove import ProofResult, prove
+from lawful.checks.obligation import ProofResult
+from lawful.checks.prove import prove
 from lawful.spec.resolve import resolve
 
 

@@ -9,7 +9,8 @@ import pytest
 from lawful import Scope
 from lawful.checks import prove_report
 from lawful.checks.happened import happened
-from lawful.checks.prove import NOT_SHOWN, VACUOUS, prove
+from lawful.checks.induction import NOT_SHOWN, VACUOUS
+from lawful.checks.prove import prove
 from lawful.checks.verdict import Verdict
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve

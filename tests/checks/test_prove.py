@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
 
-from lawful.checks import prove_report
-from lawful.checks.prove import (
-    AT_START,
-    TO_INDUCTION,
-    UNSEEN,
-    Induction,
-    prove,
-)
+from lawful.checks import prove_report, spread
+from lawful.checks.induction import AT_START, TO_INDUCTION, UNSEEN, Induction
+from lawful.checks.prove import prove
 from lawful.checks.reference import Done, Fault, Reference
 from lawful.checks.solve import Answer
 from lawful.checks.subject import Question
@@ -126,7 +122,18 @@ def test_progress_names_each_obligation() -> None:
     told: list[str] = []
     machine = resolve(SenderEntryFixed).machine
     result = prove(machine, sizes={}, progress=told.append)
-    assert told == [f"{o.obligation}: {o.property}" for o in result.obligations]
+    rows = enumerate(result.obligations, 1)
+    many = len(result.obligations)
+    assert told == [f"{i} of {many}, {o.obligation}: {o.property}" for i, o in rows]
+
+
+def test_several_processes_answer_as_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spread, "ALONE_SECONDS", 0.0)
+    machine = resolve(Counter).machine
+    one, two = (prove(machine, sizes={}, workers=workers) for workers in (1, 2))
+    assert one.properties == two.properties
+    rows = [[replace(o, seconds=0.0) for o in result.obligations] for result in (one, two)]
+    assert rows[0] == rows[1]
 
 
 def test_peterson_is_proved_within_nothing() -> None:
@@ -181,8 +188,9 @@ def test_what_leans_on_the_unproved_is_not_proved() -> None:
 def test_only_what_leans_on_the_unproved_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     induction = Induction(resolve(Counter).machine, {}, 10.0)
     obligations = [induction.answer(case, name) for case, name in induction.questions()]
-    assert induction.used["up", "small_too"] == {"small"}
-    assert induction.used["up", "grows"] == frozenset()
+    leans = {(o.obligation, o.property): o.leans for o in obligations}
+    assert leans["up", "small_too"] == {"small"}
+    assert leans["up", "grows"] == frozenset()
     asked: list[Question] = []
 
     def refute(question: Question, seconds: float) -> Answer:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import pytest
 
 from lawful import Machine
-from lawful.checks.prove import TO_INDUCTION, ProofResult, prove
+from lawful.checks.induction import TO_INDUCTION
+from lawful.checks.obligation import ProofResult
+from lawful.checks.prove import prove
 from lawful.machines.message_scheduler.channel import ChannelFixed
 from lawful.machines.object_diffusion.attribution import Attribution
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed

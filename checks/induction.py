@@ -1,0 +1,328 @@
+"""Induction with Z3: an invariant holds at the start, and every step keeps all of them together.
+
+Each (case, property) is an obligation of its own: proved, unknown, or refuted by values. A start
+that is refuted is a violation. A refuted step is a *counterexample to induction*: its state obeys
+all invariants, and may be unreachable none the less.
+
+Counterexamples are looked for among small integers, where models are found at once, and count only
+when the exact encoding confirms them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.ir import Json
+from lawful.spec.ticks import with_ticks
+
+from .covers import covers, types
+from .foreign import Term, number
+from .obligation import Obligation, PropertyProof
+from .shapes import NotEncodable, Options
+from .solve import Answer, ask
+from .subject import BUILT_IN, START, Case, Question, Subject, tried
+from .verdict import Verdict, worst
+from .witness import Witness
+
+TO_INDUCTION = "counterexample to induction"
+AT_START = "violation at the start"
+NOT_CONFIRMED = "refuted, but perhaps only by parameters that are not allowed"
+NO_START = "no start is possible: nothing is proved of it"
+START_UNKNOWN = "not shown that a start is possible: nothing is proved of it"
+VACUOUS = "vacuous: it can never happen where the invariants hold, so nothing is proved of it"
+NOT_SHOWN = "not shown that it can happen: nothing is proved of it"
+NO_STEP = "there is no transition: nothing is proved of it"
+UNSEEN = "a container may get larger than its type allows, and is not followed from there on"
+EXPLORATION_ONLY = "exploration only"
+WINDOW = range(-1, 5)
+QUICK_SECONDS = 2.0
+EXPLORED: tuple[ir.PropertyKind, ...] = (
+    *("reachable", "recoverable"),
+    *("eventually", "eventually_always", "infinitely_often", "leads_to", "refines"),
+)
+
+
+class Induction:
+    """The obligations of one machine, and how they are met."""
+
+    def __init__(self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float) -> None:
+        machine = with_ticks(machine)
+        self.machine = machine
+        self.sizes = {k: n for k, n in sizes.items() if not _is_opaque(machine, k)}
+        self.seconds = seconds
+        self.covers, self.within = covers(machine, self.sizes)
+        self.exact = Subject(machine, Options(self.sizes))
+        self.steps = [row.name for row in machine.transitions]
+        self.vacuous: Mapping[str, str] = {}
+
+    @cached_property
+    def _small(self) -> Subject:
+        """The machine within a window of integers: where models are looked for."""
+        return Subject(self.machine, Options(self.sizes, WINDOW))
+
+    def questions(self) -> Iterator[tuple[str, str]]:
+        """Every (case, property), in the order of the declaration."""
+        built_in = [n for n in BUILT_IN if n != "ambiguous" or self.machine.parts]
+        contested = self.exact.contested
+        invariants = [j.name for j in self.exact.of_kind("invariant")]
+        over_steps = [j.name for j in self.exact.of_kind("step_property")]
+        for case in self.exact.starts:
+            yield from ((case, name) for name in (*built_in, *invariants))
+        for case in self.steps:
+            for name in (*built_in, *invariants, *over_steps):
+                if name != "ambiguous" or case not in contested:
+                    yield case, name
+        yield from ((event, "ambiguous") for event in contested)
+
+    def answer(self, name: str, property: str) -> Obligation:
+        """One obligation, tried."""
+        began = time.perf_counter()
+        found = self._answer(Obligation(property, name, Verdict.UNKNOWN, self.covers, 0.0))
+        if found.verdict is Verdict.PROVED and self.within:
+            found = replace(found, verdict=Verdict.PROVED_WITHIN)
+        return replace(found, seconds=time.perf_counter() - began)
+
+    def _answer(self, open: Obligation) -> Obligation:
+        name, property = open.obligation, open.property
+        case = self.exact.case(name, property)
+        if isinstance(case, NotEncodable):
+            return replace(open, note=f"not encodable: {case}")
+        question = tried(self.exact.question, case, property)
+        if isinstance(question, NotEncodable):
+            return replace(open, note=f"not encodable: {question}")
+        until = time.perf_counter() + self.seconds
+        answer = self._refute(question, min(QUICK_SECONDS, self.seconds))
+        found = None
+        if answer.status != "unsat":
+            found = self._small_example(name, property, (until - time.perf_counter()) / 2)
+            rest = until - time.perf_counter()
+            if found is None and answer.status == "unknown" and rest > 0:
+                answer = self._refute(question, rest)
+        if answer.status == "unsat":
+            return replace(open, verdict=Verdict.PROVED, leans=answer.used)
+        if found is None and answer.model is not None:
+            found = self._told(self.exact, case, property, answer)
+        if found is None:
+            why = answer.why or "a model that is not finite"
+            return replace(open, note=f"Z3 does not decide it: {why}")
+        if found["label"] == UNSEEN:
+            return replace(open, note=UNSEEN)
+        return self._failed(open, case, found)
+
+    def _failed(
+        self, open: Obligation, case: Case, example: Mapping[str, Json]
+    ) -> Obligation:
+        """What values say against it: of a step no more than that it is not inductive."""
+        if case.before is not None:
+            left = [n for n, h in self.exact.hypotheses.items() if isinstance(h, NotEncodable)]
+            more = f"; not assumed, being not encodable: {', '.join(left)}" if left else ""
+            return replace(open, counterexample=example, note=f"{TO_INDUCTION}{more}")
+        if self.exact.lost:
+            why = f"{NOT_CONFIRMED}: {', '.join(self.exact.lost)} not encodable"
+            return replace(open, note=why)
+        undefined = example.get("undefined") is True
+        verdict = Verdict.UNDEFINED if undefined else Verdict.VIOLATED
+        return replace(open, verdict=verdict, counterexample=example, note=AT_START)
+
+    def _refute(self, question: Question, seconds: float) -> Answer:
+        """Values where the facts are true and a goal is not: goal by goal, or `unsat`."""
+        logic, used = self.exact.logic, set[str]()
+        worst_answer = Answer("unsat")
+        given = {number(fact) for fact in question.facts}
+        named = {n: h for n, h in self.exact.assumed.items() if number(h) in given}
+        numbers = {number(h) for h in named.values()}
+        others = [fact for fact in question.facts if number(fact) not in numbers]
+        until = time.perf_counter() + seconds
+        for goal in question.goals:
+            if logic.is_true(goal):
+                continue
+            rest = max(0.0, until - time.perf_counter())
+            found = ask(logic, (*others, logic.negate(goal)), rest, named)
+            used |= found.used
+            if found.status == "sat":
+                return found
+            if found.status == "unknown":
+                worst_answer = found
+        return replace(worst_answer, used=frozenset(used))
+
+    def sift(self, obligations: list[Obligation]) -> list[Obligation]:
+        """Take back what was proved with the help of an invariant that is not proved itself."""
+        dropped = self.exact.dropped
+        while True:
+            lost = {o.property for o in obligations if not o.verdict.good}
+            good = {o.property for o in obligations} - lost
+            failed = [h for h in self.exact.hypotheses if h not in good and h not in dropped]
+            if not failed:
+                return obligations
+            dropped.update(failed)
+            obligations = [self._without(o, lost) for o in obligations]
+
+    def _without(self, obligation: Obligation, lost: set[str]) -> Obligation:
+        """The same obligation without what is dropped; where its property is lost already, little
+        depends on it, and it gets not much longer than it took before."""
+        gone = obligation.leans & self.exact.dropped
+        if not obligation.verdict.good or not gone:
+            return obligation
+        began, seconds = time.perf_counter(), self.seconds
+        if obligation.property in lost:
+            seconds = min(seconds, 2 * obligation.seconds + 0.1)
+        case = self.exact.case(obligation.obligation, obligation.property)
+        assert not isinstance(case, NotEncodable)
+        question = self.exact.question(case, obligation.property)
+        answer = self._refute(question, seconds)
+        if answer.status == "unsat":
+            return replace(obligation, leans=answer.used)
+        lost.add(obligation.property)
+        return replace(
+            obligation,
+            verdict=Verdict.UNKNOWN,
+            seconds=obligation.seconds + time.perf_counter() - began,
+            note=f"shown only together with what is not proved: {', '.join(sorted(gone))}",
+        )
+
+    # Models.
+
+    def _small_example(self, name: str, property: str, seconds: float) -> dict[str, Json] | None:
+        """A counterexample among small integers that the exact encoding confirms."""
+
+        def question(subject: Subject, case: Case) -> tuple[Term, ...]:
+            asked = subject.question(case, property)
+            return (*asked.facts, subject.logic.negate(subject.logic.all(asked.goals)))
+
+        confirmed = self._search(name, property, question, max(0.0, seconds))
+        if confirmed is None:
+            return None
+        subject, case, answer = confirmed
+        return self._told(subject, case, property, answer)
+
+    def _search(
+        self,
+        name: str,
+        property: str,
+        facts: Callable[[Subject, Case], tuple[Term, ...]],
+        seconds: float,
+    ) -> tuple[Subject, Case, Answer] | None:
+        """Values for a case that make these facts true, found small and confirmed exactly."""
+        subject = self._small
+        case = subject.case(name, property)
+        if isinstance(case, NotEncodable):
+            return None
+        asked = tried(facts, subject, case)
+        if isinstance(asked, NotEncodable):
+            return None
+        answer = ask(subject.logic, asked, seconds)
+        if answer.model is None:
+            return None
+        fixed, _, _ = subject.told(case, Witness(subject.encoding, answer.model))
+        exact = Subject(self.machine, Options(self.sizes), fixed)
+        again = exact.case(name, property)
+        if isinstance(again, NotEncodable):
+            return None
+        confirmed = ask(exact.logic, facts(exact, again), seconds)
+        return (exact, again, confirmed) if confirmed.model is not None else None
+
+    def _told(
+        self, subject: Subject, case: Case, property: str, answer: Answer
+    ) -> dict[str, Json] | None:
+        """The counterexample as JSON; None where the model is not finite."""
+        assert answer.model is not None
+        witness = Witness(subject.encoding, answer.model)
+        fixed, after, output = subject.told(case, witness)
+        if witness.infinite:
+            return None
+        if witness.model.truth(case.step.excess):
+            return {"label": UNSEEN}
+        reached = witness.model.truth(case.step.done)
+        out: dict[str, Json] = {
+            "label": AT_START if case.before is None else TO_INDUCTION,
+            "parameters": dict(fixed.parameters),
+            "state": None if case.before is None else dict(fixed.state),
+            "event": case.event,
+            "transition": case.name,
+            "args": dict(fixed.args),
+            "after": after if reached else None,
+            "output": output if reached else None,
+        }
+        if witness.model.truth(subject.undefined(case, property)):
+            out["undefined"] = True
+        return out
+
+    # What all of it amounts to.
+
+    def grounded(
+        self, obligations: list[Obligation], happened: Callable[[], Collection[str | None]]
+    ) -> list[Obligation]:
+        """Nothing is proved of a start or transition that has no model, or none that was found."""
+        self.vacuous = self._vacuous(happened)
+        out: list[Obligation] = []
+        for o in obligations:
+            # Of a contested event nothing is said but that its transitions exclude each other.
+            contested = o.property == "ambiguous" and o.obligation in self.exact.contested
+            why = "" if contested else self.vacuous.get(o.obligation, "")
+            unfounded = bool(why) and o.verdict.good
+            out.append(replace(o, verdict=Verdict.UNKNOWN, note=why) if unfounded else o)
+        return out
+
+    def _vacuous(self, happened: Callable[[], Collection[str | None]]) -> dict[str, str]:
+        """Each case that cannot happen where the invariants hold, or is not known to, and why."""
+        notes: dict[str, str] = {}
+        met: set[str] | None = None
+        for name in (*self.exact.starts, *self.steps):
+            case = self.exact.case(name)
+            if isinstance(case, NotEncodable):
+                continue
+            quick = min(QUICK_SECONDS, self.seconds)
+            if self._search(name, "", _can_happen, quick) is not None:
+                continue
+            if met is None:
+                met = {START if each is None else each for each in happened()}
+            if name in met:
+                continue
+            answer = ask(self.exact.logic, _can_happen(self.exact, case), self.seconds)
+            if answer.status == "unsat":
+                notes[name] = VACUOUS
+            elif answer.status == "unknown":
+                notes[name] = NOT_SHOWN
+        return notes
+
+    def conclude(self, obligations: list[Obligation]) -> list[PropertyProof]:
+        """Each property's verdict; nothing is proved of a machine that cannot start."""
+        starts = [n for n in self.exact.starts if not isinstance(self.exact.case(n), NotEncodable)]
+        begins = any(name not in self.vacuous for name in starts)
+        never = starts == self.exact.starts and all(self.vacuous.get(n) == VACUOUS for n in starts)
+        out: list[PropertyProof] = []
+        for name in dict.fromkeys(o.property for o in obligations):
+            mine = [o for o in obligations if o.property == name]
+            verdict = worst(o.verdict for o in mine)
+            note = ""
+            if not begins and verdict not in (Verdict.VIOLATED, Verdict.UNDEFINED):
+                verdict, note = Verdict.UNKNOWN, NO_START if never else START_UNKNOWN
+            out.append(PropertyProof(name, verdict, "induction", self.covers, note))
+        for j in () if self.steps else self.exact.of_kind("step_property"):
+            out.append(PropertyProof(j.name, Verdict.UNKNOWN, "induction", self.covers, NO_STEP))
+        return [*out, *self._not_asked()]
+
+    def _not_asked(self) -> Iterator[PropertyProof]:
+        """What induction cannot judge."""
+        names = [] if self.machine.deadlock_ok else ["deadlock"]
+        names += [p.name for p in self.machine.properties if p.kind in EXPLORED]
+        for name in names:
+            yield PropertyProof(name, Verdict.UNKNOWN, "none", "", EXPLORATION_ONLY)
+
+
+def _can_happen(subject: Subject, case: Case) -> tuple[Term, ...]:
+    # A start out of its bounds is none; a step out of its bounds happens, and is a fault.
+    return (
+        (*subject.happens(case), case.within)
+        if case.before is None
+        else (*subject.possible(case), case.step.done, case.within)
+    )
+
+
+def _is_opaque(machine: ir.Machine, name: str) -> bool:
+    return any(isinstance(k, t.Opaque) and k.name == name for k in types(machine))
