@@ -35,6 +35,12 @@ def covers(machine: ir.Machine, sizes: Mapping[str, int]) -> tuple[str, bool]:
     return "; ".join(words) or "all states", bool(lengths) or any(name in sizes for name in sorts)
 
 
+def sorts(machine: ir.Machine, sizes: Mapping[str, int]) -> dict[str, int]:
+    """The sizes without those of opaque types, of which there is always any number."""
+    opaque = {k.name for k in types(machine) if isinstance(k, t.Opaque)}
+    return {name: size for name, size in sizes.items() if name not in opaque}
+
+
 def _machines(machine: ir.Machine) -> list[ir.Machine]:
     return [machine, *(inner for part in machine.parts for inner in _machines(part))]
 

@@ -16,28 +16,24 @@ from dataclasses import replace
 from functools import cached_property
 
 from lawful.spec import ir
-from lawful.spec import types as t
 from lawful.spec.ir import Json
 from lawful.spec.ticks import with_ticks
 
-from .covers import covers, types
+from .asked import Case, Question, tried
+from .covers import covers
 from .foreign import Term, number
-from .obligation import Obligation, PropertyProof
+from .obligation import NO_START, NO_STEP, START_UNKNOWN, UNSEEN, Obligation, PropertyProof
 from .shapes import NotEncodable, Options
 from .solve import Answer, ask
-from .subject import BUILT_IN, START, Case, Question, Subject, tried
+from .subject import BUILT_IN, START, Subject
 from .verdict import Verdict, worst
 from .witness import Witness
 
 TO_INDUCTION = "counterexample to induction"
 AT_START = "violation at the start"
 NOT_CONFIRMED = "refuted, but perhaps only by parameters that are not allowed"
-NO_START = "no start is possible: nothing is proved of it"
-START_UNKNOWN = "not shown that a start is possible: nothing is proved of it"
 VACUOUS = "vacuous: it can never happen where the invariants hold, so nothing is proved of it"
 NOT_SHOWN = "not shown that it can happen: nothing is proved of it"
-NO_STEP = "there is no transition: nothing is proved of it"
-UNSEEN = "a container may get larger than its type allows, and is not followed from there on"
 EXPLORATION_ONLY = "exploration only"
 WINDOW = range(-1, 5)
 QUICK_SECONDS = 2.0
@@ -53,7 +49,7 @@ class Induction:
     def __init__(self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float) -> None:
         machine = with_ticks(machine)
         self.machine = machine
-        self.sizes = {k: n for k, n in sizes.items() if not _is_opaque(machine, k)}
+        self.sizes = sizes
         self.seconds = seconds
         self.covers, self.within = covers(machine, self.sizes)
         self.exact = Subject(machine, Options(self.sizes))
@@ -302,7 +298,8 @@ class Induction:
             note = ""
             if not begins and verdict not in (Verdict.VIOLATED, Verdict.UNDEFINED):
                 verdict, note = Verdict.UNKNOWN, NO_START if never else START_UNKNOWN
-            out.append(PropertyProof(name, verdict, "induction", self.covers, note))
+            method = "induction" if all(o.depth == 1 for o in mine) else "k-induction"
+            out.append(PropertyProof(name, verdict, method, self.covers, note))
         for j in () if self.steps else self.exact.of_kind("step_property"):
             out.append(PropertyProof(j.name, Verdict.UNKNOWN, "induction", self.covers, NO_STEP))
         return [*out, *self._not_asked()]
@@ -322,7 +319,3 @@ def _can_happen(subject: Subject, case: Case) -> tuple[Term, ...]:
         if case.before is None
         else (*subject.possible(case), case.step.done, case.within)
     )
-
-
-def _is_opaque(machine: ir.Machine, name: str) -> bool:
-    return any(isinstance(k, t.Opaque) and k.name == name for k in types(machine))

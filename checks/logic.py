@@ -64,7 +64,15 @@ class Logic:
 
     def again(self, name: Term) -> Term:
         """Another constant of the same shape, named alike."""
-        return self.fresh(str(name).split("!")[0], Shape(inner(name).sort()))
+        return self.like(str(name).split("!")[0], name)
+
+    def like(self, name: str, term: Term) -> Term:
+        """A constant that occurs nowhere else, of the shape of a term."""
+        return self.fresh(name, Shape(inner(term).sort()))
+
+    def is_container(self, term: Term) -> bool:
+        """Whether the term is an array."""
+        return bool(inner(term).sort().kind() == z3.Z3_ARRAY_SORT)
 
     def const(self, name: str, shape: Shape) -> Term:
         """The constant of that name."""

@@ -7,14 +7,20 @@ from dataclasses import dataclass
 
 from lawful.spec.ir import Json
 
-from .verdict import Verdict
+from .verdict import Trace, Verdict
+
+NO_START = "no start is possible: nothing is proved of it"
+START_UNKNOWN = "not shown that a start is possible: nothing is proved of it"
+NO_STEP = "there is no transition: nothing is proved of it"
+UNSEEN = "a container may get larger than its type allows, and is not followed from there on"
 
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
     """One thing to prove: that a start or a transition (`obligation`) keeps `property`.
 
-    `leans` names the invariants that the proof used; it may not need all of them.
+    `leans` names the invariants that the proof used; it may not need all of them. `depth` is how
+    many steps of a run it is about.
     """
 
     property: str
@@ -25,17 +31,23 @@ class Obligation:
     counterexample: Mapping[str, Json] | None = None
     note: str = ""
     leans: frozenset[str] = frozenset()
+    depth: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class PropertyProof:
-    """A property's verdict over all of its obligations."""
+    """A property's verdict over all of its obligations.
+
+    `trace` is a run that violates it; `events`: all runs of at most so many were looked at.
+    """
 
     name: str
     verdict: Verdict
     method: str
     covers: str
     note: str = ""
+    trace: Trace | None = None
+    events: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

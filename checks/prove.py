@@ -3,49 +3,112 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from math import inf
+from typing import Literal
 
 from lawful.spec import ir
 
+from .bounded import Bounded
+from .covers import sorts
 from .induction import Induction
-from .obligation import Obligation, ProofResult
+from .k_induction import Deeper
+from .obligation import Obligation, ProofResult, PropertyProof
 from .spread import spread
+from .verdict import Verdict
 
 LONGEST = 4_000_000.0  # Seconds; Z3 counts milliseconds in 32 bits.
+
+
+DEPTHS = {"auto": 4, "k-induction": 3, "bounded": 6}  # Where none is asked for.
+Method = Literal["auto", "induction", "k-induction", "bounded"]
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How it is proved. `seconds` are for each question; `depth` counts events: those of the runs
+    that are looked at, or of k-induction. More than one of `workers` are processes of their own,
+    started when the first seconds were not enough: the main module must be importable.
+    """
+
+    method: Method = "induction"
+    seconds: float = 10.0
+    depth: int | None = None
+    workers: int = 1
+
+    @property
+    def altogether(self) -> float:
+        """How long each may take of what is tried after induction over one step."""
+        return self.seconds if self.method == "auto" else inf
 
 
 def prove(
     machine: ir.Machine,
     *,
     sizes: Mapping[str, int],
-    timeout_seconds: float = 10.0,
-    progress: Callable[[str], None] | None = None,
+    how: How | None = None,
+    progress: Tell | None = None,
     happened: Callable[[], Collection[str | None]] = frozenset,
-    workers: int = 1,
 ) -> ProofResult:
-    """Prove the invariants and step properties by induction, obligation by obligation.
+    """Prove the invariants and step properties, or find what violates them.
 
     `sizes` gives the number of elements of sorts; a sort without a size may have any number.
     `progress` is told how far it is; `happened` is asked which starts and transitions are known to
-    happen, where Z3 does not see it soon. More than one of `workers` are processes of their own,
-    started when the first seconds were not enough: the main module must be importable. Raises
-    ValueError for a timeout that is no number of seconds.
+    happen, where Z3 does not see it soon. Raises ValueError for a timeout that is no number of
+    seconds.
     """
-    if not 0 <= timeout_seconds <= LONGEST:  # False for NaN.
-        raise ValueError(
-            f"the timeout is {timeout_seconds} seconds; it must be from 0 to {LONGEST:.0f}"
-        )
-    began = time.perf_counter()
-    make = partial(Induction, machine, sizes, timeout_seconds)
+    how = how or How()
+    if not 0 <= how.seconds <= LONGEST:  # False for NaN.
+        allowed = f"it must be from 0 to {LONGEST:.0f}"
+        raise ValueError(f"the timeout is {how.seconds} seconds; {allowed}")
+    began, sizes = time.perf_counter(), sorts(machine, sizes)
+    depth = how.depth or DEPTHS.get(how.method, 1)
+    obligations: list[Obligation] = []
+    properties: list[PropertyProof] = []
+    if how.method != "bounded":
+        obligations, properties = _inductive((machine, sizes), how, depth, (progress, happened))
+    left = None if how.method == "bounded" else _open(properties)
+    if left is None or (how.method == "auto" and left):
+        bounded = Bounded(machine, sizes, how.seconds, left)
+        properties = _joined(properties, bounded.search(depth, progress, how.altogether))
+    seconds = time.perf_counter() - began
+    return ProofResult(machine.name, tuple(obligations), tuple(properties), seconds)
+
+
+def _inductive(
+    what: tuple[ir.Machine, Mapping[str, int]],
+    how: How,
+    depth: int,
+    tell: tuple[Tell | None, Callable[[], Collection[str | None]]],
+) -> tuple[list[Obligation], list[PropertyProof]]:
+    """Obligation by obligation, and what they amount to."""
+    progress, happened = tell
+    make = partial(Induction, *what, how.seconds)
     induction = make()
     asked = list(induction.questions())
     found: dict[tuple[str, str], Obligation] = {}
-    for each in spread(induction, make, asked, workers):
+    for each in spread(induction, make, asked, how.workers):
         found[each.obligation, each.property] = each
         if progress is not None:
             progress(f"{len(found)} of {len(asked)}, {each.obligation}: {each.property}")
-    obligations = induction.grounded(induction.sift([found[each] for each in asked]), happened)
-    properties = induction.conclude(obligations)
-    seconds = time.perf_counter() - began
-    return ProofResult(machine.name, tuple(obligations), tuple(properties), seconds)
+    obligations = induction.sift([found[each] for each in asked])
+    if how.method != "induction":
+        deeper = Deeper(*what, how.seconds)
+        obligations = deeper.show(obligations, depth, progress, how.altogether)
+    obligations = induction.grounded(obligations, happened)
+    return obligations, induction.conclude(obligations)
+
+
+def _open(properties: Iterable[PropertyProof]) -> list[str]:
+    return [p.name for p in properties if p.method != "none" and p.verdict is Verdict.UNKNOWN]
+
+
+def _joined(
+    proved: Sequence[PropertyProof], searched: Sequence[PropertyProof]
+) -> list[PropertyProof]:
+    """What was proved, and in place of what is open what all runs up to a length say."""
+    other = {p.name: p for p in searched}
+    return [other.pop(p.name, p) for p in proved] + list(other.values())

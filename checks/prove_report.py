@@ -10,7 +10,7 @@ from lawful.spec.ir import Json
 from lawful.spec.words import Expected
 
 from .obligation import Obligation, ProofResult, PropertyProof
-from .report import INDENT, table
+from .report import INDENT, table, trace_json, trace_text
 from .subject import BUILT_IN
 from .verdict import Verdict
 
@@ -21,26 +21,41 @@ NONE = "none"  # The method of what induction does not judge.
 def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
     """The table of properties, and every obligation that is not proved."""
     proved = sum(o.verdict in PROVED for o in result.obligations)
-    counts = f"{proved} of {len(result.obligations)} obligations proved"
-    lines = [result.machine, f"{INDENT}induction  {counts}, {result.seconds:.1f} s (Z3)"]
+    counts = f"{proved} of {len(result.obligations)} obligations proved, "
+    done = f"{counts if result.obligations else ''}{result.seconds:.1f} s (Z3)"
+    lines = [result.machine, f"{INDENT}{'induction' if result.obligations else 'runs':<9}  {done}"]
     asked = [p for p in result.properties if p.method != NONE]
-    covers = {p.covers for p in asked}
-    if len(covers) == 1:
-        lines.append(f"{INDENT}covers     {covers.pop()}")
-    rows = [("property", "verdict", "obligations", "seconds", "covers" if covers else "")]
+    covers = _covers(asked)
+    lines += [f"{INDENT}covers     {covers}"] if covers else []
+    rows = [("property", "verdict", "obligations", "seconds", "")]
     for p in asked:
         own = [o for o in result.obligations if o.property == p.name]
-        done = f"{sum(o.verdict in PROVED for o in own)}/{len(own)}"
-        spent = f"{sum(o.seconds for o in own):.2f}"
-        last = p.covers if covers else _odd(p, expects)
+        done = f"{sum(o.verdict in PROVED for o in own)}/{len(own)}" if own else ""
+        spent = f"{sum(o.seconds for o in own):.2f}" if own else ""
+        more = [p.covers.removeprefix(f"{covers}; "), _odd(p, expects)]
+        last = "  ".join(each for each in more if each and each != covers)
         rows.append((p.name, p.verdict.value, done, spent, last))
     lines += ["", *(INDENT + line for line in table(rows))]
-    lines += _left_open([o for o in result.obligations if o.verdict not in PROVED])
-    lines += [f"{p.name}: {p.note}" for p in asked if p.note]
+    # Of what is violated, a run is shown: why it is not inductive is no question any more.
+    met = {p.name for p in asked if p.trace is not None}
+    open = [o for o in result.obligations if o.verdict not in PROVED and o.property not in met]
+    lines += _left_open(open)
+    for p in asked:
+        if p.trace is not None:
+            lines += ["", f"{p.name} is {p.verdict.value} {p.note}"]
+            lines += [INDENT + line for line in trace_text(p.trace)]
+        elif p.note:
+            lines.append(f"{p.name}: {p.note}")
     rest = [p.name for p in result.properties if p.method == NONE]
     lines += [f"not asked here (exploration): {', '.join(rest)}"] if rest else []
     lines += ["nothing that it declares itself was asked"] if _nothing_own(result) else []
     return "\n".join(lines)
+
+
+def _covers(asked: Sequence[PropertyProof]) -> str:
+    """What all of the verdicts cover; some may cover less."""
+    first = min((p.covers for p in asked), key=len, default="")
+    return first if all(p.covers.startswith(first) for p in asked) else ""
 
 
 def _nothing_own(result: ProofResult) -> bool:
@@ -127,6 +142,7 @@ def to_json(result: ProofResult) -> Json:
                 "method": p.method,
                 "covers": p.covers,
                 "note": p.note,
+                "trace": None if p.trace is None else trace_json(p.trace),
             }
             for p in result.properties
         ],
@@ -145,6 +161,7 @@ def _obligation(o: Obligation) -> Json:
         "counterexample": shown,
         "note": o.note,
         "leans_on": leans,
+        "steps": o.depth,
     }
 
 

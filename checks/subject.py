@@ -7,14 +7,14 @@ counterexample. The same machine can be asked about exactly, within a small wind
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import ParamSpec, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.ir import Json
 
+from .asked import Case, Fixed, Question, State, tried
 from .encode import Encoding
 from .facts import inside, same_time
 from .foreign import Term, conjuncts, number
@@ -23,37 +23,8 @@ from .symbols import At, Made, Many, Missing, Place, Value, Whole
 from .terms import Execution, Symbolic
 from .witness import Witness, literal
 
-P = ParamSpec("P")
-T = TypeVar("T")
 BUILT_IN = ("bounds", "asserts", "undefined", "ambiguous")
 START = "start"
-
-
-@dataclass(frozen=True)
-class Fixed:
-    """Values put in for parameters, state and arguments, in JSON form."""
-
-    parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    state: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    args: Mapping[str, Json] = field(default_factory=dict[str, Json])
-
-
-@dataclass(frozen=True)
-class Case:
-    """A start or a transition: the state before (none at a start), arguments, and the step.
-
-    `bounded`: the state after keeps its bounds; `within`: it keeps the lengths of the scope.
-    """
-
-    name: str
-    event: str
-    before: Mapping[str, Value] | None
-    args: Mapping[str, tuple[Value, t.Type]]
-    given: tuple[Term, ...]
-    step: Symbolic
-    bounded: Term
-    within: Term
-    output: t.Type
 
 
 @dataclass(frozen=True)
@@ -67,22 +38,6 @@ class Judged:
     row: ir.Property
     machine: ir.Machine
     path: Place
-
-
-@dataclass(frozen=True)
-class Question:
-    """Whether the goals are true wherever the facts are."""
-
-    facts: tuple[Term, ...]
-    goals: tuple[Term, ...]
-
-
-def tried(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | NotEncodable:
-    """What `work` makes, or why it cannot."""
-    try:
-        return work(*args, **kwargs)
-    except NotEncodable as error:
-        return error
 
 
 class Subject:
@@ -120,10 +75,10 @@ class Subject:
         self._bound(self.state, self.scoped)
         self._given += self._one_time()
         # Every part was made with parameters that it assumes.
-        found = [tried(self._always, j, self.state) for j in self.of_kind("assume") if j.path]
+        found = [tried(self.always, j, self.state) for j in self.of_kind("assume") if j.path]
         self._given += known(found)
         self.hypotheses = {
-            j.name: tried(self._always, j, self.state) for j in self.of_kind("invariant")
+            j.name: tried(self.always, j, self.state) for j in self.of_kind("invariant")
         }
 
     def of_kind(self, kind: ir.PropertyKind) -> list[Judged]:
@@ -134,7 +89,15 @@ class Subject:
 
     def facts(self) -> tuple[Term, ...]:
         """What is true of an arbitrary state: assumptions, bounds, invariants."""
-        return (*self.encoding.facts, *self.about_parameters, *self._given, *self.assumed.values())
+        return (*self.about_any(), *self.assumed.values())
+
+    def about_any(self) -> tuple[Term, ...]:
+        """What is true of a state, whatever the invariants say: assumptions, bounds."""
+        return (*self.about_starts(), *self._given)
+
+    def about_starts(self) -> tuple[Term, ...]:
+        """What is true of the parameters of an instance."""
+        return (*self.encoding.facts, *self.about_parameters)
 
     @property
     def assumed(self) -> dict[str, Term]:
@@ -164,7 +127,7 @@ class Subject:
 
     def _one_time(self) -> list[Term]:
         """That the clocks of parts tell the time of the whole."""
-        now = self._run(self.state).now()
+        now = self.run(self.state).now()
         rows = [(self.state[v.name], v.type) for v in self.machine.variables]
         return [
             same_time(self.encoding, value, kind, now)
@@ -174,15 +137,16 @@ class Subject:
 
     # Properties.
 
-    def _run(self, state: Mapping[str, Value]) -> Execution:
+    def run(self, state: Mapping[str, Value]) -> Execution:
+        """An execution that begins in this state."""
         return Execution(self.encoding, state, self.machine)
 
     def _assumed(self, p: ir.Property) -> Term:
         """An assumption's value, false where it has none."""
-        value, defined = self._run(self.parameters).judge(p.function, {})
+        value, defined = self.run(self.parameters).judge(p.function, {})
         return self.logic.all((defined, value))
 
-    def _always(
+    def always(
         self, j: Judged, state: Mapping[str, Value], after: Mapping[str, Value] | None = None
     ) -> Term:
         """The property for all values of its parameters and all members of the families on its
@@ -192,13 +156,13 @@ class Subject:
         args: dict[str, Value] = {}
         for i, (name, kind) in enumerate(j.row.function.params):
             if after is not None and i == 0:
-                args[name] = self._run(after).read(place)
+                args[name] = self.run(after).read(place)
                 continue
             term = self.logic.fresh(name, self.encoding.shape(kind))
             names.append(term)
             where.append(self.encoding.bounds(term, kind))
             args[name] = term
-        value, defined = self._run(state).judge(j.row.function, args, place, j.machine)
+        value, defined = self.run(state).judge(j.row.function, args, place, j.machine)
         return self.logic.forall(names, self.logic.all(where), self.logic.all((defined, value)))
 
     def _members(
@@ -214,8 +178,8 @@ class Subject:
                 continue
             key = self.logic.fresh("key", self.encoding.shape(at.of.key))
             for each in (state,) if after is None else (state, after):
-                held = self._run(each).read(place)
-                there, _ = self.encoding.held(at.of, self._run(each).sure(held), key)
+                held = self.run(each).read(place)
+                there, _ = self.encoding.held(at.of, self.run(each).sure(held), key)
                 where.append(there)
             names.append(key)
             place = (*place, At(at.of, key=key))
@@ -229,7 +193,7 @@ class Subject:
         return [f.name for f in self.machine.initials] or [START]
 
     def _start(self, function: ir.Function | None) -> Case:
-        run = self._run(self.parameters)
+        run = self.run(self.parameters)
         run.state = run.defaults(self.parameters)
         args, given = self._arguments(function.params if function else ())
         step = run.begin(function, args) if function else run.began()
@@ -254,14 +218,18 @@ class Subject:
             return self._start(next((f for f in self.machine.initials if f.name == name), None))
         return self.step(self.machine.transition(name))
 
-    def choice(self, event: ir.Event) -> Case:
-        """An event that several transitions serve, for the same arguments; it has no outcome."""
+    def choice(self, event: ir.Event, before: State | None = None) -> Case:
+        """An event that several transitions serve, for the same arguments; it has no outcome.
+
+        The state `before` is an arbitrary one, where none is given. Raises NotEncodable.
+        """
+        before = before or self.state
         logic = self.logic
         args, given = self._arguments(event.params)
         typed = {name: (args[name], kind) for name, kind in event.params}
         steps: list[Symbolic] = []
         for row in self.machine.serving(event.name):
-            run = self._run(self.state)
+            run = self.run(before)
             named = run.named(row.function.params, list(typed.values()), row)
             steps.append(run.step(row, named))
         taken = [logic.negate(step.refused) for step in steps]
@@ -275,21 +243,22 @@ class Subject:
             ambiguous=logic.any((*several, *(step.ambiguous for step in steps))),
             beyond=logic.any(step.beyond for step in steps),
             excess=logic.any(step.excess for step in steps),
-            after=self.state,
+            after=before,
             outputs=(),
         )
         true, within = logic.true, logic.negate(step.beyond)
         return Case(
-            event.name, event.name, self.state, typed, given, step, true, within, event.output
+            event.name, event.name, before, typed, given, step, true, within, event.output
         )
 
-    def step(self, row: ir.Transition) -> Case:
-        """One transition; raises NotEncodable."""
+    def step(self, row: ir.Transition, before: State | None = None) -> Case:
+        """One transition, from an arbitrary state where none is given; raises NotEncodable."""
+        before = before or self.state
         args, given = self._arguments(row.function.params)
-        step = self._run(self.state).step(row, args)
+        step = self.run(before).step(row, args)
         return self._case(
             (row.name, row.event, row.function.output),
-            self.state,
+            before,
             (args, row.function.params, given),
             step,
         )
@@ -341,7 +310,7 @@ class Subject:
     def possible(self, case: Case) -> tuple[Term, ...]:
         """What is true where the case happens: it is not refused, and nothing else is judged."""
         if case.before is None:
-            return (*self.encoding.facts, *self.about_parameters, *case.given)
+            return (*self.about_starts(), *case.given)
         return (*self.facts(), *case.given)
 
     def _asked(self, case: Case, facts: tuple[Term, ...], *goals: Term) -> Question:
@@ -371,7 +340,7 @@ class Subject:
             return self._asked(case, self.possible(case), logic.negate(stops[name]))
         j = self.judged[name]
         if j.row.kind == "invariant":
-            parts = conjuncts(self._always(j, step.after))
+            parts = conjuncts(self.always(j, step.after))
             if case.before is not None:
                 # What the step does not touch is assumed already, word for word.
                 assumed = logic.all(known([self.hypotheses[name]]))
@@ -379,7 +348,7 @@ class Subject:
                 parts = [part for part in parts if number(part) not in had]
             return self._asked(case, self.happens(case), *parts)
         assert case.before is not None
-        goal = self._always(j, case.before, step.after)
+        goal = self.always(j, case.before, step.after)
         return self._asked(case, self.happens(case), goal)
 
     def _all_judged(self, case: Case) -> None:
@@ -396,7 +365,7 @@ class Subject:
             return self.logic.false
         after = case.step.after
         place, names, where = self._members(j, after, None)
-        defined = self._run(after).judge(j.row.function, {}, place, j.machine)[1]
+        defined = self.run(after).judge(j.row.function, {}, place, j.machine)[1]
         return self.logic.negate(self.logic.forall(names, self.logic.all(where), defined))
 
     # Witnesses.
@@ -438,6 +407,3 @@ def _judged(
 def known(found: Iterable[Term | NotEncodable]) -> list[Term]:
     """What could be encoded."""
     return [each for each in found if not isinstance(each, NotEncodable)]
-
-
-__all__ = ["BUILT_IN", "Case", "Fixed", "Question", "Subject", "fields_of"]

@@ -139,7 +139,12 @@ def _exploring(parser: _Parser) -> _Parser:
 def _prove(commands_: Commands) -> None:
     parser = _command(commands_, "prove", commands.prove)
     parser.add_argument("target", metavar="TARGET")
-    parser.add_argument("--method", choices=("auto", "induction"), default="auto")
+    parser.add_argument(
+        "--method", choices=("auto", "induction", "k-induction", "bounded"), default="auto"
+    )
+    parser.add_argument(
+        "--depth", type=_positive, metavar="N", help="events of the longest runs that are looked at"
+    )
     parser.add_argument(
         "--any-size", action="append", default=[], metavar="SORT", help="whatever the scope says"
     )

@@ -200,10 +200,11 @@ def _proved(cls: type[Machine], given: argparse.Namespace) -> ProofResult:
         for name, size in bounds.items()
         if type(size) is int and name not in given.any_size
     }
+    how = proofs.How(given.method, given.timeout, given.depth, os.cpu_count() or 1)
     with progress(f"proving {cls.__name__}", given.quiet) as tell:
         return proofs.prove(
-            resolved.machine, sizes=sizes, timeout_seconds=given.timeout, progress=tell,
-            happened=lambda: _happened(resolved, scope), workers=os.cpu_count() or 1,
+            resolved.machine, sizes=sizes, how=how, progress=tell,
+            happened=lambda: _happened(resolved, scope),
         )
 
 

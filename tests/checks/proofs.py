@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from lawful.checks.obligation import ProofResult
-from lawful.checks.prove import prove
+from lawful.checks.prove import How, prove
 from lawful.spec.resolve import resolve
 
 
 def proof(cls: Any, sizes: Mapping[str, int] | None = None, seconds: float = 10.0) -> ProofResult:
-    return prove(resolve(cls).machine, sizes=sizes or {}, timeout_seconds=seconds)
+    return prove(resolve(cls).machine, sizes=sizes or {}, how=How(seconds=seconds))
 
 
 def verdicts(result: ProofResult) -> dict[str, str]:

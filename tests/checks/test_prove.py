@@ -8,11 +8,12 @@ from typing import Any, cast
 import pytest
 
 from lawful.checks import prove_report, spread
-from lawful.checks.induction import AT_START, TO_INDUCTION, UNSEEN, Induction
-from lawful.checks.prove import prove
+from lawful.checks.asked import Question
+from lawful.checks.induction import AT_START, TO_INDUCTION, Induction
+from lawful.checks.obligation import UNSEEN
+from lawful.checks.prove import How, prove
 from lawful.checks.reference import Done, Fault, Reference
 from lawful.checks.solve import Answer
-from lawful.checks.subject import Question
 from lawful.checks.verdict import Verdict
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
@@ -130,7 +131,7 @@ def test_progress_names_each_obligation() -> None:
 def test_several_processes_answer_as_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spread, "ALONE_SECONDS", 0.0)
     machine = resolve(Counter).machine
-    one, two = (prove(machine, sizes={}, workers=workers) for workers in (1, 2))
+    one, two = (prove(machine, sizes={}, how=How(workers=workers)) for workers in (1, 2))
     assert one.properties == two.properties
     rows = [[replace(o, seconds=0.0) for o in result.obligations] for result in (one, two)]
     assert rows[0] == rows[1]

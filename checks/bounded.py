@@ -1,0 +1,167 @@
+"""All runs of at most so many events at once: real violations, the shortest first.
+
+What is found is real, whatever the integers in it; where nothing is found, that is `bounded`
+(A. Biere, A. Cimatti, E. Clarke, Y. Zhu, "Symbolic model checking without BDDs", 1999). Runs that
+all end before the bound are all runs there are, and then it is a proof.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from math import inf
+
+from lawful.spec import ir
+from lawful.spec.ticks import with_ticks
+
+from .asked import tried
+from .covers import covers
+from .foreign import Term
+from .obligation import NO_START, NO_STEP, UNSEEN, PropertyProof
+from .shapes import NotEncodable, Options
+from .solve import Answer, Model, ask
+from .subject import BUILT_IN, Subject
+from .unroll import Run
+from .verdict import Trace, Verdict
+
+METHOD = "bounded"
+Tell = Callable[[str], None]
+
+
+class Bounded:
+    """A search through all runs, one event longer each time."""
+
+    def __init__(
+        self,
+        machine: ir.Machine,
+        sizes: Mapping[str, int],
+        seconds: float,
+        only: Collection[str] | None = None,
+    ) -> None:
+        self.machine = with_ticks(machine)
+        self.subject = Subject(self.machine, Options(sizes))
+        self.seconds = seconds  # For each question.
+        self.until = inf
+        self.covers, self.within = covers(self.machine, sizes)
+        self.over_steps = [j.name for j in self.subject.of_kind("step_property")]
+        invariants = [j.name for j in self.subject.of_kind("invariant")]
+        every = [*BUILT_IN, *invariants, *self.over_steps]
+        self.names = [name for name in every if only is None or name in only]
+        self.decided: dict[str, PropertyProof] = {}
+        self.depth = -1  # Runs of so many events are done.
+        self.ended = False  # There are no longer ones.
+
+    def search(
+        self, depth: int, tell: Tell | None = None, seconds: float = inf
+    ) -> list[PropertyProof]:
+        """The verdict of each property after runs of at most `depth` events, or as many as can be
+        looked at in so many seconds."""
+        self.until = time.perf_counter() + seconds
+        stopped = tried(self._search, depth, tell)
+        why = f"not encodable: {stopped}" if isinstance(stopped, NotEncodable) else stopped
+        return [self.decided.get(name) or self._open(name, why) for name in self.names]
+
+    def _search(self, depth: int, tell: Tell | None) -> str:
+        """Why the search ends before its time; nothing where it does not."""
+        run = Run(self.subject, started=True)
+        while self.depth < depth and not self.ended and len(self.decided) < len(self.names):
+            if time.perf_counter() >= self.until:
+                break
+            if tell is not None:
+                tell(f"runs of {self.depth + 1} events")
+            if self.depth >= 0:
+                self._look(run, {"ambiguous": run.contested()})
+                self.ended = not self.machine.transitions
+                if self.ended:
+                    break
+                run.extend()
+            why = self._faults(run) or self._states(run)
+            if why:
+                return why
+            self.depth += not self.ended
+        return ""
+
+    def _faults(self, run: Run) -> str:
+        """What may stop the last step of a run."""
+        faults = dict(run.links[-1].faults)
+        excess = faults.pop("excess")
+        self._look(run, faults)
+        if self._ask(run, excess).status != "unsat":
+            return UNSEEN
+        return ""
+
+    def _states(self, run: Run) -> str:
+        """What may be wrong with the state in which a run ends."""
+        run.facts = (*run.facts, run.links[-1].goes)
+        answer = self._ask(run, self.subject.logic.true)
+        if answer.status == "unsat":
+            self.ended = self.depth >= 0
+            return "" if self.ended else NO_START
+        if answer.status == "unknown":
+            return f"Z3 does not decide whether a run can be so long: {answer.why}"
+        bad: dict[str, Term] = {}
+        for kind in ("invariant", "step_property"):
+            steps = kind == "step_property"
+            if steps and len(run.links) < 2:
+                continue
+            states = run.states[-2:] if steps else run.states[-1:]
+            for j in self.subject.of_kind(kind):
+                kept = tried(self.subject.always, j, *states)
+                if isinstance(kept, NotEncodable):
+                    self._decide(j.name, Verdict.UNKNOWN, f"not encodable: {kept}")
+                else:
+                    bad[j.name] = self.subject.logic.negate(kept)
+        self._look(run, bad)
+        return ""
+
+    def _look(self, run: Run, bad: Mapping[str, Term]) -> None:
+        """Which of these can be; all of them at once, as long as none is."""
+        wanted = {name for name in self.names if name not in self.decided}
+        left = {name: term for name, term in bad.items() if name in wanted}
+        while left:
+            any_of = self.subject.logic.any(left.values())
+            answer = self._ask(run, any_of)
+            if answer.status == "unsat":
+                return
+            model = answer.model
+            met = [n for n, term in left.items() if model is not None and model.truth(term)]
+            if not met and len(left) > 1:
+                for name, term in left.items():
+                    self._look(run, {name: term})
+                return
+            for name in met or list(left):
+                del left[name]
+                if model is None or not met:
+                    self.decided[name] = self._open(name, f"longer runs undecided: {answer.why}")
+                else:
+                    self._violated(name, run, model)
+
+    def _ask(self, run: Run, term: Term) -> Answer:
+        rest = max(0.0, self.until - time.perf_counter())
+        return ask(self.subject.logic, (*run.facts, term), min(rest, self.seconds))
+
+    def _violated(self, name: str, run: Run, model: Model) -> None:
+        trace = run.trace(model)
+        if trace is None:
+            self._decide(name, Verdict.UNKNOWN, "a model that is not finite")
+            return
+        no_value = self.subject.undefined(run.case(model, -1), name)
+        undefined = name == "undefined" or model.truth(no_value)
+        verdict = Verdict.UNDEFINED if undefined else Verdict.VIOLATED
+        self._decide(name, verdict, f"after {len(trace)} events", trace)
+
+    def _decide(self, name: str, verdict: Verdict, note: str, trace: Trace | None = None) -> None:
+        self.decided[name] = PropertyProof(name, verdict, METHOD, self.covers, note, trace)
+
+    def _open(self, name: str, why: str) -> PropertyProof:
+        """The verdict of what was not met."""
+        steps = name in self.over_steps
+        if self.depth < steps:
+            note = why or (NO_STEP if steps else "")
+            return PropertyProof(name, Verdict.UNKNOWN, METHOD, self.covers, note)
+        if self.ended:
+            verdict = Verdict.PROVED_WITHIN if self.within else Verdict.PROVED
+            note = f"no run has more than {self.depth} events"
+            return PropertyProof(name, verdict, METHOD, self.covers, note)
+        about = f"{self.covers}; runs of at most {self.depth} events"
+        return PropertyProof(name, Verdict.BOUNDED, METHOD, about, why, events=self.depth)

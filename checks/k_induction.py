@@ -1,0 +1,156 @@
+"""Induction over several steps: what is true in k states of a run, one after the other, is true in
+the next (M. Sheeran, S. Singh, G. Stalmarck, "Checking safety properties using induction and a
+SAT-solver", 2000).
+
+Asked of what induction over one step leaves open: properties that are true in all runs of fewer
+events than k are assumed together in k states, and what does not follow from that is taken back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from math import inf
+
+from lawful.spec import ir
+from lawful.spec.ticks import with_ticks
+
+from .asked import tried
+from .bounded import Bounded
+from .covers import covers
+from .foreign import Term
+from .obligation import Obligation, PropertyProof
+from .shapes import NotEncodable, Options
+from .solve import ask
+from .subject import Subject
+from .unroll import Run
+from .verdict import Verdict
+
+Key = tuple[str, str]
+
+
+def _whole(p: PropertyProof, k: int) -> bool:
+    """Whether all runs of fewer events were looked at."""
+    return p.verdict is Verdict.BOUNDED and p.events is not None and p.events >= k - 1
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is to be shown at the end of a run, and the invariants in the states before, by name."""
+
+    facts: tuple[Term, ...]
+    invariants: Mapping[str, tuple[Term, ...]]
+    goal: Term
+
+
+class Deeper:
+    """Obligations of one machine, seen over k steps."""
+
+    def __init__(self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float) -> None:
+        self.machine, self.sizes, self.seconds = with_ticks(machine), sizes, seconds
+        self.subject = Subject(self.machine, Options(sizes))
+        self.within = covers(self.machine, sizes)[1]
+        self.goals: dict[Key, Goal | NotEncodable] = {}
+        self.until = inf
+
+    def show(
+        self,
+        obligations: list[Obligation],
+        depth: int,
+        tell: Callable[[str], None] | None,
+        seconds: float = inf,
+    ) -> list[Obligation]:
+        """The obligations, those proved that follow from at most `depth` steps, and that in so many
+        seconds altogether."""
+        self.until = time.perf_counter() + seconds
+        for k in range(2, depth + 1):
+            open = [o for o in obligations if not o.verdict.good]
+            if not open:
+                break
+            self.goals.clear()
+            if tell is not None:
+                tell(f"{len(open)} obligations over {k} steps")
+            names = {o.property for o in open}
+            shown = self._shown(names - self._wrong(names, k), open, k)
+            obligations = [shown.get((o.obligation, o.property), o) for o in obligations]
+        return obligations
+
+    def _wrong(self, names: Collection[str], k: int) -> set[str]:
+        """What of these is not known to be true in all runs of fewer than k events."""
+        rest = self.until - time.perf_counter()
+        bounded = Bounded(self.machine, self.sizes, self.seconds, names)
+        found = bounded.search(k - 1, seconds=rest)
+        return {p.name for p in found if not (p.verdict.good or _whole(p, k))}
+
+    def _shown(
+        self, tried_now: set[str], open: Collection[Obligation], k: int
+    ) -> dict[Key, Obligation]:
+        """Those that follow, together with the properties that are proved already."""
+        known = set(self.subject.hypotheses) - {o.property for o in open}
+        while tried_now:
+            shown: dict[Key, Obligation] = {}
+            lost: set[str] = set()
+            for o in open:
+                if o.property in tried_now and o.property not in lost:
+                    found = self._ask(o, k, known | tried_now)
+                    if found is None:
+                        lost.add(o.property)
+                    else:
+                        shown[o.obligation, o.property] = found
+            if not lost:
+                return shown
+            tried_now = tried_now - lost
+        return {}
+
+    def _ask(self, o: Obligation, k: int, assumed: Collection[str]) -> Obligation | None:
+        """The obligation, proved; None where it does not follow or is not decided."""
+        key = o.obligation, o.property
+        proved = Verdict.PROVED_WITHIN if self.within else Verdict.PROVED
+        shown = replace(o, verdict=proved, counterexample=None, note="", depth=k)
+        if o.obligation in self.subject.starts:
+            return shown  # All runs of fewer events begin with a start.
+        began = time.perf_counter()
+        if key not in self.goals:
+            self.goals[key] = tried(self._goal, *key, k)
+        asked = self.goals[key]
+        if isinstance(asked, NotEncodable):
+            return None
+        logic = self.subject.logic
+        named = {n: logic.all(h) for n, h in asked.invariants.items() if n in assumed}
+        facts = (*asked.facts, logic.negate(asked.goal))
+        rest = max(0.0, self.until - time.perf_counter())
+        answer = ask(logic, facts, min(rest, self.seconds), named)
+        if answer.status != "unsat":
+            return None
+        seconds = o.seconds + time.perf_counter() - began
+        return replace(shown, seconds=seconds, leans=answer.used)
+
+    def _goal(self, case: str, name: str, k: int) -> Goal:
+        """That a run of k steps, the last of this case, keeps the property."""
+        subject, logic = self.subject, self.subject.logic
+        contested = name == "ambiguous" and case in subject.contested
+        run = Run(subject, started=False)
+        invariants = {n: [h] for n, h in subject.assumed.items()}
+        facts = [*run.facts]
+        for _ in range(k - 1):
+            run.extend()
+            facts.append(run.links[-1].goes)
+            for n, seen in invariants.items():
+                seen.append(subject.always(subject.judged[n], run.states[-1]))
+        if contested:
+            goal = logic.negate(run.contested(case))
+        else:
+            run.extend(case)
+            goal = self._kept(run, name)
+        return Goal(tuple(facts), {n: tuple(h) for n, h in invariants.items()}, goal)
+
+    def _kept(self, run: Run, name: str) -> Term:
+        """That the last step of a run keeps the property."""
+        logic, link = self.subject.logic, run.links[-1]
+        seen = logic.negate(link.faults["excess"])
+        if name in link.faults:
+            return logic.all((seen, logic.negate(link.faults[name])))
+        j = self.subject.judged[name]
+        states = run.states[-1:] if j.row.kind == "invariant" else run.states[-2:]
+        return logic.all((seen, logic.implies(link.goes, self.subject.always(j, *states))))
