@@ -202,10 +202,17 @@ def test_prove_leaves_the_size_of_a_sort_open(capsys: pytest.CaptureFixture[str]
 
 
 def test_a_counterexample_to_induction_is_no_violation(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run("prove", SENDER_AS_SEED, capsys=capsys)
+    code, out, _ = run("prove", SENDER_AS_SEED, "--method", "induction", capsys=capsys)
     assert code == 0  # What is expected to be violated need not be provable.
     assert "remove: no_silent_loss: counterexample to induction" in out
     assert "violated after" not in out
+
+
+def test_a_run_that_violates_is_one(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run("prove", SENDER_AS_SEED, capsys=capsys)
+    assert code == 0  # It is expected.
+    assert "no_silent_loss is violated after 3 events" in out
+    assert "counterexample to induction" not in out
 
 
 def test_show_prints_declaration_ir_and_flat(capsys: pytest.CaptureFixture[str]) -> None:
