@@ -1,0 +1,1 @@
+"""A machine with its scope as a TLA+ module, for TLC to check again."""

@@ -1,0 +1,308 @@
+"""The operators of a module: one for each transition, helper and property that is used.
+
+Each machine, the whole or a part, is a record of its variables and parameters; an operator of it
+has that record as its first parameter and gives what comes of it: see `prelude.Done` and `Stop`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.flat import Flat
+from lawful.spec.ticks import counted_by
+from lawful.spec.walk import acts
+
+from .bodies import Body, Lines, Ways, indented
+from .kinds import NONE, both, within
+from .names import CannotWrite, Names, quoted, word
+from .passing import due
+from .prelude import HELPERS
+from .terms import Check, Checks, Env, Said, unwritten
+
+Params = tuple[tuple[str, t.Type], ...]
+
+
+class Definitions:
+    """Definitions in the order in which they need one another."""
+
+    def __init__(self, flat: Flat) -> None:
+        self.flat = flat
+        self.whole = flat.machine
+        self.counting = counted_by(self.whole) is not None
+        self.texts: list[str] = []
+        self.names = Names(None, [*HELPERS, NONE, "Unset"])
+        machines = (self.whole, *self.whole.parts)
+        self.machines = {m.name: m for m in machines}
+        self.names.prefixes = tuple(f"{word(m.name)}_" for m in machines)
+        self.stops: dict[str, frozenset[str]] = {}  # How what an operator does may stop.
+        self._known: dict[tuple[str, ...], tuple[str, bool]] = {}
+        self._fields = {(m, v): kind for m, v, kind in flat.fields}
+
+    def machine(self, name: str) -> ir.Machine:
+        """The machine of that name."""
+        return self.machines[name]
+
+    def size(self, sort: str) -> int:
+        """How many elements of a sort are explored."""
+        return dict(self.flat.sizes)[sort]
+
+    def ticks(self, kind: t.Type, text: str) -> str:
+        """After how many ticks a timer is due."""
+        return due(self.flat, kind, text)
+
+    def body(self, machine: ir.Machine) -> Body:
+        """A writer of one operator, with names of its own."""
+        return Body(self, machine, Names(self.names))
+
+    def write(self, name: str, params: Sequence[str], lines: Lines) -> None:
+        """Add a definition."""
+        head = f"{name}({', '.join(params)})" if params else name
+        self.texts.append("\n".join([f"{head} ==", *indented(lines)]))
+
+    def _once(self, key: tuple[str, ...], make: Callable[[str], bool]) -> tuple[str, bool]:
+        """The name of a definition, made when it is first asked for, and what `make` says."""
+        if key not in self._known:
+            name = self.names.claim("_".join(map(word, key[1:])))
+            self._known[key] = name, False
+            self._known[key] = name, make(name)
+        return self._known[key]
+
+    # Steps.
+
+    def entry(self, machine: str, name: str) -> str:
+        """The operator of a transition, an event, a start or an ancestor's transition."""
+        m = self.machines[machine]
+        base = next((row for row in m.bases if row.name == name), None)
+        start = next((f for f in m.initials if f.name == name), None)
+        event = next((e for e in m.events if e.name == name), None)
+        if base is not None:
+            return self.transition(m, base)
+        if start is not None:
+            return self._once((machine, machine, name), lambda at: self._start(at, m, start))[0]
+        if event is None:
+            return self.transition(m, m.transition(name))
+        serving = m.serving(name)
+        if len(serving) == 1 and all(row.event != name for row in m.ignores):
+            return self.transition(m, serving[0])
+        key = ("event", machine, name)
+        return self._once(key, lambda at: self._event(at, m, event))[0]
+
+    def transition(self, m: ir.Machine, row: ir.Transition) -> str:
+        """The operator of a transition, header and body."""
+        def make(name: str) -> bool:
+            b, params, env = self._begin(m, row.function.params)
+            self.write(name, params, _Entered(b, row, env).lines())
+            self.stops[name] = frozenset(b.stops)
+            return False
+
+        return self._once((m.name, m.name, row.name), make)[0]
+
+    def _begin(
+        self, m: ir.Machine, params: Params, own: bool = True
+    ) -> tuple[Body, list[str], Env]:
+        b = self.body(m)
+        self_ = b.names.fresh("self") if own else ""
+        given = {name: b.names.fresh(name) for name, _ in params}
+        return b, [*([self_] if own else []), *given.values()], Env(self_, given)
+
+    def _start(self, name: str, m: ir.Machine, function: ir.Function) -> bool:
+        b, params, env = self._begin(m, function.params)
+        self.write(name, params, b.block(function.body, env, _to_the_end()))
+        self.stops[name] = frozenset(b.stops)
+        return False
+
+    def _event(self, name: str, m: ir.Machine, event: ir.Event) -> bool:
+        """Of the transitions that serve an event the enabled one; else what ignores it."""
+        b, params, env = self._begin(m, event.params)
+        args = ", ".join(params)
+        rows = [f"{self.transition(m, row)}({args})" for row in m.serving(event.name)]
+        names = [b.names.fresh("try") for _ in rows]
+        lines = [f"LET {name_} == {row} IN" for name_, row in zip(names, rows, strict=True)]
+        for i, one in enumerate(names):
+            for other in names[i + 1 :]:
+                lines.append(
+                    f'IF ({one}.out # "refused") /\\ ({other}.out # "refused")'
+                    ' THEN Stop("ambiguous") ELSE'
+                )
+        lines += [f'IF {one}.out # "refused" THEN {one} ELSE' for one in names]
+        lines += self._ignores(b, m, event, env)
+        self.write(name, params, [*lines, 'Stop("refused")'])
+        inside = (self.stops[self.transition(m, row)] for row in m.serving(event.name))
+        self.stops[name] = frozenset({"refused", "ambiguous"}).union(*inside)
+        return False
+
+    def _ignores(self, b: Body, m: ir.Machine, event: ir.Event, env: Env) -> Lines:
+        lines: Lines = []
+        for row in m.ignores:
+            if row.event != event.name:
+                continue
+            tests: list[str] = []
+            if row.source is not None:
+                states = ", ".join(map(quoted, row.source))
+                tests.append(f"({env.self}.state \\in {{{states}}})")
+            if row.when is not None:
+                when = replace(row.when, name=f"{row.name}_when")
+                operator, plain = self.helper(m.name, when, True)
+                if not plain:
+                    raise unwritten(row, "`when=` that may be undefined")
+                tests.append(f"{operator}({', '.join([env.self, *env.locals.values()])})")
+            lines.append(f"IF {both(tests) or 'TRUE'} THEN Done({env.self}, {NONE}) ELSE")
+        return lines
+
+    # Helpers and properties.
+
+    def helper(self, machine: str, function: ir.Function, own: bool) -> tuple[str, bool]:
+        """The operator of a function, and whether it gives its value alone: see `Said`."""
+        m = self.machines[machine]
+
+        def make(name: str) -> bool:
+            plain = not acts(function)
+            b, params, env = self._begin(m, function.params, own)
+            ways = Ways(lambda _: [NONE], lambda value, _: [value]) if plain else _to_the_end()
+            lines = b.block(function.body, env, ways)
+            if plain and b.stops:
+                b, params, env = self._begin(m, function.params, own)
+                lines = b.block(function.body, env if own else env.being(NONE), _to_the_end())
+                plain = False
+            self.write(name, params, lines)
+            self.stops[name] = frozenset(b.stops)
+            return plain
+
+        return self._once((machine if own else "", machine, function.name), make)
+
+    def true(self, m: ir.Machine, function: ir.Function, args: Sequence[str]) -> str:
+        """That a property has a value, and that it is true."""
+        operator, plain = self.helper(m.name, function, True)
+        text = f"{operator}({', '.join(args)})"
+        return text if plain else f'(({text}.out = "done") /\\ {text}.value)'
+
+    def defined(self, m: ir.Machine, function: ir.Function, args: Sequence[str]) -> str | None:
+        """That a property has a value; None where it has always one."""
+        operator, plain = self.helper(m.name, function, True)
+        return None if plain else f'({operator}({", ".join(args)}).out = "done")'
+
+    # States.
+
+    def fresh_state(self, machine: str) -> tuple[str, tuple[str, ...]]:
+        """The operator that makes a state of the defaults, and its parameters' names."""
+        m = self.machines[machine]
+
+        def make(name: str) -> bool:
+            b = self.body(m)
+            given = [b.names.fresh(p.name) for p in m.parameters]
+            rows = [f"{word(v.name)} |-> {self._first(b, m, v)}" for v in m.variables]
+            rows += [
+                f"{word(p.name)} |-> {at}" for p, at in zip(m.parameters, given, strict=True)
+            ]
+            self.write(name, given, [f"[{', '.join(rows)}]"])
+            return True
+
+        name, _ = self._once(("fresh", machine, "fresh"), make)
+        return name, tuple(p.name for p in m.parameters)
+
+    def _first(self, b: Body, m: ir.Machine, v: ir.Variable) -> str:
+        if isinstance(v.type, t.Clock):
+            if m is not self.whole:
+                raise unwritten(v, "the clock of a part")
+            return "0"
+        said = Said(NONE) if v.initial is None else b.expr(v.initial, Env(""))
+        if said.checks:
+            raise unwritten(v, "a default that may be undefined")
+        return said.text
+
+    def assumption(self, machine: str, state: str) -> str | None:
+        """What a machine assumes of its parameters, in this state."""
+        m = self.machines[machine]
+        return both(self.true(m, p.function, [state]) for p in m.of_kind("assume"))
+
+    def within(self, machine: str, *, scoped: bool) -> str | None:
+        """The operator that says that a state is within its types' bounds, or in the scope's."""
+        m = self.machines[machine]
+        name = f"{word(machine)}_{'in_scope' if scoped else 'in_bounds'}"
+
+        def part(of: str, text: str) -> str | None:
+            inner = self.within(of, scoped=scoped)
+            return None if inner is None else f"{inner}({text})"
+
+        def make(at: str) -> bool:
+            b, params, _ = self._begin(m, ())
+            kinds = [
+                (v.name, self._fields[machine, v.name] if scoped else v.type)
+                for v in m.variables
+            ]
+            if not scoped and m is not self.whole:
+                kinds += [(p.name, p.type) for p in m.parameters]
+            rows = [
+                within(f"{params[0]}.{word(n)}", kind, b.names.fresh, part) for n, kind in kinds
+            ]
+            found = both(rows)
+            if found is not None:
+                self.write(at, params, [found])
+            return found is not None
+
+        key = ("scope" if scoped else "bounds", machine, name.removeprefix(f"{word(machine)}_"))
+        found, some = self._once(key, make)
+        return found if some else None
+
+
+def _to_the_end() -> Ways:
+    def leave(value: str, env: Env) -> Lines:
+        return [f"Done({env.self}, {value})"]
+
+    return Ways(lambda env: leave(NONE, env), leave)
+
+
+class _Entered:
+    """A transition, its header and its body."""
+
+    def __init__(self, b: Body, row: ir.Transition, env: Env) -> None:
+        self.b = b
+        self.row = row
+        self.env = env
+
+    def lines(self) -> Lines:
+        """Source, timer, body, target."""
+        row, b = self.row, self.b
+        checks: Checks = ()
+        if row.control is not None:
+            text, checks = self._header(row.control, self.env)
+            if row.source is not None:
+                states = ", ".join(map(quoted, row.source))
+                checks = (*checks, Check(f"({text} \\in {{{states}}})", "refused"))
+        if row.timer is None:
+            return b.checked(checks, self._body(self.env))
+        text, more = self._header(row.timer, self.env)
+        due_ = f"({text} = 0)" if b.module.counting else text
+        stopped = b.assign(row.timer, Said(b.stopped()), self.env, self._body)
+        return b.checked((*checks, *more, Check(due_, "refused")), stopped)
+
+    def _header(self, place: ir.Expr, env: Env) -> Said:
+        """A place of the header: where a key is missing, the event is refused."""
+        said = self.b.expr(place, env)
+        return Said(said.text, tuple(Check(c.text, "refused") for c in said.checks))
+
+    def _body(self, env: Env) -> Lines:
+        ways = Ways(lambda after: self._leave(NONE, after), self._leave)
+        return self.b.block(self.row.function.body, env, ways)
+
+    def _leave(self, value: str, env: Env) -> Lines:
+        row, b = self.row, self.b
+        if row.target is None or row.control is None:
+            return [f"Done({env.self}, {value})"]
+        # The header's names are as they were given.
+        at = replace(self.env, self=env.self)
+        if len(row.target) == 1:
+            return b.assign(
+                row.control, Said(quoted(row.target[0])), at,
+                lambda after: [f"Done({after.self}, {value})"],
+            )
+        states = ", ".join(map(quoted, row.target))
+        text, checks = b.expr(row.control, at)
+        kept = Check(f"({text} \\in {{{states}}})", "bounds")
+        return b.checked((*checks, kept), [f"Done({env.self}, {value})"])
+
+
+__all__ = ["CannotWrite", "Definitions"]

@@ -1,0 +1,124 @@
+"""Assignments: a place of the state with another value, as a state of its own."""
+
+from __future__ import annotations
+
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from .names import word
+from .terms import Check, Checks, Env, Writer, has_every_key, unwritten
+
+
+def stored(w: Writer, place: ir.Expr, value: str, env: Env) -> tuple[str, str, Checks]:
+    """What `place` being `value` makes of its root: the root's name, its text, and the checks.
+
+    The name of the machine itself is empty.
+    """
+    checks: list[Check] = []
+    while True:
+        path, base, more = _path(w, place, env)
+        checks.extend(more)
+        if path:
+            text, found = w.expr(base, env)
+            checks.extend(found)
+            value = f"[{text} EXCEPT !{path} = {value}]"
+        match base:
+            case ir.Self():
+                return "", value, tuple(checks)
+            case ir.Local(name=name):
+                return name, value, tuple(checks)
+            case ir.Item(of=of, key=key):
+                (held, at), found = w.all((of, key), env)
+                checks.extend(found)
+                value, found = _put(of.type, (held, at, value))
+                checks.extend(found)
+                place = of
+            case _:
+                raise unwritten(place, "this place")
+
+
+def _path(w: Writer, place: ir.Expr, env: Env) -> tuple[str, ir.Expr, list[Check]]:
+    """The way to a place through fields and maps that have every key, and where it begins."""
+    path, checks = "", list[Check]()
+    while True:
+        match place:
+            case ir.Narrow(of=of):
+                place = of
+            case ir.Field(of=of, name=name):
+                path, place = f".{word(name)}{path}", of
+            case ir.Item(of=of, key=key) if isinstance(of.type, t.Map) and has_every_key(of.type):
+                text, found = w.expr(key, env)
+                checks = [*found, *checks]
+                path, place = f"[{text}]{path}", of
+            case _:
+                return path, place, checks
+
+
+def _put(kind: t.Type, parts: tuple[str, str, str]) -> tuple[str, Checks]:
+    held, key, value = parts
+    match kind:
+        case t.Map():
+            return f"Put({held}, {key}, {value})", ()
+        case t.Bag():
+            return f"PutCount({held}, {key}, {value})", ()
+        case _:
+            there = Check(f"HasAt({held}, {key})", "undefined")
+            return f"[{held} EXCEPT ![At({held}, {key})] = {value}]", (there,)
+
+
+def updated(w: Writer, s: ir.Update, env: Env) -> tuple[str, str, Checks]:
+    """What an update makes of the value at its place, what it gives, and the checks."""
+    held, before = w.expr(s.target, env)
+    if isinstance(s.target.type, t.Timer):
+        return _timer(w, s, env, before)
+    args, more = w.all(s.args, env)
+    checks = (*before, *more)
+    name = s.target.type.__class__.__name__
+    if (name, s.op) in PLAIN:
+        return PLAIN[name, s.op].format(held, *args), "None", checks
+    match name, s.op:
+        case "Set", "remove":
+            there = Check(f"({args[0]} \\in {held})", "undefined")
+            return f"({held} \\ {{{args[0]}}})", "None", (*checks, there)
+        case "Seq", "pop":
+            at = args[0] if args else "(-1)"
+            there = Check(f"HasAt({held}, {at})", "undefined")
+            return f"RemoveAt({held}, {at})", f"{held}[At({held}, {at})]", (*checks, there)
+        case "Seq", "remove":
+            there = Check(f"({args[0]} \\in Range({held}))", "undefined")
+            return f"RemoveAt({held}, Index({held}, {args[0]}))", "None", (*checks, there)
+        case "Map", "pop" | "delete":
+            key, given = args[0], f"{held}[{args[0]}]"
+            if len(args) == 2:
+                given = f"(IF {key} \\in DOMAIN {held} THEN {given} ELSE {args[1]})"
+                return f"Without({held}, {key})", given, checks
+            there = Check(f"({key} \\in DOMAIN {held})", "undefined")
+            return f"Without({held}, {key})", given, (*checks, there)
+        case _:
+            raise unwritten(s, f"{s.op} of {s.target.type}")
+
+
+def _timer(w: Writer, s: ir.Update, env: Env, before: Checks) -> tuple[str, str, Checks]:
+    if s.op == "stop":
+        return w.stopped(), "None", before
+    if not w.module.counting:
+        _, more = w.all(s.args, env)
+        return "TRUE", "None", (*before, *more)
+    said = w.expr(s.args[0], env)
+    text = w.module.ticks(s.args[0].type, said.text)
+    return text, "None", (*before, *said.checks)
+
+
+PLAIN: dict[tuple[str, str], str] = {
+    ("Set", "add"): "({0} \\cup {{{1}}})",
+    ("Set", "discard"): "({0} \\ {{{1}}})",
+    ("Set", "update"): "({0} \\cup {1})",
+    ("Set", "clear"): "{{}}",
+    ("Seq", "append"): "Append({0}, {1})",
+    ("Seq", "extend"): "({0} \\o {1})",
+    ("Seq", "insert"): "InsertAt({0}, {1}, {2})",
+    ("Seq", "clear"): "<<>>",
+    ("Map", "update"): "Merge({0}, {1})",
+    ("Map", "clear"): "<<>>",
+    ("Bag", "clear"): "<<>>",
+}

@@ -1,0 +1,234 @@
+"""Properties as invariants, as properties of steps, and of what happens for ever."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from lawful.checks.judged import Hop, Judged, judged
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.flat import Plan, Rule
+
+from .kinds import integer
+from .names import OR, CannotWrite, quoted, word
+from .steps import Steps
+
+FAULTS = {
+    "bounds": "within_bounds", "asserts": "asserts_hold", "undefined": "all_defined",
+    "ambiguous": "unambiguous",
+}
+LIVE = {
+    "eventually": "<>{0}",
+    "eventually_always": "<>[]{0}",
+    "infinitely_often": "[]<>{0}",
+    "leads_to": "({0} ~> {1})",
+}
+MOST = 64  # Invariants for one reachability property, one for each of its values.
+
+
+@dataclass(frozen=True)
+class Written:
+    """A definition of the module that the configuration names.
+
+    `about` is the property's name; `witness`: what is asked is that TLC finds it false.
+    """
+
+    name: str
+    about: str
+    temporal: bool
+    witness: bool = False
+
+
+class Properties:
+    """Writes what is asked of a machine."""
+
+    def __init__(self, steps: Steps) -> None:
+        self.steps = steps
+        self.machine = steps.machine
+        self.defined = steps.defined
+        self.left_out: list[str] = []
+
+    def all(self) -> Iterator[Written]:
+        """Every property that can be written; the others are left out by name."""
+        yield from self._built_in()
+        rules = {rule.name: rule for rule in self.steps.flat.properties}
+        for j in judged(self.machine, rules):
+            if j.kind in ("assume", "constraint", "terminal"):
+                continue
+            try:
+                yield from list(self._one(j))
+            except CannotWrite as error:
+                self.left_out.append(f"{j.kind} {j.name}: {error}")
+
+    def _one(self, j: Judged) -> Iterator[Written]:
+        match j.kind:
+            case "invariant":
+                yield self._add(j.name, j.name, [self._everywhere(j)])
+            case "step_property":
+                yield from self._of_steps(j)
+            case "reachable":
+                yield from self._has_value(j)
+                yield from self._reachable(j)
+            case "eventually" | "eventually_always" | "infinitely_often" | "leads_to":
+                yield from self._has_value(j)
+                yield self._live(j)
+            case _:
+                raise CannotWrite("no formula of TLA+ says it")
+
+    def _add(
+        self, name: str, about: str, lines: list[str], *, temporal: bool = False,
+        witness: bool = False,
+    ) -> Written:
+        made = self.defined.names.fresh(name.replace(".", "_"))
+        self.defined.write(made, (), lines)
+        return Written(made, about, temporal, witness)
+
+    # Built-in ones.
+
+    def _built_in(self) -> Iterator[Written]:
+        comes = self.steps.comes
+        if not self.machine.deadlock_ok:
+            some = f"{comes}({{{', '.join(map(quoted, ('done', 'cut', *FAULTS)))}}})"
+            rest = [self._truth(j, self.steps.now) for j in self._terminal()]
+            yield self._add("no_deadlock", "deadlock", [" \\/ ".join([some, *rest])])
+        for fault, name in FAULTS.items():
+            text = f'~{comes}({{"{fault}"}})'
+            if fault == "ambiguous":
+                text = " /\\ ".join([text, *self._one_at_a_time()])
+            yield self._add(name, fault, [text])
+
+    def _terminal(self) -> list[Judged]:
+        rules = {rule.name: rule for rule in self.steps.flat.properties}
+        return [j for j in judged(self.machine, rules) if j.kind == "terminal"]
+
+    def _one_at_a_time(self) -> Iterator[str]:
+        """That of the transitions of an event one is enabled at most."""
+        rows = {row.name: (rule, row) for rule, row in self.steps.rows}
+        for event in self.machine.events:
+            serving = [row.name for row in self.machine.serving(event.name)]
+            if event.choice:
+                continue
+            for a, b in itertools.combinations(serving, 2):
+                (rule, first), (_, second) = rows[a], rows[b]
+
+                def one(
+                    args: list[str], first: ir.Transition = first, second: ir.Transition = second
+                ) -> str:
+                    both_ = [
+                        f'({self.steps.gives(row, args)}.out = "refused")'
+                        for row in (first, second)
+                    ]
+                    return f"({OR.join(both_)})"
+
+                # What one of them does not try is refused by that one alone.
+                plans = tuple(Plan(plan.name, plan.type) for plan in rule.plans)
+                yield self.steps.each(Rule(rule.name, plans), self.steps.now, one, "\\A")
+
+    # Properties of states.
+
+    def _owner(self, j: Judged) -> ir.Machine:
+        machine = self.machine
+        for hop in j.path:
+            kind = next(t.part_of(v.type) for v in machine.variables if v.name == hop.name)
+            assert kind is not None
+            machine = self.defined.machine(kind.machine)
+        return machine
+
+    def _truth(self, j: Judged, state: str) -> str:
+        """That the property is true in a state, for all of its values."""
+        m = self._owner(j)
+        return self.steps.each(
+            j.rule, state, lambda args: self.defined.true(m, j.row.function, [state, *args]), "\\A"
+        )
+
+    def _everywhere(self, j: Judged) -> str:
+        return self._members(j.path, [self.steps.now], lambda states: self._truth(j, states[0]))
+
+    def _members(
+        self, path: tuple[Hop, ...], states: list[str], text: Callable[[list[str]], str]
+    ) -> str:
+        """The text of every member of the families on the way, where all the states have it."""
+        if not path:
+            return text(states)
+        hop, rest = path[0], path[1:]
+        inside = [f"{state}.{word(hop.name)}" for state in states]
+        if hop.key is None:
+            return self._members(rest, inside, text)
+        key = self.defined.body(self.machine).names.fresh(f"key_{len(path)}")
+        found = self._members(rest, [f"{each}[{key}]" for each in inside], text)
+        there = " /\\ ".join(f"{key} \\in DOMAIN {each}" for each in inside[1:])
+        found = f"({there} => {found})" if there else found
+        return f"(\\A {key} \\in DOMAIN {inside[0]} : {found})"
+
+    def _has_value(self, j: Judged) -> Iterator[Written]:
+        m, now = self._owner(j), self.steps.now
+        if self.defined.defined(m, j.row.function, [now]) is None:
+            return
+
+        def one(args: list[str]) -> str:
+            return self.defined.defined(m, j.row.function, [now, *args]) or "TRUE"
+
+        text = self.steps.each(j.rule, now, one, "\\A")
+        yield self._add(f"{j.name}_has_a_value", j.name, [text])
+
+    def _reachable(self, j: Judged) -> Iterator[Written]:
+        sizes, m = dict(self.steps.flat.sizes), self._owner(j)
+        rows = itertools.product(*(_each_value(plan.type, sizes) for plan in j.rule.plans))
+        for texts in rows:
+            text = self.defined.true(m, j.row.function, [self.steps.now, *texts])
+            yield self._add(f"never_{j.name}", j.name, [f"~{text}"], witness=True)
+
+    # Of steps, and for ever.
+
+    def _of_steps(self, j: Judged) -> Iterator[Written]:
+        m, steps = self._owner(j), self.steps
+
+        def text(states: list[str]) -> str:
+            return steps.each(
+                j.rule, states[0],
+                lambda args: self.defined.true(m, j.row.function, [*states, *args]), "\\A",
+            )
+
+        moved = self._members(j.path, [steps.now, f"{steps.now}'"], text)
+        yield self._add(j.name, j.name, [f"[][{moved}]_{steps.vars}"], temporal=True)
+        same = self._members(j.path, [steps.now, steps.now], text)
+        stays = " \\/ ".join(
+            steps.some(
+                rule, row, lambda gives: f'(({gives}.out = "done") /\\ ({gives}.to = {steps.now}))'
+            )
+            for rule, row in steps.rows
+        )
+        yield self._add(f"{j.name}_at_rest", j.name, [f"({stays or 'FALSE'}) => {same}"])
+
+    def _live(self, j: Judged) -> Written:
+        m = self._owner(j)
+
+        def text(args: list[str]) -> str:
+            given = [self.steps.now, *args]
+            if j.kind != "leads_to":
+                return LIVE[j.kind].format(self.defined.true(m, j.row.function, given))
+            operator, plain = self.defined.helper(m.name, j.row.function, True)
+            call = f"{operator}({', '.join(given)})"
+            pair = call if plain else f"{call}.value"
+            fine = "" if plain else f'({call}.out = "done") /\\ '
+            return LIVE[j.kind].format(*(f"({fine}{pair}[{i}])" for i in (1, 2)))
+
+        lines = [self.steps.each(j.rule, self.steps.now, text, "\\A")]
+        return self._add(j.name, j.name, lines, temporal=True)
+
+
+def _each_value(kind: t.Type, sizes: Mapping[str, int]) -> list[str]:
+    """The values of a simple type, one by one."""
+    match kind:
+        case t.Bool():
+            return ["FALSE", "TRUE"]
+        case t.Int(low=int() as low, high=int() as high) if high - low < MOST:
+            return [integer(value) for value in range(low, high + 1)]
+        case t.Enum(members=members):
+            return [quoted(member) for member in members]
+        case t.Sort(name=name):
+            return [word(f"{name}{i + 1}") for i in range(sizes[name])]
+        case _:
+            raise CannotWrite(f"one invariant for each value of {kind} would be too many")

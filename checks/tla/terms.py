@@ -1,0 +1,332 @@
+"""Expressions as TLA+: their text, and what must be true for them to have a value.
+
+A `Check` is a condition with what stops the step where it is false: `undefined`, or `refused` for
+a `needed`. Checks stand in the order of evaluation; each may rely on those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any, NamedTuple, Protocol
+
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from .kinds import NONE, integer, is_of, values
+from .names import AND, OR, CannotWrite, Names, quoted, word
+
+UNSET = "Unset"  # The value of a local that was not assigned.
+
+
+class Check(NamedTuple):
+    """A condition, and the outcome of the step where it is false."""
+
+    text: str
+    out: str
+
+
+Checks = tuple[Check, ...]
+
+
+class Said(NamedTuple):
+    """An expression's text, which needs no parentheses, and its checks."""
+
+    text: str
+    checks: Checks = ()
+
+
+@dataclass(frozen=True)
+class Env:
+    """What the names of a body are in the text; those in `maybe` may not be assigned yet."""
+
+    self: str
+    locals: Mapping[str, str] = field(default_factory=dict[str, str])
+    maybe: frozenset[str] = frozenset()
+
+    def having(self, name: str, text: str) -> Env:
+        """With this local assigned."""
+        return Env(self.self, {**self.locals, name: text}, self.maybe - {name})
+
+    def being(self, text: str) -> Env:
+        """With another state of the machine."""
+        return Env(text, self.locals, self.maybe)
+
+
+class Operators(Protocol):
+    """What a module defines; each is written when it is first asked for."""
+
+    def fresh_state(self, machine: str) -> tuple[str, tuple[str, ...]]: ...
+
+    def assumption(self, machine: str, state: str) -> str | None: ...
+
+    def entry(self, machine: str, name: str) -> str: ...
+
+    def helper(self, machine: str, function: ir.Function, own: bool) -> tuple[str, bool]: ...
+
+    def machine(self, name: str) -> ir.Machine: ...
+
+    def size(self, sort: str) -> int: ...
+
+    def ticks(self, kind: t.Type, text: str) -> str: ...
+
+    @property
+    def stops(self) -> Mapping[str, frozenset[str]]: ...
+
+    @property
+    def counting(self) -> bool: ...
+
+
+class Writer:
+    """Writes the expressions of one operator of a module."""
+
+    def __init__(self, module: Operators, machine: ir.Machine, names: Names) -> None:
+        self.module = module
+        self.machine = machine
+        self.names = names
+
+    def expr(self, e: ir.Expr, env: Env) -> Said:
+        """The expression; CannotWrite where it has something that is not written."""
+        write = WRITE.get(e.__class__)
+        if write is None:
+            raise unwritten(e, type(e).__name__)
+        return write(self, e, env)
+
+    def all(self, args: Iterable[ir.Expr], env: Env) -> tuple[list[str], Checks]:
+        """The expressions in their order, and all their checks."""
+        found = [self.expr(arg, env) for arg in args]
+        return [said.text for said in found], tuple(c for said in found for c in said.checks)
+
+    def stopped(self) -> str:
+        """A timer that does not run."""
+        return NONE if self.module.counting else "FALSE"
+
+
+def unwritten(e: ir.Node, what: str) -> CannotWrite:
+    """The refusal of a construct, with its place."""
+    where = f"{PurePath(e.place.file).name}:{e.place.line}"
+    return CannotWrite(f"{where}: {what} is not written in TLA+")
+
+
+def under(condition: str, checks: Checks) -> Checks:
+    """The checks where they are only made if the condition is true."""
+    return tuple(Check(f"({condition} => {c.text})", c.out) for c in checks)
+
+
+def _const(w: Writer, e: ir.Const, env: Env) -> Said:
+    match e.type, e.value:
+        case t.Enum(), value:
+            return Said(quoted(str(value)))
+        case t.Sort(), value:
+            return Said(word(str(value)))
+        case t.Timer(), _:
+            return Said(w.stopped())
+        case _, None:
+            return Said(NONE)
+        case _, bool() as value:
+            return Said("TRUE" if value else "FALSE")
+        case t.Float(), int() | float() as value:
+            return Said(seconds(value))
+        case t.Int(), int() as value:
+            return Said(integer(value))
+        case _:
+            raise unwritten(e, f"the constant {e.value!r}")
+
+
+def seconds(value: float) -> str:
+    """A number of seconds, which is only passed on: a string of its own."""
+    return f'"{float(value)!r}"'
+
+
+def _local(w: Writer, e: ir.Local, env: Env) -> Said:
+    if e.name not in env.locals:
+        return Said(UNSET, (Check("FALSE", "undefined"),))
+    text = env.locals[e.name]
+    maybe = e.name in env.maybe
+    return Said(text, (Check(f"({text} # {UNSET})", "undefined"),) if maybe else ())
+
+
+def _field(w: Writer, e: ir.Field, env: Env) -> Said:
+    said = w.expr(e.of, env)
+    match e.of.type:
+        case t.Clock():
+            return said
+        case t.Timer():
+            return Said(f"({said.text} # {NONE})", said.checks) if w.module.counting else said
+        case _:
+            return Said(f"{said.text}.{word(e.name)}", said.checks)
+
+
+def _item(w: Writer, e: ir.Item, env: Env) -> Said:
+    (of, key), checks = w.all((e.of, e.key), env)
+    match e.of.type:
+        case t.Map():
+            if has_every_key(e.of.type):
+                return Said(f"{of}[{key}]", checks)
+            return Said(f"{of}[{key}]", (*checks, Check(f"({key} \\in DOMAIN {of})", "undefined")))
+        case t.Bag():
+            return Said(f"Count({of}, {key})", checks)
+        case t.Tuple(items=items) if isinstance(e.key, ir.Const):
+            at = e.key.value
+            assert isinstance(at, int)
+            return Said(f"{of}[{at + 1 if at >= 0 else len(items) + at + 1}]", checks)
+        case _:
+            there = Check(f"HasAt({of}, {key})", "undefined")
+            return Said(f"{of}[At({of}, {key})]", (*checks, there))
+
+
+def has_every_key(kind: t.Map) -> bool:
+    """Whether each key that can be written down is one of the map's."""
+    return kind.total and isinstance(kind.key, t.Sort | t.Enum | t.Bool)
+
+
+def _and(w: Writer, e: ir.And, env: Env) -> Said:
+    return _short(w, e.args, env, (AND, ""))
+
+
+def _or(w: Writer, e: ir.Or, env: Env) -> Said:
+    return _short(w, e.args, env, (OR, "~"))
+
+
+def _short(w: Writer, args: Sequence[ir.Expr], env: Env, how: tuple[str, str]) -> Said:
+    """Left to right; an argument is only looked at where those before it do not decide."""
+    sign, but = how
+    before: list[str] = []
+    checks: list[Check] = []
+    for arg in args:
+        said = w.expr(arg, env)
+        given = f"({AND.join(before)})"
+        checks.extend(under(given, said.checks) if before else said.checks)
+        before.append(f"{but}{said.text}")
+    texts = [text.removeprefix(but) for text in before] if but else before
+    return Said(f"({sign.join(texts)})", tuple(checks))
+
+
+def _if(w: Writer, e: ir.If, env: Env) -> Said:
+    test, then, other = (w.expr(part, env) for part in (e.test, e.then, e.other))
+    checks = (
+        *test.checks, *under(test.text, then.checks), *under(f"~{test.text}", other.checks)
+    )
+    return Said(f"(IF {test.text} THEN {then.text} ELSE {other.text})", checks)
+
+
+def _make(w: Writer, e: ir.Make, env: Env) -> Said:
+    assert isinstance(e.type, t.Record)
+    texts, checks = w.all(e.args, env)
+    names = [word(name) for name, _ in e.type.fields]
+    rows = [f"{name} |-> {text}" for name, text in zip(names, texts, strict=True)]
+    return Said(f"[{', '.join([f'is |-> {quoted(e.type.name)}', *rows])}]", checks)
+
+
+def _new(w: Writer, e: ir.New, env: Env) -> Said:
+    assert isinstance(e.type, t.Part)
+    machine = e.type.machine
+    texts, checks = w.all([arg for _, arg in e.args], env)
+    given = dict(zip([name for name, _ in e.args], texts, strict=True))
+    operator, names = w.module.fresh_state(machine)
+    rows = w.module.machine(machine).parameters
+    args = [given[p.name] if p.name in given else _default(w, p) for p in rows]
+    assert len(args) == len(names)
+    made = f"{operator}({', '.join(args)})" if args else operator
+    assumed = w.module.assumption(machine, made)
+    return Said(made, (*checks, *(() if assumed is None else (Check(assumed, "undefined"),))))
+
+
+def _default(w: Writer, p: ir.Parameter) -> str:
+    if p.default is None:
+        raise unwritten(p, f"a part without a value of {p.name}")
+    return w.expr(p.default, Env("")).text
+
+
+def _is_a(w: Writer, e: ir.IsA, env: Env) -> Said:
+    text, checks = w.expr(e.of, env)
+    if t.NOTHING in e.options:
+        none = f"({text} = {NONE})"
+        others = [is_of(text, option) for option in e.options if option != t.NOTHING]
+        found = " \\/ ".join([none, *others])
+        return Said(f"({found})", checks)
+    found = " \\/ ".join(is_of(text, option) for option in e.options)
+    optional = t.NOTHING in t.options(e.of.type)
+    return Said(f"({text} # {NONE} /\\ ({found}))" if optional else f"({found})", checks)
+
+
+def _needed(w: Writer, e: ir.Needed, env: Env) -> Said:
+    text, checks = w.expr(e.of, env)
+    return Said(text, (*checks, Check(f"({text} # {NONE})", "refused")))
+
+
+def _can(w: Writer, e: ir.Can, env: Env) -> Said:
+    assert isinstance(e.part.type, t.Part)
+    texts, checks = w.all((e.part, *e.args), env)
+    operator = w.module.entry(e.part.type.machine, e.name)
+    return Said(f'({operator}({", ".join(texts)}).out # "refused")', checks)
+
+
+def _call(w: Writer, e: ir.Call, env: Env) -> Said:
+    machine, function = called(w, e)
+    texts, checks = w.all((*(() if e.of is None else (e.of,)), *e.args), env)
+    operator, plain = w.module.helper(machine.name, function, e.of is not None)
+    text = f"{operator}({', '.join(texts)})" if texts else operator
+    if plain:
+        return Said(text, checks)
+    stops = [
+        Check(f"({text}.out # {quoted(out)})", out) for out in sorted(w.module.stops[operator])
+    ]
+    return Said(f"{text}.value", (*checks, *stops))
+
+
+def called(w: Writer, e: ir.Call) -> tuple[ir.Machine, ir.Function]:
+    """The function of a call, and the machine that it belongs to; see `ir.Call`."""
+    machine = w.machine
+    if e.of is not None:
+        assert isinstance(e.of.type, t.Part)
+        machine = w.module.machine(e.of.type.machine)
+    rows = (*machine.functions, *(p.function for p in machine.properties))
+    return machine, next(f for f in rows if f.name == e.function)
+
+
+def _domain(w: Writer, e: ir.Domain, env: Env) -> Said:
+    assert isinstance(e.type, t.Iter)
+    item = e.type.item
+    if e.type.ordered and isinstance(item, t.Sort):
+        return Said(f"{word(item.name)}_order")
+    if e.type.ordered and isinstance(item, t.Enum):
+        return Said(f"<<{', '.join(map(quoted, item.members))}>>")
+    if e.type.ordered:
+        raise unwritten(e, f"the order of {item}")
+    return Said(values(item))
+
+
+def _op(w: Writer, e: ir.Op, env: Env) -> Said:
+    from .operators import operation
+
+    return operation(w, e, env)
+
+
+def _comp(w: Writer, e: ir.Comp, env: Env) -> Said:
+    from .comps import comprehension
+
+    return comprehension(w, e, env)
+
+
+WRITE: dict[type[ir.Expr], Callable[[Writer, Any, Env], Said]] = {
+    ir.Const: _const,
+    ir.Local: _local,
+    ir.Self: lambda w, e, env: Said(env.self),
+    ir.Field: _field,
+    ir.Item: _item,
+    ir.Op: _op,
+    ir.And: _and,
+    ir.Or: _or,
+    ir.If: _if,
+    ir.Make: _make,
+    ir.New: _new,
+    ir.Comp: _comp,
+    ir.IsA: _is_a,
+    ir.Narrow: lambda w, e, env: w.expr(e.of, env),
+    ir.Needed: _needed,
+    ir.Can: _can,
+    ir.Call: _call,
+    ir.Domain: _domain,
+}
