@@ -67,7 +67,7 @@ def _say(text: str, code: int) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="lawful", description="Formally specified state machines.")
     commands_ = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
-    for add in (_check, _simulate, _lint, _prove, _draw, _replay, _show, _freeze):
+    for add in (_check, _simulate, _lint, _prove, _draw, _replay, _show, _export, _freeze):
         add(commands_)
     return parser
 
@@ -182,6 +182,14 @@ def _show(commands_: Commands) -> None:
         help="the machine as text, its IR as JSON, or the machine with its scope",
     )
     parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
+
+
+def _export(commands_: Commands) -> None:
+    parser = _command(commands_, "export", commands.export)
+    parser.add_argument("target", metavar="TARGET")
+    parser.add_argument("--tla", action="store_true", required=True, help="TLA+, for TLC")
+    parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
+    parser.add_argument("--out", type=Path, default=Path(), metavar="DIR", help="default: here")
 
 
 def _freeze(commands_: Commands) -> None:

@@ -281,6 +281,33 @@ def show(given: argparse.Namespace) -> int:
     return HOLDS
 
 
+def export(given: argparse.Namespace) -> int:
+    """write the machine as a TLA+ module with its configuration, for TLC"""
+    from lawful.checks.tla import module
+
+    lines: list[str] = []
+    rows: list[Json] = []
+    classes = targets.machines(given.target)
+    _folder(given.out)
+    for cls in classes:
+        found = resolve(cls)
+        flat = lower(found.machine, targets.scope_of(cls, given.scope), abstract_scopes(found))
+        try:
+            made = module.export(flat, targets.expectations(cls, given.scope))
+        except module.CannotWrite as error:
+            raise OutOfReach(f"{cls.__name__}: {error}") from error
+        paths = [given.out / f"{made.name}.{suffix}" for suffix in ("tla", "cfg")]
+        for path, text in zip(paths, (made.module, made.config), strict=True):
+            _save(path, text)
+        lines += [*map(str, paths), *(f"  left out: {what}" for what in made.left_out)]
+        rows.append({
+            "machine": cls.__name__, "module": str(paths[0]), "config": str(paths[1]),
+            "left_out": list(made.left_out),
+        })
+    _answer(given, "\n".join(lines), "export", rows)
+    return HOLDS
+
+
 def freeze(given: argparse.Namespace) -> int:
     """write the IR beside a module, for deployments without its source"""
     name, found = targets.declared_in(given.target)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from .names import word
+from .names import quoted, word
 from .terms import Check, Env, Said, Writer, unwritten
 
 SEQUENCES = frozenset({
@@ -88,6 +88,10 @@ def in_order(w: Writer, e: ir.Expr, env: Env) -> Said:
         case t.Sort(name=name) if w.module.size(name) < 10:
             every = f"{word(name)}_order"
             return Said(f"SelectSeq({every}, LAMBDA {one} : {one} \\in {text})", checks)
+        case t.Enum(members=members):
+            # Their text goes on with a colon, by which our engines put them in order.
+            every = ", ".join(quoted(m) for m in sorted(members, key=lambda m: f"{m}:"))
+            return Said(f"SelectSeq(<<{every}>>, LAMBDA {one} : {one} \\in {text})", checks)
         case t.Int():
             before = f"LAMBDA {one}, {other} : {one} < {other}"
             return Said(f"SortSeq(AsSeq({text}), {before})", checks)

@@ -151,7 +151,7 @@ def _unless_stopped(
     decides = {"all": "~", "any": "", "first": ""}[e.kind]
     found = "TRUE" if e.kind == "first" else f"{decides}{w.expr(e.element, row.env).text}"
     stop = found if row.test is None else f"({row.test} /\\ {found})"
-    return lambda name: f"(\\A {row.name} \\in 1..({name} - 1) : ~{stop})"
+    return lambda name: f"(\\A {row.name} \\in 1..({name} - 1) : ~({stop}))"
 
 
 def _if_asked(name: str, early: Callable[[str], str] | None, text: str) -> str:

@@ -62,4 +62,4 @@ def _union(
             if plan.name not in shared:
                 text = f"(\\E {name} \\in {over} : {text})"
         found.append(text)
-    return f"({OR.join(found)})" if found else "FALSE"
+    return found[0] if len(found) == 1 else f"({OR.join(found) or 'FALSE'})"

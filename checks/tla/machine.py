@@ -104,7 +104,7 @@ class Definitions:
         self, m: ir.Machine, params: Params, own: bool = True
     ) -> tuple[Body, list[str], Env]:
         b = self.body(m)
-        self_ = b.names.fresh("self") if own else ""
+        self_ = b.names.fresh("self") if own else NONE
         given = {name: b.names.fresh(name) for name, _ in params}
         return b, [*([self_] if own else []), *given.values()], Env(self_, given)
 
@@ -165,7 +165,7 @@ class Definitions:
             lines = b.block(function.body, env, ways)
             if plain and b.stops:
                 b, params, env = self._begin(m, function.params, own)
-                lines = b.block(function.body, env if own else env.being(NONE), _to_the_end())
+                lines = b.block(function.body, env, _to_the_end())
                 plain = False
             self.write(name, params, lines)
             self.stops[name] = frozenset(b.stops)
@@ -197,7 +197,7 @@ class Definitions:
             rows += [
                 f"{word(p.name)} |-> {at}" for p, at in zip(m.parameters, given, strict=True)
             ]
-            self.write(name, given, [f"[{', '.join(rows)}]"])
+            self.write(name, given, [f"[{', '.join(rows)}]" if rows else "<<>>"])
             return True
 
         name, _ = self._once(("fresh", machine, "fresh"), make)

@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from lawful.checks.judged import Hop, Judged, judged
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.flat import Plan, Rule
 
+from ..judged import Hop, Judged, judged
 from .kinds import integer
 from .names import OR, CannotWrite, quoted, word
 from .steps import Steps

@@ -12,7 +12,7 @@ from .collections import as_set
 from .constants import constant
 from .kinds import NONE, both, values, within
 from .machine import Definitions
-from .names import OR, Names, word
+from .names import OR, CannotWrite, Names, word
 from .terms import Env, Writer
 
 SOME = "\\E"
@@ -31,6 +31,8 @@ class Steps:
         names.taken.update(taken)
         fields = [v.name for v in self.machine.variables]
         fields += [p.name for p in self.machine.parameters]
+        if not fields:
+            raise CannotWrite("a machine without variables")
         self.variables = {name: names.fresh(name) for name in fields}
         self.vars, self.now = names.fresh("vars"), names.fresh("now")
         self.becomes, self.begins = names.fresh("Becomes"), names.fresh("Begins")

@@ -90,7 +90,7 @@ class Writer:
         """The expression; CannotWrite where it has something that is not written."""
         write = WRITE.get(e.__class__)
         if write is None:
-            raise unwritten(e, type(e).__name__)
+            raise unwritten(e, REFUSED[e.__class__])
         return write(self, e, env)
 
     def all(self, args: Iterable[ir.Expr], env: Env) -> tuple[list[str], Checks]:
@@ -329,4 +329,9 @@ WRITE: dict[type[ir.Expr], Callable[[Writer, Any, Env], Said]] = {
     ir.Can: _can,
     ir.Call: _call,
     ir.Domain: _domain,
+}
+
+REFUSED: dict[type[ir.Expr], str] = {
+    ir.View: "a state of an abstract machine",
+    ir.Format: "text",
 }

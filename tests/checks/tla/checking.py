@@ -89,6 +89,7 @@ class Checked:
     """What exploring it came to: states, what was false somewhere, and of which steps."""
 
     distinct: int
+    asked: tuple[str, ...]
     false: frozenset[str]
 
 
@@ -114,7 +115,28 @@ def check(module_text: str, config_text: str) -> Checked:
             both = Env(top, {}, env.state, after)
             moved = [name for name in steps if name not in false and state != after]
             false.update(name for name in moved if not value(steps[name], both))
-    return Checked(len(seen), frozenset(false))
+    return Checked(len(seen), (*asked, *steps), frozenset(false))
+
+
+FAULTS = {
+    "bounds": "within_bounds", "asserts": "asserts_hold", "undefined": "all_defined",
+    "ambiguous": "unambiguous",
+}
+
+
+class Exploring:
+    """A module whose steps are asked for one state at a time."""
+
+    def __init__(self, module_text: str, config_text: str) -> None:
+        self.module, config = read_module(module_text), read_config(config_text)
+        models = {name: Model(of) for name, of in config.constants.items()}
+        self.top = {**self.module.top, **models}
+
+    def steps(self, state: Function) -> tuple[set[Function], set[str]]:
+        """The states that follow, and the faults of the steps that lead to none."""
+        env = Env(self.top, {}, state)
+        wrong = {f for f, name in FAULTS.items() if not value(("name", name, []), env)}
+        return set(_states(self.module, env, "Next", True)), wrong
 
 
 def _states(module: Module, env: Env, name: str, prime: bool) -> Iterator[Function]:

@@ -13,7 +13,8 @@ from typing import Any
 Tree = tuple[Any, ...]
 TOKEN = re.compile(
     r'\s+|\\\*[^\n]*|(?P<string>"[^"]*")|(?P<number>\d+)|(?P<name>[A-Za-z_]\w*)'
-    r"|(?P<sign>\\[A-Za-z]+|/\\|\\/|=>|==|\|->|->|<<|>>|<=|>=|~>|\[\]|<>|\.\.|[-\\#=<>+*%~'.,:(){}\[\]!])"
+    r"|(?P<sign>\\[A-Za-z]+|/\\|\\/|=>|==|\|->|->|<<|>>|<=|>=|~>|\[\]|<>|\.\."
+    r"|[-\\#=<>+*%~'.,:(){}\[\]!])"
 )
 # Operators with how tightly they bind; all that are not told apart by it stand in parentheses.
 INFIX: dict[str, int] = {
