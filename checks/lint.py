@@ -25,6 +25,7 @@ from .meaning import SELF, NoValue
 from .refining import refinements
 from .search import Limits, Search, may_rest, visited
 from .space import Space
+from .unfenced import unfenced
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def lint(flat: Flat, world: World, limits: Limits) -> list[Finding]:
     Raises `ValueError` where no initial state is within the scope.
     """
     machine = flat.machine
-    found = list(_unanswered(machine))
+    found = [*_unanswered(machine), *_unfenced(machine)]
     seen = _Seen(Space(flat, world), limits)
     if seen.search.complete:
         for ask in (_dead, _unreached, _sinks, _unchanged, _vacuous):
@@ -76,6 +77,15 @@ def _unanswered(machine: ir.Machine) -> Iterator[Finding]:
         if silent:
             what = f"nothing is said about {event.name} in {', '.join(silent)}"
             yield Finding("unanswered", event.place, what)
+
+
+def _unfenced(machine: ir.Machine) -> Iterator[Finding]:
+    """Late answers that are taken for present ones."""
+    for row, number, counter in unfenced(machine):
+        late = f"a late {row.event} of an earlier {counter} is taken for the present one"
+        given = f"though {counter} is counted and given out"
+        what = f"{row.name} does not read {number}, {given}: {late}"
+        yield Finding("unfenced", row.function.place, what)
 
 
 # In the states.

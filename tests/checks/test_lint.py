@@ -197,3 +197,87 @@ def test_the_command_exits_with_1_where_something_is_odd(
     }
     assert main(["lint", "tests.classics.two_phase"]) == 1
     assert "sink: nothing leaves ABORTED" in capsys.readouterr().out
+
+
+ASKED = """
+class Ask(Record):
+    epoch: Nat
+    what: bool
+
+class Told(Record):
+    epoch: Nat
+    what: bool
+
+class Lost(Record):
+    epoch: Nat
+
+class Asking(Machine):
+    epoch: Nat = 0
+    rounds: Nat = 0
+    known: bool = False
+    sent: set[Ask] = set()
+    answers: set[Told] = set()
+    patience: Timer = Timer()
+
+    @transition()
+    def ask(self) -> Ask:
+        self.epoch += 1
+        self.rounds += 1
+        self.patience.start(1.0)
+        made = Ask(self.epoch, self.known)
+        self.sent.add(made)
+        return made
+
+    @transition()
+    def answer(self, asked: Ask) -> None:
+        require(asked in self.sent, "nobody asked")
+        self.answers.add(Told(asked.epoch, True))
+
+    @transition()
+    def hear(self, told: Told) -> None:
+        require(told in self.answers, "nobody said so")
+        self.answers.discard(told)
+        self.known = told.what
+
+    @transition()
+    def hear_present(self, told: Told) -> None:
+        require(told in self.answers and told.epoch == self.epoch, "of an earlier question")
+        self.known = told.what
+
+    @transition()
+    def fail(self, epoch: Nat, reason: Nat) -> None:
+        self.known = False
+
+    @transition()
+    def either(self, told: Told | Lost) -> None:
+        if isinstance(told, Told):
+            require(told.epoch == self.epoch, "of an earlier question")
+        self.known = False
+
+    @transition()
+    def keep(self, told: Told) -> None:
+        self.answers = {told}
+
+    @transition()
+    def lose(self, told: Told) -> None:
+        require(told in self.answers, "nobody said so")
+        self.answers.discard(told)
+
+    @transition(timer="patience")
+    def give_up(self) -> None: ...
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 2))
+"""
+LATE = (
+    "though epoch is counted and given out: "
+    "a late {} of an earlier epoch is taken for the present one"
+)
+
+
+def test_an_answer_whose_number_is_not_read_may_be_a_late_one() -> None:
+    found = found_in(texts.last_machine(texts.module(ASKED)), Limits(states=1))
+    assert kinds(found) == [
+        ("unfenced", f"hear does not read told.epoch, {LATE.format('hear')}"),
+        ("unfenced", f"fail does not read epoch, {LATE.format('fail')}"),
+    ]
