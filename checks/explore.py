@@ -19,8 +19,10 @@ from .coverage import Coverage
 from .coverage import coverage as covered
 from .embedded import Comparison
 from .explored import Explored
+from .limits import Limits, Progress, Reason
 from .results import judge
-from .search import Limits, Progress, search
+from .search import search
+from .snapshots import Items, Snapshots, Unfit
 from .space import Space
 from .symmetry import Symmetry
 from .verdict import PropertyResult, Verdict, worst
@@ -52,6 +54,7 @@ class CheckResult:
     seconds: float
     transitions: Mapping[str, Mapping[str, int]]
     properties: tuple[PropertyResult, ...]
+    stopped: Reason = ""
     orbits: int | None = None
     coverage: Coverage | None = None
     embedded: Comparison | None = None
@@ -114,7 +117,8 @@ def _orbits(
         raise NoEngine("the compiled engine knows no symmetry")
     started = time.perf_counter()
     known = Symmetry(space)
-    found = search(space, limits, progress, known)
+    kept = _kept(space, limits, True)
+    found = search(space, limits, progress, known, kept.by("reference"))
     rows = [known.judged(p) for p in judge(found, expects)]
     result = _result("reference", found, rows, time.perf_counter() - started)
     return dataclasses.replace(result, distinct=found.distinct, orbits=len(found.states))
@@ -129,12 +133,13 @@ def _result(
         scope=dict(flat.scope),
         engine=used,
         complete=found.complete,
+        stopped=found.stopped,
         distinct=len(found.states),
         generated=found.generated,
         depth=found.depth,
         cuts=sum(found.cut_by.values()),
         cut_by=found.cut_by,
-        seconds=seconds,
+        seconds=found.earlier + seconds,
         transitions={
             row.name: {"enabled": found.enabled[row.name], "new": found.new[row.name]}
             for row in flat.machine.transitions
@@ -143,30 +148,65 @@ def _result(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The snapshot of a search, if one is kept, and what it holds: by `engine`, or nothing."""
+
+    into: Snapshots | None
+    items: Items | None
+    engine: str
+
+    def by(self, engine: str) -> tuple[Snapshots, Items | None] | None:
+        """The same for an engine that is to work now; it goes on from its own work alone."""
+        if self.into is None:
+            return None
+        self.into.engine = engine
+        return self.into, self.items if self.engine == engine else None
+
+
+FIRST = "first"  # In snapshots: the reference engine, until it is known how large the machine is.
+
+
+def _kept(space: Space, limits: Limits, symmetry: bool) -> _Kept:
+    if limits.resume is None:
+        return _Kept(None, None, "")
+    into = Snapshots(space, limits.resume, symmetry)
+    items = into.read()
+    return _Kept(into, items, "" if items is None else items["engine"])
+
+
 def _searched(
     space: Space, limits: Limits, progress: Tell, engine: Engine
 ) -> tuple[Engine, Explored]:
-    if engine == "auto" and limits.states is not None and limits.states <= SMALL:
+    kept = _kept(space, limits, False)
+    if kept.engine in ("reference", "compiled") and engine not in ("auto", kept.engine):
+        where = kept.into.path if kept.into is not None else ""
+        raise Unfit(f"{where} is of the {kept.engine} engine, with which alone it goes on")
+    small = limits.states is not None and limits.states <= SMALL
+    if engine == "auto" and kept.engine == "compiled":
+        engine = "compiled"
+    elif engine == "auto" and (small or kept.engine == "reference"):
         engine = "reference"
     if engine == "auto":
-        first = search(space, dataclasses.replace(limits, states=SMALL), progress)
+        few = dataclasses.replace(limits, states=SMALL)
+        first = search(space, few, progress, snapshots=kept.by(FIRST))
         if first.complete or len(first.states) < SMALL:
             return "reference", first
     if engine != "reference":
         try:
-            return "compiled", _compiled(space, limits, progress)
+            return "compiled", _compiled(space, limits, progress, kept)
         except NoEngine:
             if engine == "compiled":
                 raise
-    return "reference", search(space, limits, progress)
+    return "reference", search(space, limits, progress, snapshots=kept.by("reference"))
 
 
-def _compiled(space: Space, limits: Limits, progress: Tell) -> Explored:
+def _compiled(space: Space, limits: Limits, progress: Tell, kept: _Kept) -> Explored:
     try:
         from .packed import engine  # Needs numba, which not everyone has.
     except ImportError as error:
         raise NoEngine("the compiled engine needs numba: pip install 'lawful[check]'") from error
     try:
-        return engine.search(space, limits, progress)
+        return engine.search(space, limits, progress, kept.by("compiled"))
     except engine.Unsupported as reason:
         raise NoEngine(f"the compiled engine does not know {reason}") from reason

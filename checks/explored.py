@@ -9,6 +9,7 @@ from typing import Protocol
 from .boxes import State
 from .graph import Graph
 from .judged import Judged
+from .limits import Reason
 from .space import Args, Edge, Space
 from .verdict import Verdict
 
@@ -65,6 +66,16 @@ class Explored(Protocol):
     def depth(self) -> int: ...
     @property
     def complete(self) -> bool: ...
+    @property
+    def stopped(self) -> Reason:
+        """The limit that ended it early."""
+        ...
+
+    @property
+    def earlier(self) -> float:
+        """The seconds of the runs that it went on from."""
+        ...
+
     @property
     def cut_by(self) -> Mapping[str, int]: ...
     @property

@@ -58,6 +58,14 @@ class Groups:
             self.strong |= bit
         return bit
 
+    def kept(self) -> tuple[Any, ...]:
+        """What was met so far as plain data, to be kept in a file."""
+        return self.weak, self.strong, self._names, self._known
+
+    def go_on(self, data: tuple[Any, ...]) -> None:
+        """Be as it was when these were kept."""
+        self.weak, self.strong, self._names, self._known = data
+
     def named(self, bits: Bits) -> list[str]:
         """What these groups are called, in the order of their numbers."""
         return [name for i, name in enumerate(self._names) if bits >> i & 1]

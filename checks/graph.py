@@ -46,6 +46,17 @@ class Graph:
         self._ends.append(len(self._targets))
         self._now = 0
 
+    def kept(self) -> tuple[Any, ...]:
+        """All of it as plain data, to be kept in a file."""
+        targets, ends = self._targets.tobytes(), self._ends.tobytes()
+        return self.groups.kept(), self.enabled, targets, self._taken, ends
+
+    def go_on(self, data: tuple[Any, ...]) -> None:
+        """Be as it was when these were kept."""
+        groups, self.enabled, targets, self._taken, ends = data
+        self.groups.go_on(groups)
+        self._targets, self._ends = array("q", targets), array("q", ends)
+
     def steps(self, number: int) -> Iterator[tuple[int, Bits]]:
         """Where the steps of a state lead, and what they take."""
         first, last = self._ends[number], self._ends[number + 1]

@@ -13,10 +13,15 @@ from lawful.spec.ir import Json
 from . import coverage, embedded
 from .coverage import Coverage
 from .explore import CheckResult
+from .limits import Reason
 from .verdict import PropertyResult, Trace, TraceStep, Verdict
 
 INDENT = "  "
 WIDTH = 96
+STOPPED: dict[Reason, str] = {
+    "": "", "states": "by --max-states ", "seconds": "by --max-seconds ",
+    "memory": "by --max-memory ", "first": "at the first violation, ", "asked": "when asked to, ",
+}
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -67,7 +72,7 @@ def _summary(result: CheckResult) -> Iterable[str]:
         steps = "step that leaves" if result.cuts == 1 else "steps that leave"
         yield f"cut       {result.cuts:,} {steps} the scope: {by}"
     if not result.complete:
-        yield "stopped   before everything was explored"
+        yield f"stopped   {STOPPED[result.stopped]}before everything was explored"
     if result.embedded is not None:
         first, *more = embedded.text(result.embedded)
         yield f"runtime   {first}"
@@ -160,6 +165,7 @@ def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> J
         "verdict": result.verdict.value,
         "as_expected": result.as_expected,
         "complete": result.complete,
+        **({"stopped": result.stopped} if result.stopped else {}),
         "distinct": result.distinct,
         **({} if result.orbits is None else {"orbits": result.orbits}),
         "generated": result.generated,

@@ -7,42 +7,29 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from .boxes import State
 from .explored import Found, Parent
 from .fair import Groups
 from .graph import Graph
 from .judged import Judged
+from .limits import Limits, Progress, Reason
 from .liveness import LIVENESS
 from .reference import Done, Fault
 from .refining import Refining, refinements
+from .snapshots import Items, Snapshots, named, taken_up
 from .space import Args, Edge, Failing, Space
 from .symmetry import Symmetry
 from .verdict import Verdict
 from .why import failure_of
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """When to stop early; None is no limit. `first`: at the first violation."""
-
-    states: int | None = None
-    seconds: float | None = None
-    first: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a search is."""
-
-    distinct: int
-    generated: int
-    depth: int
-    frontier: int
-    seconds: float
-
-
+__all__ = ["Limits", "Progress", "Search", "search"]
 Start = tuple[str | None, Args]
+KEPT = (
+    "states", "parents", "starts", "predecessors", "cut_from", "generated", "cut_by", "enabled",
+    "new", "failures", "witnesses", "unseen", "distinct", "depth", "next", "last",
+)
 
 
 @dataclass
@@ -69,12 +56,36 @@ class Search:
     symmetry: Symmetry | None = None
     distinct: int = 0
     depth: int = 0
+    next: int = 0  # The state that is expanded next, and the end of its level.
+    last: int = 0
     complete: bool = True
+    stopped: Reason = ""
+    earlier: float = 0.0  # Seconds that runs took before, from which this one goes on.
     started: float = field(default_factory=time.perf_counter)
 
     def before(self, number: int) -> int:
         """The state that a state was first reached from; -1 for an initial one."""
         return self.parents[number][0]
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far, those that it goes on from included."""
+        return self.earlier + time.perf_counter() - self.started
+
+    def kept(self) -> Iterator[tuple[str, Any]]:
+        """All that a search needs to go on from here."""
+        yield from named(self, KEPT)
+        yield "seconds", self.seconds
+        if self.graph is not None:
+            yield "graph", self.graph.kept()
+
+    def go_on(self, items: Items) -> None:
+        """Be where it was when these were kept."""
+        taken_up(self, KEPT, items)
+        self.earlier = items["seconds"]
+        if self.graph is not None:
+            self.graph.go_on(items["graph"])
+        self.index = {_key(self, state)[0]: n for n, state in enumerate(self.states)}
 
     def true_in(self, j: Judged, args: Args) -> list[int]:
         """The numbers of the states in which a property is true for these arguments."""
@@ -86,8 +97,10 @@ def search(
     limits: Limits,
     progress: Callable[[Progress], None] | None = None,
     symmetry: Symmetry | None = None,
+    snapshots: tuple[Snapshots, Items | None] | None = None,
 ) -> Search:
     """Search the whole space, or until a limit is met; with a symmetry one state of each orbit.
+    Where there are snapshots, it goes on from what they hold.
 
     Raises `ValueError` where no initial state is within the scope: nothing would be checked.
     """
@@ -96,8 +109,12 @@ def search(
         found.predecessors = []
     if space.of_kind(*LIVENESS) and symmetry is None:
         found.graph = Graph(Groups(space.flat))
-    begin(found)
-    _levels(found, progress)
+    into, items = snapshots or (None, None)
+    if items is not None:
+        found.go_on(items)
+    else:
+        begin(found)
+    _levels(found, progress, into if found.complete else None)
     return found
 
 
@@ -238,37 +255,42 @@ def _follows(before: State, after: State, refining: Refining) -> tuple[Verdict, 
     return refining.follows(before, after)
 
 
-def _levels(search: Search, progress: Callable[[Progress], None] | None) -> None:
+def _levels(
+    search: Search, progress: Callable[[Progress], None] | None, into: Snapshots | None
+) -> None:
     """Breadth first, level by level, until nothing is new or a limit is met."""
-    first, last = 0, len(search.states)
-    told = started = search.started
-    while first < last:
-        for number in range(first, last):
-            for edge, outcome in admitted(search, number):
-                follow(search, number, edge, outcome)
-            now = time.perf_counter()
-            if _over(search, now - started):
-                search.complete = False
-                return
-            if progress is not None and now - told > 0.2:
-                told = now
-                waiting = len(search.states) - number
-                progress(_progress(search, waiting, now - started))
-        first, last = last, len(search.states)
-        search.depth += first < last
+    told = time.perf_counter()
+    while search.next < len(search.states):
+        if search.next == search.last:
+            search.depth += search.next > 0
+            search.last = len(search.states)
+        for edge, outcome in admitted(search, search.next):
+            follow(search, search.next, edge, outcome)
+        search.next += 1
+        now = time.perf_counter()
+        if _over(search, now - search.started):
+            search.complete = False
+            break
+        if into is not None and into.due():
+            into.write(search.kept())
+        if progress is not None and now - told > 0.2:
+            told = now
+            progress(_progress(search))
+    if into is not None:
+        into.write(search.kept())
 
 
-def _progress(search: Search, waiting: int, seconds: float) -> Progress:
-    return Progress(len(search.states), search.generated, search.depth, waiting, seconds)
+def _progress(search: Search) -> Progress:
+    waiting = len(search.states) - search.next
+    return Progress(
+        len(search.states), search.generated, search.depth, waiting, search.seconds
+    )
 
 
 def _over(search: Search, seconds: float) -> bool:
-    limits = search.limits
-    return (
-        (limits.states is not None and len(search.states) >= limits.states)
-        or (limits.seconds is not None and seconds >= limits.seconds)
-        or (limits.first and bool(search.failures))
-    )
+    found = len(search.states)
+    search.stopped = search.limits.met(found, seconds, bool(search.failures))
+    return bool(search.stopped)
 
 
 def admitted(search: Search, number: int) -> Iterator[tuple[Edge, Done]]:

@@ -22,6 +22,7 @@ from .commands import OutOfReach
 from .targets import TargetError
 
 USAGE, REFUSED, FAULT = 5, 4, 70
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -98,6 +99,13 @@ def _check(commands_: Commands) -> None:
         "--runtime", action="store_true",
         help="run the step that services embed in every state, and compare it with exploration",
     )
+    parser.add_argument(
+        "--max-memory", type=_bytes, metavar="SIZE", help="of the process: 500M, 2G"
+    )
+    parser.add_argument(
+        "--resume", type=Path, metavar="DIR",
+        help="keep snapshots there, and go on from the last one",
+    )
 
 
 def _simulate(commands_: Commands) -> None:
@@ -128,6 +136,9 @@ def _exploring(parser: _Parser) -> _Parser:
         help="a bound (Node=4, Nat=0..7, beans=100) or a named scope",
     )
     parser.add_argument("--max-seconds", type=_seconds, metavar="S")
+    parser.add_argument(
+        "--progress", action="store_true", help="tell on standard error, a terminal or not"
+    )
     parser.add_argument("--only", action="append", default=[], metavar="PROPERTY")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="verdicts for a CI server")
     parser.add_argument("--sarif", type=Path, metavar="FILE", help="verdicts for code review")
@@ -201,6 +212,13 @@ def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text}: expected 1 or more")
     return int(text)
+
+
+def _bytes(text: str) -> int:
+    digits, unit = text.rstrip("kKMGT"), text[len(text.rstrip("kKMGT")) :].upper()
+    if unit not in UNITS or not digits.isdecimal() or int(digits) < 1:
+        raise argparse.ArgumentTypeError(f"{text}: expected a size such as 500M or 2G")
+    return int(digits) * UNITS[unit]
 
 
 def _seconds(text: str) -> float:

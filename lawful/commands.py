@@ -26,7 +26,7 @@ from lawful.spec.values import World
 from lawful.spec.words import Expected, Scope
 
 from . import targets
-from .progress import Tell, progress
+from .progress import Tell, interruption, progress
 
 if TYPE_CHECKING:
     from lawful.checks.explore import CheckResult
@@ -117,7 +117,7 @@ def _checked(
     scope = targets.scope_of(cls, given.scope)
     flat = lower(resolved.machine, scope, abstract_scopes(resolved))
     expects = targets.expectations(cls, given.scope)
-    with progress(f"checking {cls.__name__}", given.quiet) as tell:
+    with progress(f"checking {cls.__name__}", given.quiet, given.progress) as tell:
         try:
             result = run(cls, given, (flat, resolved.world, expects), tell)
         except (ValueError, explore.NoEngine) as error:
@@ -131,20 +131,32 @@ def _explored(
     cls: type[Machine], given: argparse.Namespace, what: What, tell: Tell
 ) -> CheckResult:
     from lawful.checks import embedded, explore
+    from lawful.checks.limits import resident
     from lawful.checks.space import Space
 
-    limits = explore.Limits(given.max_states, given.max_seconds, given.first)
-    result = explore.explore(
-        *what, engine=given.engine, symmetry=given.symmetry, coverage=given.coverage,
-        limits=limits,
-        progress=lambda p: tell(f"{p.distinct:,} states, depth {p.depth}, {p.frontier:,} waiting"),
-    )
-    if not given.runtime:
-        return result
-    found = embedded.compare(
-        Space(*what[:2]), cls, limits,
-        lambda found: tell(f"{found.comparisons:,} calls in {found.states:,} states compared"),
-    )
+    if given.max_memory is not None and not resident():
+        raise OutOfReach("this system does not tell how much memory a process holds")
+
+    def told(p: explore.Progress) -> None:
+        tell(
+            f"{p.distinct:,} states, {p.distinct / p.seconds:,.0f} a second, depth {p.depth}, "
+            f"{p.frontier:,} waiting, {resident() / 2**20:,.0f} MB"
+        )
+
+    with interruption() as stop:
+        limits = explore.Limits(
+            given.max_states, given.max_seconds, given.first, given.max_memory, stop, given.resume
+        )
+        result = explore.explore(
+            *what, engine=given.engine, symmetry=given.symmetry, coverage=given.coverage,
+            limits=limits, progress=told,
+        )
+        if not given.runtime:
+            return result
+        found = embedded.compare(
+            Space(*what[:2]), cls, limits,
+            lambda found: tell(f"{found.comparisons:,} calls in {found.states:,} states compared"),
+        )
     return dataclasses.replace(result, embedded=found)
 
 

@@ -1,19 +1,29 @@
-"""Progress of long work on standard error: only at a terminal, only where it is wanted."""
+"""Progress of long work on standard error, where it is wanted, and its end before its time."""
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 Tell = Callable[[str], None]
+PAUSE = 1.0  # Seconds between two lines, where no line can be written over.
 
 
 @contextmanager
-def progress(title: str, quiet: bool) -> Generator[Tell]:
-    """Inside, telling a text shows it beside the title; silent when quiet or not at a terminal."""
-    if quiet or not sys.stderr.isatty():
+def progress(title: str, quiet: bool, always: bool = False) -> Generator[Tell]:
+    """Inside, telling a text shows it beside the title; silent when quiet or not at a terminal.
+
+    With `always` it is shown in lines of its own where there is no terminal, unless quiet.
+    """
+    if quiet or not (always or sys.stderr.isatty()):
         yield lambda text: None
+        return
+    if not sys.stderr.isatty():
+        yield _lines(title)
         return
     try:
         from rich.console import Console
@@ -22,3 +32,38 @@ def progress(title: str, quiet: bool) -> Generator[Tell]:
         return
     with Console(stderr=True).status(title) as status:
         yield lambda text: status.update(f"{title}  {text}")
+
+
+def _lines(title: str) -> Tell:
+    last = [-PAUSE]
+
+    def tell(text: str) -> None:
+        now = time.monotonic()
+        if now - last[0] >= PAUSE:
+            last[0] = now
+            print(f"{title}  {text}", file=sys.stderr, flush=True)
+
+    return tell
+
+
+@contextmanager
+def interruption() -> Generator[Callable[[], bool]]:
+    """Inside, Ctrl-C (or a request to terminate) only makes what is given true; a second one ends
+    the process as ever."""
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set  # Signals are the main thread's.
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def end(number: int, _frame: object) -> None:
+        asked.set()
+        signal.signal(number, before[signal.Signals(number)])
+
+    for number in before:
+        signal.signal(number, end)
+    try:
+        yield asked.is_set
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

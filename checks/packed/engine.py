@@ -7,30 +7,37 @@ defines what happened, says it of that one state. A state that the generated cod
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..boxes import State
-from ..explored import Found, Parent
+from ..explored import Found
 from ..graph import Graph
 from ..judged import Judged
+from ..limits import Limits, Progress, Reason, resident
 from ..liveness import LIVENESS
 from ..reference import Done, Fault
-from ..search import Limits, Progress, graph_of, may_rest, started, told
+from ..search import graph_of, may_rest, started, told
+from ..snapshots import Items, Snapshots, Unfit, named, taken_up
 from ..space import Args, Edge, Failing, Space
 from ..verdict import Verdict
 from . import core
-from .judging import params
-from .kinds import Unsupported, elements
-from .memory import Memory, States
+from .judging import column_of
+from .kinds import Unsupported
+from .memory import Memory, Parents, States
 from .slots import pack
 from .stepping import Stepping
 from .writing import STATUS
 
 SLICE = 1 << 15  # States expanded between two looks at the clock.
+KEPT = (
+    "count", "generated", "depth", "starts", "cut_by", "enabled", "new", "failures", "escaped",
+    "cut_from", "level",
+)
 
 
 @dataclass
@@ -46,6 +53,11 @@ class PackedSearch:
     generated: int = 0
     depth: int = 0
     complete: bool = True
+    stopped: Reason = ""
+    earlier: float = 0.0  # Seconds that runs took before, from which this one goes on.
+    level: tuple[int, int] = (0, 0)  # The numbers of the states that are expanded now.
+    started: float = field(default_factory=time.perf_counter)
+    told: float = 0.0
     starts: dict[int, tuple[str | None, Args]] = field(
         default_factory=dict[int, tuple[str | None, Args]]
     )
@@ -69,7 +81,7 @@ class PackedSearch:
     @property
     def parents(self) -> Parents:
         """The parents by number."""
-        return Parents(self)
+        return Parents(self.space, self.states, self.memory.arrays)
 
     @property
     def graph(self) -> Graph | None:
@@ -89,7 +101,7 @@ class PackedSearch:
             if other is j:
                 break
             at += count
-        column = at + column_of(self.stepping, j, args)
+        column = at + column_of(self.stepping.codec, j, args)
         return [int(n) for n in self.marks[:, column].nonzero()[0]]
 
     # The search.
@@ -125,30 +137,55 @@ class PackedSearch:
         s = self.stepping
         return pack(s.slots, s.codec.encode(s.whole, state))
 
-    def run(self, progress: Callable[[Progress], None] | None = None) -> None:
+    def kept(self) -> Iterator[tuple[str, Any]]:
+        """All that a search needs to go on from here."""
+        yield "source", self._digest()
+        yield from named(self, KEPT)
+        yield "seconds", self.earlier + time.perf_counter() - self.started
+        yield from self.memory.kept(self.count)
+
+    def go_on(self, items: Items) -> None:
+        """Be where it was when these were kept."""
+        if items["source"] != self._digest():
+            raise Unfit("the snapshot was written by another version of the compiled engine")
+        taken_up(self, KEPT, items)
+        self.earlier = items["seconds"]
+        self.memory.go_on(self.count, items)
+
+    def _digest(self) -> str:
+        return hashlib.sha256(self.stepping.program.source.encode()).hexdigest()
+
+    def run(
+        self, progress: Callable[[Progress], None] | None = None, into: Snapshots | None = None
+    ) -> None:
         """Level by level, until nothing is new or a limit is met."""
-        begun = time.perf_counter()
-        first, last = 0, self.count
-        while first < last:
-            if not self._level(first, last, begun, progress):
+        c = self.memory.arrays.control
+        if self.level == (0, 0):
+            c[core.NEXT], self.level = 0, (0, self.count)
+        while self.level[0] < self.level[1]:
+            if not self._level(progress, into):
                 self.complete = False
                 break
+            first, last = self.level
             for number in self.escaped:
                 if first <= number < last:
                     self._by_reference(number)
-            first, last = last, self.count
-            self.depth += first < last
+            self.level = last, self.count
+            c[core.NEXT] = last
+            self.depth += last < self.count
+        if into is not None:
+            into.write(self.kept())
         self._sum_up()
         if self.complete and self.stepping.marks:
             self._follow()
 
     def _level(
-        self, first: int, last: int, begun: float, progress: Callable[[Progress], None] | None
+        self, progress: Callable[[Progress], None] | None, into: Snapshots | None
     ) -> bool:
-        """Expand the states of one level; False where a limit was met before its end."""
+        """Expand the states of one level that are left; False where a limit was met before."""
         m = self.memory
         c = m.arrays.control
-        c[core.NEXT], c[core.LAST], c[core.COUNT] = first, last, self.count
+        c[core.LAST], c[core.COUNT] = self.level[1], self.count
         c[core.MOST] = self.limits.states or 1 << 31
         while True:
             c[core.BUDGET] = SLICE
@@ -156,27 +193,37 @@ class PackedSearch:
             self.count = int(c[core.COUNT])
             self.escaped += [int(n) for n in m.arrays.escapes[: c[core.ESCAPES]]]
             c[core.ESCAPES] = 0
-            if status == core.LEVEL_DONE:
-                return not (self.limits.first and self._failed())
             if status == core.FULL:
+                if self._too_large(max(m.room, self.count)):
+                    return False
                 m.grow(self.count, max(m.room, self.count))
             elif status == core.ROOM:
                 m.widen()
-            seconds = time.perf_counter() - begun
+            seconds = time.perf_counter() - self.started
             if self._over(seconds):
                 return False
-            if progress is not None:
+            if into is not None and into.due():
+                into.write(self.kept())
+            if progress is not None and seconds - self.told > 0.2:
+                self.told = seconds
                 waiting = self.count - int(c[core.NEXT])
                 generated = self.generated + int(m.arrays.totals[0])
+                seconds += self.earlier
                 progress(Progress(self.count, generated, self.depth, waiting, seconds))
+            if status == core.LEVEL_DONE:
+                return True
+
+    def _too_large(self, more: int) -> bool:
+        """Whether place for so many more states is more memory than there may be."""
+        limit = self.limits.memory
+        if limit is None or resident() + self.memory.size(self.count + more) < limit:
+            return False
+        self.stopped = "memory"
+        return True
 
     def _over(self, seconds: float) -> bool:
-        limits = self.limits
-        return (
-            (limits.states is not None and self.count >= limits.states)
-            or (limits.seconds is not None and seconds >= limits.seconds)
-            or (limits.first and self._failed())
-        )
+        self.stopped = self.limits.met(self.count, seconds, self._failed())
+        return bool(self.stopped)
 
     def _failed(self) -> bool:
         layout = self.stepping.layout
@@ -304,7 +351,7 @@ class PackedSearch:
         for j, count in self.stepping.seen:
             every = list(self.space.arguments(j.rule, self.states[0])) if self.count else []
             firsts = self.memory.arrays.firsts
-            numbers = {a: int(firsts[at + column_of(self.stepping, j, a)]) for a in every}
+            numbers = {a: int(firsts[at + column_of(self.stepping.codec, j, a)]) for a in every}
             for number in self.escaped:
                 for args in every:
                     known = numbers[args]
@@ -348,7 +395,7 @@ class PackedSearch:
             at = 0
             for j, count in s.marks:
                 for args in self.space.arguments(j.rule, state):
-                    column = at + column_of(s, j, args)
+                    column = at + column_of(s.codec, j, args)
                     self.marks[number, column] = self.space.is_true(j.row, state, args)
                 at += count
 
@@ -364,41 +411,14 @@ class PackedSearch:
                 self.cut_from.add(number)
 
 
-class Parents(Sequence[Parent]):
-    """Where each state was first reached from; the arguments are found again when asked for."""
-
-    def __init__(self, search: PackedSearch) -> None:
-        self.search = search
-
-    def __len__(self) -> int:
-        return self.search.count
-
-    def __getitem__(self, number: Any) -> Any:
-        search, arrays = self.search, self.search.memory.arrays
-        before, rule = int(arrays.parents[number]), int(arrays.rules[number])
-        if before < 0:
-            return -1, -1, ()
-        state = search.states[number]
-        for edge in search.space.edges(search.states[before]):
-            same = edge.rule == rule and edge.cut is None
-            if same and isinstance(edge.outcome, Done) and edge.outcome.state == state:
-                return before, rule, edge.args
-        raise AssertionError(f"no step leads from state {before} to state {number}")
-
-
-def column_of(stepping: Stepping, j: Judged, args: Args) -> int:
-    """The number of a property's arguments among all, by which they are noted."""
-    number = 0
-    for value, plan, (_, declared) in zip(args, j.rule.plans, params(j.row), strict=True):
-        kind = stepping.codec.kind(declared, plan.type)
-        number = number * elements(kind) + stepping.codec.code_of(kind, value)
-    return number
-
-
 def search(
-    space: Space, limits: Limits, progress: Callable[[Progress], None] | None = None
+    space: Space,
+    limits: Limits,
+    progress: Callable[[Progress], None] | None = None,
+    snapshots: tuple[Snapshots, Items | None] | None = None,
 ) -> PackedSearch:
-    """Search the whole space with compiled steps, or until a limit is met.
+    """Search the whole space with compiled steps, or until a limit is met. Where there are
+    snapshots, it goes on from what they hold.
 
     Raises `Unsupported`, naming it, for what the compiled steps do not do, and `ValueError` where
     no initial state is within the scope.
@@ -406,8 +426,12 @@ def search(
     stepping = Stepping(space.flat, space.world, space)
     expand = core.compiled(stepping.program.source)
     found = PackedSearch(space, stepping, expand, limits, Memory(stepping))
-    found.begin()
-    found.run(progress)
+    into, items = snapshots or (None, None)
+    if items is not None:
+        found.go_on(items)
+    else:
+        found.begin()
+    found.run(progress, into)
     return found
 
 

@@ -8,7 +8,9 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from ..judged import Judged
+from ..space import Args
 from .body import Body
+from .codec import Codec
 from .coding import uncode
 from .kinds import Table, Whole, elements, offsets, stride
 from .layout import Layout
@@ -129,3 +131,12 @@ class Judging:
 def params(row: ir.Property) -> tuple[tuple[str, t.Type], ...]:
     """The parameters of a property; of a step property those after the state after."""
     return row.function.params[1 if row.kind == "step_property" else 0 :]
+
+
+def column_of(codec: Codec, j: Judged, args: Args) -> int:
+    """The number of a property's arguments among all, by which they are noted."""
+    number = 0
+    for value, plan, (_, declared) in zip(args, j.rule.plans, params(j.row), strict=True):
+        kind = codec.kind(declared, plan.type)
+        number = number * elements(kind) + codec.code_of(kind, value)
+    return number

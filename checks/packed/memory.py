@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pickle import PickleBuffer
 from typing import Any
 
 import numpy as np
 
 from ..boxes import State
+from ..explored import Parent
+from ..reference import Done
+from ..space import Space
 from . import core
 from .slots import unpack
 from .stepping import Stepping
 
 FIRST = 1 << 12  # States that there is place for at the beginning.
+ARRAYS = ("store", "parents", "rules", "totals", "firsts", "control")  # Kept in snapshots.
 
 
 class States(Sequence[State]):
@@ -32,6 +37,29 @@ class States(Sequence[State]):
         s = self.stepping
         at = number % self.size * s.words
         return s.codec.decode(s.whole, unpack(s.slots, self.store[at : at + s.words]))
+
+
+class Parents(Sequence[Parent]):
+    """Where each state was first reached from; the arguments are found again when asked for."""
+
+    def __init__(self, space: Space, states: States, arrays: core.Arrays) -> None:
+        self.space = space
+        self.states = states
+        self.arrays = arrays
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def __getitem__(self, number: Any) -> Any:
+        before, rule = int(self.arrays.parents[number]), int(self.arrays.rules[number])
+        if before < 0:
+            return -1, -1, ()
+        state = self.states[number]
+        for edge in self.space.edges(self.states[before]):
+            same = edge.rule == rule and edge.cut is None
+            if same and isinstance(edge.outcome, Done) and edge.outcome.state == state:
+                return before, rule, edge.args
+        raise AssertionError(f"no step leads from state {before} to state {number}")
 
 
 class Memory:
@@ -87,6 +115,34 @@ class Memory:
                 rules=_longer(self.arrays.rules, size),
             )
         self.arrays = self.arrays._replace(table=np.zeros(2 * size, np.int32))
+        core.rebuild(self.arrays.table, self.arrays.store, self.words, count)
+
+    def size(self, count: int) -> int:
+        """The bytes of the arrays for so many states, once they have grown to hold them."""
+        size = len(self.arrays.parents)
+        while size < count:
+            size *= 2
+        a = self.arrays
+        row = self.words * a.store.itemsize + a.parents.itemsize + a.rules.itemsize
+        return int(size * (row + 2 * a.table.itemsize))
+
+    def kept(self, count: int) -> Iterator[tuple[str, Any]]:
+        """What of so many states has to be kept in a file; the table is made of it again."""
+        a = self.arrays
+        yield "room", self.room
+        rows: tuple[Any, ...] = (a.store[: count * self.words], a.parents[:count], a.rules[:count])
+        for name, array in zip(ARRAYS, (*rows, a.totals, a.firsts, a.control), strict=True):
+            yield name, PickleBuffer(array)
+
+    def go_on(self, count: int, items: Mapping[str, Any]) -> None:
+        """The arrays as they were kept."""
+        while self.room < items["room"]:
+            self.widen()
+        self.grow(0, count)
+        for name in ARRAYS:
+            array = getattr(self.arrays, name)
+            kept = np.frombuffer(items[name], array.dtype)
+            array[: len(kept)] = kept
         core.rebuild(self.arrays.table, self.arrays.store, self.words, count)
 
     def widen(self) -> None:

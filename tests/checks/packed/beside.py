@@ -170,6 +170,7 @@ class Both:
         for j, count in (*self.stepping.seen, *self.stepping.marks):
             row = [0] * count
             for args in self.space.arguments(j.rule, state):
-                row[column_of(self.stepping, j, args)] = int(self.space.is_true(j.row, state, args))
+                at = column_of(self.stepping.codec, j, args)
+                row[at] = int(self.space.is_true(j.row, state, args))
             found += row
         return found

@@ -1,0 +1,69 @@
+"""The command line: budgets, what it tells on the way, and ends before the time."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawful.checks import search
+from lawful.cli import main
+from lawful.progress import progress
+
+from .test_cli import SENDER, SENDER_AS_SEED, SURPRISE, declared, run
+
+
+def test_out_of_memory_is_3(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, _ = run("check", SENDER_AS_SEED, "--max-memory", "1M", capsys=capsys)
+    assert code == 3
+    assert "stopped   by --max-memory before everything was explored" in out
+    target = declared(tmp_path, SURPRISE)
+    assert run("check", target, "--max-memory", "900G", capsys=capsys)[0] == 1
+    with pytest.raises(SystemExit) as usage:
+        main(["check", SENDER, "--max-memory", "lots"])
+    assert usage.value.code == 5
+    assert "expected a size such as 500M or 2G" in capsys.readouterr().err
+
+
+def test_asked_to_stop_it_says_so_and_goes_on_later(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("check", "tests.classics.two_phase", "--resume", str(tmp_path))
+    whole = run(*asked[:2], capsys=capsys)[1]
+    looked = iter(range(100_000))
+    admitted = search.admitted
+
+    def interrupted(*args: Any) -> Any:
+        if next(looked) == 50:
+            os.kill(os.getpid(), signal.SIGINT)
+        return admitted(*args)
+
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(search, "admitted", interrupted)
+    code, out, _ = run(*asked, capsys=capsys)
+    assert code == 3
+    assert "stopped   when asked to, before everything was explored" in out
+    assert signal.getsignal(signal.SIGINT) is before
+    code, out, _ = run(*asked, capsys=capsys)
+    assert code == 0
+    assert without_times(out) == without_times(whole)
+    code, _, err = run(*asked, "--scope", "RM=2", capsys=capsys)
+    assert code == 5
+    assert "is within another scope" in err
+
+
+def without_times(text: str) -> str:
+    return re.sub(r"[\d.]+ s ", "", text)
+
+
+def test_progress_is_told_where_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "title  one\n"
+    for quiet, always, told in ((False, True, line), (True, True, ""), (False, False, "")):
+        with progress("title", quiet, always) as tell:
+            tell("one")
+            tell("two")  # Too soon after it.
+        assert capsys.readouterr().err == told
