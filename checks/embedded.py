@@ -150,8 +150,9 @@ class _Beside:
         return True
 
     def _late(self) -> bool:
-        seconds = self.limits.seconds
-        return seconds is not None and time.perf_counter() - self.began >= seconds
+        seconds, stop = self.limits.seconds, self.limits.stop
+        late = seconds is not None and time.perf_counter() - self.began >= seconds
+        return late or (stop is not None and stop())
 
     def _starts(
         self, made: Mapping[str, Any]
