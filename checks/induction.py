@@ -59,7 +59,9 @@ class Induction:
     @cached_property
     def _small(self) -> Subject:
         """The machine within a window of integers: where models are looked for."""
-        return Subject(self.machine, Options(self.sizes, WINDOW))
+        subject = Subject(self.machine, Options(self.sizes, WINDOW))
+        subject.dropped = self.exact.dropped
+        return subject
 
     def questions(self) -> Iterator[tuple[str, str]]:
         """Every (case, property), in the order of the declaration."""
@@ -216,6 +218,7 @@ class Induction:
             return None
         fixed, _, _ = subject.told(case, Witness(subject.encoding, answer.model))
         exact = Subject(self.machine, Options(self.sizes), fixed)
+        exact.dropped = self.exact.dropped
         again = exact.case(name, property)
         if isinstance(again, NotEncodable):
             return None

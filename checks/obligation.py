@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lawful.spec import ir
 from lawful.spec.ir import Json
 
 from .verdict import Trace, Verdict
@@ -51,10 +52,20 @@ class PropertyProof:
 
 
 @dataclass(frozen=True, slots=True)
+class Proposal:
+    """Clauses that are inductive together with what is proved; those that the proofs lean on, as
+    properties of the machine; and all obligations as they are with them."""
+
+    clauses: tuple[ir.Property, ...]
+    obligations: tuple[Obligation, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ProofResult:
-    """What induction established of one machine."""
+    """What was established of one machine."""
 
     machine: str
     obligations: tuple[Obligation, ...]
     properties: tuple[PropertyProof, ...]
     seconds: float
+    proposal: Proposal | None = None

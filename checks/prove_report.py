@@ -5,11 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 
+from lawful.spec import show
 from lawful.spec.explain import text as value_text
 from lawful.spec.ir import Json
 from lawful.spec.words import Expected
 
-from .obligation import Obligation, ProofResult, PropertyProof
+from .obligation import Obligation, ProofResult, PropertyProof, Proposal
 from .report import INDENT, table, trace_json, trace_text
 from .subject import BUILT_IN
 from .verdict import Verdict
@@ -46,10 +47,24 @@ def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
             lines += [INDENT + line for line in trace_text(p.trace)]
         elif p.note:
             lines.append(f"{p.name}: {p.note}")
+    lines += _proposed(result)
     rest = [p.name for p in result.properties if p.method == NONE]
     lines += [f"not asked here (exploration): {', '.join(rest)}"] if rest else []
     lines += ["nothing that it declares itself was asked"] if _nothing_own(result) else []
     return "\n".join(lines)
+
+
+def _proposed(result: ProofResult) -> list[str]:
+    """The clauses that were found, as they are to be pasted."""
+    proposal = result.proposal
+    if proposal is None:
+        return []
+    proved = sum(o.verdict in PROVED for o in proposal.obligations)
+    counts = f"{proved} of {len(proposal.obligations)} obligations are"
+    lines = ["", f"with these {counts} proved"]
+    for clause in proposal.clauses:
+        lines += ["", *(INDENT * 2 + line for line in show.property(clause))]
+    return [*lines, ""]
 
 
 def _covers(asked: Sequence[PropertyProof]) -> str:
@@ -113,7 +128,8 @@ def _refuted(o: Obligation) -> list[str]:
     lines = [f"{o.obligation}: {o.property}: {o.note or shown.get('label', '')}"]
     if o.verdict is not Verdict.VIOLATED:
         kept = "all invariants" if o.note == shown.get("label") else "the other invariants"
-        lines.append(f"{INDENT}its state keeps {kept}, and need not be reachable")
+        reached = shown.get("reachable", "need not be reachable")
+        lines.append(f"{INDENT}its state keeps {kept}, and {reached}")
     for key in ("parameters", "state", "args", "after"):
         rows = shown.get(key)
         if isinstance(rows, Mapping) and rows:
@@ -146,7 +162,14 @@ def to_json(result: ProofResult) -> Json:
             }
             for p in result.properties
         ],
+        "proposal": None if result.proposal is None else _proposal(result.proposal),
     }
+
+
+def _proposal(proposal: Proposal) -> Json:
+    clauses: list[Json] = ["\n".join(show.property(clause)) for clause in proposal.clauses]
+    proved = sum(o.verdict in PROVED for o in proposal.obligations)
+    return {"clauses": clauses, "proved": proved}
 
 
 def _obligation(o: Obligation) -> Json:

@@ -159,6 +159,9 @@ def _prove(commands_: Commands) -> None:
     parser.add_argument(
         "--any-size", action="append", default=[], metavar="SORT", help="whatever the scope says"
     )
+    parser.add_argument(
+        "--strengthen", action="store_true", help="find clauses that make it inductive"
+    )
     parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
     parser.add_argument(
         "--timeout", type=_seconds, default=10.0, metavar="S", help="for each obligation"

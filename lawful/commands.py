@@ -5,25 +5,23 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import os
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.runtime.instance import Machine
 from lawful.spec import freeze as freezing
-from lawful.spec.errors import DeclarationError
 from lawful.spec.flat import Flat
 from lawful.spec.ir import Json
 from lawful.spec.lower import lower
-from lawful.spec.resolve import Resolved, abstract_scopes, resolve
+from lawful.spec.resolve import abstract_scopes, resolve
 from lawful.spec.serial import to_json
 from lawful.spec.show_flat import flat as flat_text
 from lawful.spec.show_said import declaration
 from lawful.spec.values import World
-from lawful.spec.words import Expected, Scope
+from lawful.spec.words import Expected
 
 from . import targets
 from .progress import Tell, interruption, progress
@@ -190,45 +188,20 @@ def _exit_code(properties: Sequence[PropertyResult]) -> int:
 
 
 def prove(given: argparse.Namespace) -> int:
-    """prove invariants by induction with Z3, for all integers"""
-    from lawful.checks import prove_report
+    """prove invariants with Z3, for all integers"""
+    try:
+        from lawful.checks import prove_report
 
-    found = [(_proved(cls, given), resolve(cls).expects) for cls in targets.machines(given.target)]
+        from . import proving
+    except ImportError as error:
+        raise OutOfReach("prove needs Z3: pip install 'lawful[check]'") from error
+    found: list[tuple[ProofResult, Mapping[str, Expected]]] = []
+    for cls in targets.machines(given.target):
+        with progress(f"proving {cls.__name__}", given.quiet) as tell:
+            found.append((proving.proved(cls, given, tell), resolve(cls).expects))
     text = "\n\n".join(prove_report.text(*row) for row in found)
     _answer(given, text, "prove", [prove_report.to_json(result) for result, _ in found])
     return max(prove_report.exit_code(*row) for row in found)
-
-
-def _proved(cls: type[Machine], given: argparse.Namespace) -> ProofResult:
-    try:
-        from lawful.checks import prove as proofs
-    except ImportError as error:
-        raise OutOfReach("prove needs Z3: pip install 'lawful[check]'") from error
-    scope, resolved = targets.scope_of(cls, given.scope), resolve(cls)
-    bounds = scope.bounds
-    targets.check_sorts(cls, given.any_size)
-    sizes = {
-        name: size
-        for name, size in bounds.items()
-        if type(size) is int and name not in given.any_size
-    }
-    how = proofs.How(given.method, given.timeout, given.depth, os.cpu_count() or 1)
-    with progress(f"proving {cls.__name__}", given.quiet) as tell:
-        return proofs.prove(
-            resolved.machine, sizes=sizes, how=how, progress=tell,
-            happened=lambda: _happened(resolved, scope),
-        )
-
-
-def _happened(resolved: Resolved, scope: Scope) -> Collection[str | None]:
-    """What a short search within the scope meets; nothing where the scope is not whole."""
-    from lawful.checks.happened import happened
-
-    try:
-        lowered = lower(resolved.machine, scope, abstract_scopes(resolved))
-        return happened(lowered, resolved.world)
-    except (DeclarationError, ValueError):
-        return ()
 
 
 def draw(given: argparse.Namespace) -> int:

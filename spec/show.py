@@ -247,14 +247,16 @@ def _class(m: ir.Machine, free: Collection[str]) -> list[str]:
         [_ignore(row, m) for row in m.ignores],
         *(_helper(f) for f in m.functions if f.name not in free),
         *([_reached(base.name), *_transition(base)] for base in m.bases),
-        *([_property(p), *_function(p.function, p.doc)] for p in m.properties),
+        *(map(property, m.properties)),
     ]
     body = list(_separated(group for group in groups if group))
     return [f"class {m.name}(Machine):", *(body or [INDENT + "..."])]
 
 
-def _property(p: ir.Property) -> str:
-    return f"@refines({p.function.output})" if p.kind == "refines" else f"@{p.kind}"
+def property(p: ir.Property) -> list[str]:
+    """A property as it is declared."""
+    head = f"@refines({p.function.output})" if p.kind == "refines" else f"@{p.kind}"
+    return [head, *_function(p.function, p.doc)]
 
 
 def _separated(groups: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -1,0 +1,51 @@
+"""`lawful prove`: one machine's proofs, and what a short search says of what is left open."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Collection
+from contextlib import suppress
+
+from lawful.checks import prove as proofs
+from lawful.checks import strengthen
+from lawful.checks.happened import happened
+from lawful.checks.obligation import ProofResult
+from lawful.runtime.instance import Machine
+from lawful.spec.errors import DeclarationError
+from lawful.spec.flat import Flat
+from lawful.spec.lower import lower
+from lawful.spec.resolve import abstract_scopes, resolve
+
+from . import targets
+from .progress import Tell
+
+
+def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofResult:
+    """The proofs of a machine, within the scope's sizes of its sorts but for those of any size."""
+    scope, found = targets.scope_of(cls, given.scope), resolve(cls)
+    targets.check_sorts(cls, given.any_size)
+    sizes = {
+        name: size
+        for name, size in scope.bounds.items()
+        if type(size) is int and name not in given.any_size
+    }
+    flat: Flat | None = None
+    # Without a whole scope nothing is explored, and proofs go without.
+    with suppress(DeclarationError, ValueError):
+        flat = lower(found.machine, scope, abstract_scopes(found))
+
+    def met() -> Collection[str | None]:
+        return () if flat is None else happened(flat, found.world)
+
+    how = proofs.How(given.method, given.timeout, given.depth, os.cpu_count() or 1)
+    result = proofs.prove(found.machine, sizes=sizes, how=how, progress=tell, happened=met)
+    if flat is None or not strengthen.open_of(result):
+        return result
+    tell("looking at what is reachable")
+    seen = strengthen.Seen(flat, found.world)
+    result = strengthen.looked_up(result, seen)
+    if given.strengthen:
+        tell("trying clauses")
+        result = strengthen.proposed(found.machine, seen, (sizes, given.timeout), result)
+    return result
