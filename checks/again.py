@@ -11,7 +11,8 @@ from lawful.spec.ir import Json
 from lawful.spec.values import decode
 
 from .boxes import State
-from .liveness import LIVENESS, NoLabel, violation
+from .judged import LIVENESS
+from .liveness import NoLabel, NoMember, violation
 from .reference import Done, Fault, Refusal
 from .report import trace_json
 from .search import graph_of, may_rest, why
@@ -87,7 +88,7 @@ def _for_ever(space: Space, name: str, states: Sequence[State]) -> str | None:
     found = violation(space, j, known, parents, graph_of(space, known))
     if isinstance(found, NoLabel):
         return f"{name} is undefined"
-    return None if found is None else f"{name} does not come"
+    return None if found is None or isinstance(found, NoMember) else f"{name} does not come"
 
 
 # As a test.

@@ -19,6 +19,7 @@ from .coverage import Coverage
 from .coverage import coverage as covered
 from .embedded import Comparison
 from .explored import Explored
+from .judged import unjudged
 from .limits import Limits, Progress, Reason
 from .results import judge
 from .search import search
@@ -55,6 +56,7 @@ class CheckResult:
     transitions: Mapping[str, Mapping[str, int]]
     properties: tuple[PropertyResult, ...]
     stopped: Reason = ""
+    unjudged: tuple[str, ...] = ()
     orbits: int | None = None
     coverage: Coverage | None = None
     embedded: Comparison | None = None
@@ -102,7 +104,9 @@ def explore(
     if symmetry:
         return _orbits(space, limits, progress, (engine, expects))
     used, found = _searched(space, limits, progress, engine)
-    result = _result(used, found, judge(found, expects), time.perf_counter() - started)
+    deadline = None if limits.seconds is None else started + limits.seconds
+    rows = judge(found, expects, deadline)
+    result = _result(used, found, rows, time.perf_counter() - started)
     if not coverage:
         return result
     return dataclasses.replace(result, coverage=covered(space, found.states, limits.seconds))
@@ -134,6 +138,7 @@ def _result(
         engine=used,
         complete=found.complete,
         stopped=found.stopped,
+        unjudged=unjudged(flat.machine),
         distinct=len(found.states),
         generated=found.generated,
         depth=found.depth,

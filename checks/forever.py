@@ -36,7 +36,8 @@ def shown(
     ]
     begins = len(found.stem) - 1
     given = space.shown_args(j.row.function, found.args)
-    which = ", ".join(f"{name} = {text(value)}" for name, value in given.items())
+    for_ = [found.where] if found.where else []
+    which = ", ".join([*for_, *(f"{name} = {text(value)}" for name, value in given.items())])
     since = f"after event {found.since}" if found.since else "at the start"
     why = f"{f'for {which}: ' if which else ''}{WHY[j.kind].format(since=since)}"
     return why, trace_of(space, run, events, begins), tuple(_fair(graph, numbers, taken, begins))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from array import array
 from collections.abc import Iterator
 from typing import Any
@@ -11,15 +12,22 @@ from .fair import Bits, Groups
 Args = tuple[Any, ...]
 
 
+class TimeUp(Exception):
+    """The deadline of a graph is over."""
+
+
 class Graph:
     """For each expanded state, in the order of the numbers: the groups that are enabled there, and
     the states that its steps lead to with the groups that each takes.
 
-    Steps that change nothing are left out: they take and enable no group.
+    Steps that change nothing are left out: they take and enable no group. After the deadline, an
+    instant of `time.perf_counter`, all that goes through the graph raises `TimeUp`.
     """
 
-    def __init__(self, groups: Groups) -> None:
+    def __init__(self, groups: Groups, deadline: float | None = None) -> None:
         self.groups = groups
+        self.deadline = deadline
+        self._looks = 0
         self.enabled: list[Bits] = []
         self._targets = array("q")
         self._taken: list[Bits] = []
@@ -42,9 +50,18 @@ class Graph:
 
     def close(self) -> None:
         """These were all its steps."""
+        self.in_time()
         self.enabled.append(self._now)
         self._ends.append(len(self._targets))
         self._now = 0
+
+    def in_time(self) -> None:
+        """Raises `TimeUp` where the deadline is over; looks at the clock now and then."""
+        if self.deadline is None:
+            return
+        if self._looks & 255 == 0 and time.perf_counter() > self.deadline:
+            raise TimeUp
+        self._looks += 1
 
     def kept(self) -> tuple[Any, ...]:
         """All of it as plain data, to be kept in a file."""
@@ -59,5 +76,7 @@ class Graph:
 
     def steps(self, number: int) -> Iterator[tuple[int, Bits]]:
         """Where the steps of a state lead, and what they take."""
+        if self.deadline is not None:
+            self.in_time()
         first, last = self._ends[number], self._ends[number + 1]
         return zip(self._targets[first:last], self._taken[first:last], strict=True)

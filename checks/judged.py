@@ -16,6 +16,10 @@ from lawful.spec.values import encode
 from .boxes import State
 
 Keys = tuple[Any, ...]
+LIVENESS: tuple[ir.PropertyKind, ...] = (
+    "eventually", "eventually_always", "infinitely_often", "leads_to",
+)
+OF_PARTS: tuple[ir.PropertyKind, ...] = ("invariant", "step_property", *LIVENESS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,24 @@ def _members(path: tuple[Hop, ...], state: State, keys: Keys) -> Iterator[tuple[
 
 
 def judged(machine: ir.Machine, rules: Mapping[str, Rule]) -> Iterator[Judged]:
-    """The machine's properties, and the safety properties of its parts."""
+    """The machine's properties, and of its parts those that say what every run is like."""
     yield from _judged(machine, machine, rules, ())
+
+
+def unjudged(machine: ir.Machine) -> tuple[str, ...]:
+    """What parts have to reach alone, `part.property`: it is not asked of them in the whole."""
+    return tuple(_unjudged(machine, machine, ""))
+
+
+def _unjudged(whole: ir.Machine, machine: ir.Machine, prefix: str) -> Iterator[str]:
+    for v in machine.variables:
+        part = t.part_of(v.type)
+        if part is not None:
+            inner = whole.part(part.machine)
+            for p in inner.properties:
+                if p.kind in ("reachable", "recoverable"):
+                    yield f"{prefix}{v.name}.{p.name}"
+            yield from _unjudged(whole, inner, f"{prefix}{v.name}.")
 
 
 def _judged(
@@ -80,7 +100,7 @@ def _judged(
 ) -> Iterator[Judged]:
     prefix = "".join(f"{hop.name}." for hop in path)
     for p in machine.properties:
-        if not path or p.kind in ("invariant", "step_property"):
+        if not path or p.kind in OF_PARTS:
             yield Judged(prefix + p.name, p, rules[f"{machine.name}.{p.name}"], path)
     for at, v in enumerate(machine.variables):
         part = t.part_of(v.type)

@@ -8,7 +8,8 @@ the loop must be like for each kind of property (language page, "Properties"):
     eventually_always p   p is false somewhere on the loop
     leads_to (p, q)       p is true in a state from which on q is false, in that state, too
 
-The loop is fair: see `components`. It takes real steps only, none that the scope cuts.
+The loop is fair: see `components`. It takes real steps only, none that the scope cuts. What a part
+declares is asked of every such part, along the behaviours of the whole, under the whole's fairness.
 """
 
 from __future__ import annotations
@@ -22,14 +23,10 @@ from lawful.spec.ir import PropertyKind
 from .boxes import State
 from .components import fair_components
 from .graph import Graph
-from .judged import Judged
+from .judged import Judged, Keys
 from .lasso import BUDGET, Loop, Loops
 from .meaning import NoValue
 from .space import Args, Space
-
-LIVENESS: tuple[PropertyKind, ...] = (
-    "eventually", "eventually_always", "infinitely_often", "leads_to",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +38,21 @@ class NoLabel:
 
 
 @dataclass(frozen=True, slots=True)
+class NoMember:
+    """A property of the members of a family that is not judged, and why."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class Lasso:
-    """A fair behaviour that violates a property for these values of its parameters: the numbers
-    of the states of the stem, the last of which is the loop's first, and the loop; `since` is
-    where on it what `leads_to` promises is asked for."""
+    """A fair behaviour that violates a property for these values of its parameters, of the part at
+    the path `where` if it is in a family: the numbers of the states of the stem, the last of which
+    is the loop's first, and the loop; `since` is where on it what `leads_to` promises is asked
+    for."""
 
     args: Args
+    where: str
     stem: tuple[int, ...]
     loop: Loop
     since: int
@@ -57,32 +63,57 @@ class Lasso:
 
 def violation(
     space: Space, j: Judged, states: Sequence[State], parents: Sequence[int], graph: Graph
-) -> Lasso | NoLabel | None:
+) -> Lasso | NoLabel | NoMember | None:
     """The shortest violation for any value of the property's parameters; None if there is none.
 
-    `parents` gives for each state the one that it was found from, -1 for an initial state.
+    `parents` gives for each state the one that it was found from, -1 for an initial state. Raises
+    `TimeUp` where the graph has a deadline and that is over.
     """
     shortest: Lasso | None = None
     nothing: NoLabel | None = None
     left = [BUDGET]
-    for args in space.arguments(j.rule, states[0], planned=False):
-        rows = _labels(space, j, states, args)
-        if isinstance(rows, NoLabel):
-            nothing = rows if nothing is None or rows.at < nothing.at else nothing
-        elif nothing is None:
-            found = Question(j.kind, rows, parents, graph).lasso(args, left)
-            if found is not None and (shortest is None or len(found) < len(shortest)):
-                shortest = found
+    members = _members(j, states, graph)
+    if isinstance(members, NoMember):
+        return members
+    for keys, own in members.items():
+        for args in space.arguments(j.rule, own[0], planned=False):
+            rows = _labels(space, j, own, args, graph)
+            if isinstance(rows, NoLabel):
+                nothing = rows if nothing is None or rows.at < nothing.at else nothing
+            elif nothing is None:
+                found = Question(j.kind, rows, parents, graph).lasso((args, j.where(keys)), left)
+                if found is not None and (shortest is None or len(found) < len(shortest)):
+                    shortest = found
     return nothing or shortest
+
+
+def _members(
+    j: Judged, states: Sequence[State], graph: Graph
+) -> dict[Keys, Sequence[State]] | NoMember:
+    """The states of each machine whose property it is, by the keys of families on the way."""
+    if not j.path:
+        return {(): states}
+    found: dict[Keys, list[State]] = {keys: [] for keys, _ in j.members(states[0])}
+    for state in states:
+        graph.in_time()
+        there = dict(j.members(state))
+        if there.keys() != found.keys():
+            return NoMember("members come and go: it is not known of whom it is asked for ever")
+        for keys, own in there.items():
+            found[keys].append(own)
+    return {**found} if found else NoMember("no such part is ever there")
 
 
 Labels = tuple[Sequence[bool], Sequence[bool]]  # Both halves of `leads_to`; else twice the same.
 
 
-def _labels(space: Space, j: Judged, states: Sequence[State], args: Args) -> Labels | NoLabel:
+def _labels(
+    space: Space, j: Judged, own: Sequence[State], args: Args, graph: Graph
+) -> Labels | NoLabel:
     named = dict(zip((n for n, _ in j.row.function.params), args, strict=True))
     first, second = list[bool](), list[bool]()
-    for number, state in enumerate(states):
+    for number, state in enumerate(own):
+        graph.in_time()
         try:
             value = space.reference.call_named(j.row.function, state, named)
         except NoValue as error:
@@ -114,8 +145,9 @@ class Question:
         self.parents = parents
         self.graph = graph
 
-    def lasso(self, args: Args, left: list[int]) -> Lasso | None:
-        """The shortest; `left` is the budget of steps to look at for it, in one place."""
+    def lasso(self, of: tuple[Args, str], left: list[int]) -> Lasso | None:
+        """The shortest, for these arguments of the part there; `left` is the budget of steps to
+        look at for it, in one place."""
         best: tuple[int, Loop, _Way] | None = None
         for way in self._ways():
             for component in fair_components(self.graph, way.distance):
@@ -132,7 +164,7 @@ class Question:
         run = [*path, *loop.states[1:]]
         late = max((i for i, n in enumerate(run) if self.met[n]), default=-1)
         since = next((i for i in range(late + 1, len(run)) if self.asked[run[i]]), 0)
-        return Lasso(args, tuple(path), loop, since)
+        return Lasso(*of, tuple(path), loop, since)
 
     def _ways(self) -> Iterator[_Way]:
         depths = list[int]()

@@ -46,6 +46,9 @@ def check_text(result: CheckResult) -> str:
     idle = [name for name, counts in result.transitions.items() if not counts["enabled"]]
     if idle and result.complete:
         lines += ["", f"{INDENT}never enabled: {', '.join(idle)}"]
+    if result.unjudged:
+        said = f"asked of parts alone, not here: {', '.join(result.unjudged)}"
+        lines += ["", *textwrap.wrap(said, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)]
     if result.coverage is not None:
         lines += ["", *((INDENT + line).rstrip() for line in coverage_text(result.coverage))]
     for p in result.properties:
@@ -176,6 +179,7 @@ def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> J
         "compile_seconds": 0.0,
         "total_seconds": round(total_seconds, 4),
         "transitions": {name: dict(counts) for name, counts in result.transitions.items()},
+        **({"unjudged": list(result.unjudged)} if result.unjudged else {}),
         **({} if result.coverage is None else {"coverage": coverage.to_json(result.coverage)}),
         "properties": [property_json(p) for p in result.properties],
         **({} if result.embedded is None else {"runtime": embedded.to_json(result.embedded)}),

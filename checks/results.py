@@ -10,8 +10,9 @@ from lawful.spec.words import Expected
 
 from .explored import Explored
 from .forever import shown
-from .judged import Judged
-from .liveness import LIVENESS, NoLabel, violation
+from .graph import TimeUp
+from .judged import LIVENESS, Judged
+from .liveness import NoLabel, NoMember, violation
 from .reference import Done
 from .runs import trace_of
 from .space import Args, Edge
@@ -25,27 +26,35 @@ JUDGED: tuple[PropertyKind, ...] = (
 Answer = tuple[Verdict, str, Trace | None, tuple[str, ...]]
 
 
-def judge(search: Explored, expects: Mapping[str, Expected]) -> list[PropertyResult]:
-    """The verdict on every property, the built-in ones first."""
+def judge(
+    search: Explored, expects: Mapping[str, Expected], deadline: float | None = None
+) -> list[PropertyResult]:
+    """The verdict on every property, the built-in ones first.
+
+    What happens for ever is judged until the deadline, an instant of `time.perf_counter`.
+    """
     rows: list[tuple[str, str]] = [(name, "built-in") for name in BUILT_IN]
     rows += [(j.name, j.kind) for j in search.space.of_kind(*JUDGED, *LIVENESS)]
-    return [_result(search, name, kind, expects.get(name, "holds")) for name, kind in rows]
+    return [_result(search, row, expects.get(row[0], "holds"), deadline) for row in rows]
 
 
-def _result(search: Explored, name: str, kind: str, expected: Expected) -> PropertyResult:
+def _result(
+    search: Explored, row: tuple[str, str], expected: Expected, deadline: float | None
+) -> PropertyResult:
+    name, kind = row
     expect, events = (expected, None) if isinstance(expected, str) else expected
-    verdict, why, trace, notes = _judged(search, name, kind)
+    verdict, why, trace, notes = _judged(search, name, kind, deadline)
     if name == "deadlock" and verdict is Verdict.VIOLATED:
         notes = stuck(search.space, search.states[search.failures[name].at])
     return PropertyResult(name, kind, verdict, expect, events, why, trace, notes)
 
 
-def _judged(search: Explored, name: str, kind: str) -> Answer:
+def _judged(search: Explored, name: str, kind: str, deadline: float | None) -> Answer:
     found = search.failures.get(name)
     if found is not None:
         return found.verdict, found.why, _trace(search, found.at, found.edge), ()
     if kind in LIVENESS:
-        return _live(search, _named(search, name))
+        return _live(search, _named(search, name), deadline)
     if kind == "reachable":
         return *_reached(search, name), ()
     if kind == "recoverable":
@@ -135,13 +144,21 @@ def _trace(search: Explored, at: int, edge: Edge | None) -> Trace:
     return trace_of(space, states, events)
 
 
-def _live(search: Explored, j: Judged) -> Answer:
+def _live(search: Explored, j: Judged, deadline: float | None) -> Answer:
     """Whether something happens for ever; if not the lasso along which it does not."""
-    graph = search.graph
-    if graph is None or not search.states:
+    if not search.states:
         return Verdict.UNKNOWN, "not everything was explored", None, ()
-    parents = [search.before(number) for number in range(len(search.states))]
-    found = violation(search.space, j, search.states, parents, graph)
+    try:
+        graph = search.graph
+        if graph is None:
+            return Verdict.UNKNOWN, "not everything was explored", None, ()
+        graph.deadline = deadline
+        parents = [search.before(number) for number in range(len(search.states))]
+        found = violation(search.space, j, search.states, parents, graph)
+    except TimeUp:
+        return Verdict.UNKNOWN, "not decided within the seconds that there were", None, ()
+    if isinstance(found, NoMember):
+        return Verdict.UNKNOWN, found.what, None, ()
     if isinstance(found, NoLabel):
         why = f"undefined: {found.what}"
         return Verdict.UNDEFINED, why, _trace(search, found.at, None), ()

@@ -13,9 +13,8 @@ from .boxes import State
 from .explored import Found, Parent
 from .fair import Groups
 from .graph import Graph
-from .judged import Judged
+from .judged import LIVENESS, Judged
 from .limits import Limits, Progress, Reason
-from .liveness import LIVENESS
 from .reference import Done, Fault
 from .refining import Refining, refinements
 from .snapshots import Items, Snapshots, named, taken_up
@@ -373,9 +372,11 @@ def visited(search: Search) -> Iterator[tuple[int, list[tuple[Edge, int]]]]:
         number += 1
 
 
-def graph_of(space: Space, states: Sequence[State]) -> Graph:
+def graph_of(
+    space: Space, states: Sequence[State], deadline: float | None = None
+) -> Graph:
     """The graph of states that another engine found; what leads to others leaves it."""
-    graph, index = Graph(Groups(space.flat)), {state: n for n, state in enumerate(states)}
+    graph, index = Graph(Groups(space.flat), deadline), {state: n for n, state in enumerate(states)}
     for number, state in enumerate(states):
         for edge in space.edges(state):
             if isinstance(edge.outcome, Fault):

@@ -28,7 +28,7 @@ from lawful.spec.values import FrozenBag, FrozenMap, chosen, decode
 from lawful.spec.walk import everything
 
 from .boxes import PartState, State
-from .liveness import LIVENESS
+from .judged import LIVENESS
 from .space import Args, Space
 from .verdict import PropertyResult, Verdict
 

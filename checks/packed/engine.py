@@ -17,9 +17,8 @@ from typing import Any
 from ..boxes import State
 from ..explored import Found
 from ..graph import Graph
-from ..judged import Judged
+from ..judged import LIVENESS, Judged
 from ..limits import Limits, Progress, Reason, resident
-from ..liveness import LIVENESS
 from ..reference import Done, Fault
 from ..search import graph_of, may_rest, started, told
 from ..snapshots import Items, Snapshots, Unfit, named, taken_up
@@ -87,7 +86,9 @@ class PackedSearch:
     def graph(self) -> Graph | None:
         """The steps between states, by the reference; None where nothing is asked of them."""
         if self._graph is None and self.space.of_kind(*LIVENESS):
-            self._graph = graph_of(self.space, self.states)
+            seconds = self.limits.seconds
+            deadline = None if seconds is None else self.started + seconds
+            self._graph = graph_of(self.space, self.states, deadline)
         return self._graph
 
     def before(self, number: int) -> int:

@@ -289,3 +289,93 @@ class Bursts(Machine):
     scope = Scope({"left": range(1, 2)})
     deadlock_ok = True
     expects = Expect(gone=("undefined", 1))
+
+
+class Worker(Machine):
+    """A part: alone, nothing obliges it."""
+
+    state: Light = Light.RED
+
+    @transition(source=Light.RED, target=Light.GREEN)
+    def go(self) -> None: ...
+
+    @transition(source=Light.GREEN, target=Light.RED)
+    def stop(self) -> None: ...
+
+    @infinitely_often
+    def green(self) -> bool:
+        return self.state == Light.GREEN
+
+    @leads_to
+    def comes_back(self) -> tuple[bool, bool]:
+        return self.state == Light.GREEN, self.state == Light.RED
+
+    fairness = Fairness(Weak("stop"))
+    expects = Expect(green=("violated", 0))
+
+
+class Crew(Machine):
+    """What its parts promise is asked of both, under its own fairness and not under theirs."""
+
+    one: Worker = Worker()
+    two: Worker = Worker()
+
+    @transition()
+    def go_one(self) -> None:
+        self.one.go()
+
+    @transition()
+    def stop_one(self) -> None:
+        self.one.stop()
+
+    @transition()
+    def go_two(self) -> None:
+        self.two.go()
+
+    @transition()
+    def stop_two(self) -> None:
+        self.two.stop()
+
+    fairness = Fairness(Weak("go_one"), Weak("stop_one"), Weak("go_two"))
+    expects = Expect(**{"two.comes_back": ("violated", 3)})
+
+
+class Staff(Machine):
+    """A family that is always whole: one of its members is never told to go."""
+
+    workers: dict[Lock, Worker] = total(Worker())
+    busy: Lock | None = None
+
+    @transition()
+    def go(self, p: Lock) -> None:
+        require(self.busy is None, "somebody works")
+        self.workers[p].go()
+        self.busy = p
+
+    @transition()
+    def stop(self, p: Lock) -> None:
+        self.workers[p].stop()
+        self.busy = None
+
+    scope = Scope(Lock=2)
+    fairness = Fairness(Weak("go", each=()), Weak("stop"))
+    expects = Expect(**{"workers.green": ("violated", 2)})
+
+
+class Passers(Machine):
+    """Members come and go: nobody knows of whom anything is asked for ever."""
+
+    workers: dict[Lock, Worker] = {}
+
+    @transition()
+    def come(self, p: Lock) -> None:
+        require(p not in self.workers, "is there")
+        self.workers[p] = Worker()
+
+    @transition()
+    def leave(self, p: Lock) -> None:
+        require(p in self.workers, "is not there")
+        del self.workers[p]
+
+    scope = Scope(Lock=1)
+    expects = Expect(**{"workers.green": "unknown", "workers.comes_back": "unknown"})

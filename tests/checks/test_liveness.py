@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,10 +13,15 @@ from hypothesis import strategies as st
 from lawful import Machine, Scope
 from lawful.checks import liveness
 from lawful.checks.explore import CheckResult, Limits, explore
-from lawful.checks.report import counterexample
+from lawful.checks.packed import engine as packed
+from lawful.checks.report import check_text, counterexample
+from lawful.checks.results import judge
+from lawful.checks.search import search
+from lawful.checks.space import Space
 from lawful.checks.verdict import Trace, Verdict
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
+from tests.classics.fifo import Fifo
 from tests.spec import texts
 
 from . import lively
@@ -97,6 +103,44 @@ def test_what_was_not_finished_is_unknown_unless_violated() -> None:
     assert [p.verdict for p in few.properties if p.name == "gets_in"] == [Verdict.UNKNOWN]
     assert not few.complete
 
+
+def test_what_a_part_promises_is_asked_of_it_in_the_whole() -> None:
+    assert said(lively.Crew, "two.comes_back") == [
+        "two.comes_back is violated: what is asked after event 1 never comes",
+        "  start",
+        "         one = {state: RED}",
+        "         two = {state: RED}",
+        "    1  go_two()",
+        "         two.state = GREEN",
+        "    2  go_one()",
+        "         one.state = GREEN",
+        "    3  stop_one()",
+        "         one.state = RED",
+        "  then events 2 to 3 again and again, and that is fair",
+        "         weak fairness of go_one: event 2 takes it",
+        "         weak fairness of stop_one: event 3 takes it",
+    ]
+    assert said(lively.Staff, "workers.green")[0] == (
+        "workers.green is violated: for workers[Lock1]: from some point on it is never true again"
+    )
+    why = {p.name: p.why for p in checked(lively.Passers).properties}["workers.green"]
+    assert why == "members come and go: it is not known of whom it is asked for ever"
+
+
+def test_what_parts_have_to_reach_is_named_as_not_asked() -> None:
+    text = check_text(checked(Fifo))
+    assert "asked of parts alone, not here: " in text
+    assert checked(lively.Crew).unjudged == ()
+
+
+def test_what_takes_too_long_is_unknown() -> None:
+    found = resolve(lively.Semaphore)
+    space = Space(lower(found.machine, found.scopes["scope"]), found.world)
+    for explored in (search(space, Limits()), packed.search(space, Limits())):
+        rows = {p.name: p for p in judge(explored, {}, time.perf_counter())}
+        assert rows["gets_in"].verdict is Verdict.UNKNOWN
+        assert rows["gets_in"].why == "not decided within the seconds that there were"
+        assert rows["deadlock"].verdict is Verdict.HOLDS
 
 
 def test_the_compiled_engine_finds_the_same() -> None:
