@@ -82,10 +82,11 @@ def _nothing_own(result: ProofResult) -> bool:
 
 def _odd(p: PropertyProof, expects: Mapping[str, Expected]) -> str:
     """What the declaration expects of a property, where it is not that it holds."""
-    return f"expected {_wanted(p.name, expects)}" if p.name in expects else ""
+    return f"expected {wanted(p.name, expects)}" if p.name in expects else ""
 
 
-def _wanted(name: str, expects: Mapping[str, Expected]) -> str:
+def wanted(name: str, expects: Mapping[str, Expected]) -> str:
+    """The verdict that the declaration expects of a property."""
     expected = expects.get(name, "holds")
     return expected if isinstance(expected, str) else expected[0]
 
@@ -100,7 +101,7 @@ def _left_open(obligations: Sequence[Obligation]) -> list[str]:
     for o in obligations:
         rows = alike.get((o.verdict, o.note), []) if o.counterexample is None else []
         if len(rows) < 2:
-            lines += ["", *_refuted(o)]
+            lines += ["", *refuted(o)]
         elif o is rows[0]:
             lines += ["", *_together(rows)]
     return lines
@@ -120,7 +121,7 @@ def _together(rows: Sequence[Obligation]) -> list[str]:
     return lines
 
 
-def _refuted(o: Obligation) -> list[str]:
+def refuted(o: Obligation) -> list[str]:
     """An obligation that is not proved; a counterexample to induction is called just that."""
     shown = o.counterexample
     if shown is None:
@@ -200,7 +201,7 @@ def exit_code(result: ProofResult, expects: Mapping[str, Expected]) -> int:
         if p.method == NONE:
             continue
         failed = p.verdict in (Verdict.VIOLATED, Verdict.UNDEFINED)
-        if _wanted(p.name, expects) != "holds":
+        if wanted(p.name, expects) != "holds":
             if p.verdict in PROVED:
                 return 1
         elif failed:

@@ -216,21 +216,22 @@ def _check_some(tallies: Tallies, program: ReplayProgram) -> None:
 def tally_here(files: Sources, program: ReplayProgram) -> Tallies:
     """Fold the rows in this process, each file once from its beginning to its end."""
     tallies = Tallies()
-    queues: dict[str, _Queue] = {}
-    for row in _rows(files, program):
+    queues: dict[str, Queue] = {}
+    for row in read_rows(files, program):
         if isinstance(row, Rejected):
             tallies.reject(row)
             continue
         queue = queues.get(row.instance)
         if queue is None:
-            queue = queues[row.instance] = _Queue(Fold(program, row.instance))
+            queue = queues[row.instance] = Queue(Fold(program, row.instance))
         queue.take(row)
     for name in sorted(queues):
         tallies.add(queues[name].end().end())
     return tallies
 
 
-def _rows(files: Sources, program: ReplayProgram) -> Iterator[Row | Rejected]:
+def read_rows(files: Sources, program: ReplayProgram) -> Iterator[Row | Rejected]:
+    """Every row of the files, in their order."""
     for path in files.lines:
         yield from rows_of_lines(path, program.row_of)
     if files.tables:
@@ -240,7 +241,7 @@ def _rows(files: Sources, program: ReplayProgram) -> Iterator[Row | Rejected]:
             yield from tables.rows_of_table(path)
 
 
-class _Queue:
+class Queue:
     """Hands one instance's rows to its fold in their order; what comes early waits."""
 
     def __init__(self, fold: Fold) -> None:

@@ -70,7 +70,7 @@ def _findings_text(answer: Mapping[str, Any]) -> list[str]:
     lines: list[str] = []
     told = [*answer["deviations"], *answer["not_judged"]][:TOLD]
     for f in told:
-        lines.append(f"{_headline(f)}: {_clause(f)}")
+        lines.append(f"{headline(f)}: {clause(f)}")
         if f["legal"]:
             lines.append(f"  possible there: {', '.join(f['legal'])}")
     found = sum(total["total"] for total in answer["totals"])
@@ -79,11 +79,13 @@ def _findings_text(answer: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _clause(finding: Mapping[str, Any]) -> str:
+def clause(finding: Mapping[str, Any]) -> str:
+    """What is wrong."""
     return SAYS.get(finding["kind"], "") + str(finding["clause"])
 
 
-def _headline(finding: Mapping[str, Any]) -> str:
+def headline(finding: Mapping[str, Any]) -> str:
+    """Where it is wrong: instance, row, event, control state."""
     row = f" row {finding['index']}" if finding["index"] >= 0 else ""
     event = f", {finding['event']}" if finding["event"] else ""
     control = f" in {finding['control']}" if finding["control"] else ""
@@ -184,8 +186,8 @@ def _divergence(finding: Mapping[str, Any]) -> str:
     kind = finding["kind"]
     verdict = kind if kind in VERDICTS else "deviates"
     out = [f'<article><h3><span class="chip {verdict}">{escape(kind)}</span> ']
-    out.append(f"{escape(_headline(finding))}</h3>")
-    out.append(f'<p class="clause">{escape(_clause(finding))}</p>')
+    out.append(f"{escape(headline(finding))}</h3>")
+    out.append(f'<p class="clause">{escape(clause(finding))}</p>')
     row = finding.get("row")
     if row:
         said = [f"<b>{escape(k)}</b> {_value(v)}" for k, v in row.items() if v not in (None, {})]

@@ -140,15 +140,21 @@ def _exploring(parser: _Parser) -> _Parser:
         "--progress", action="store_true", help="tell on standard error, a terminal or not"
     )
     parser.add_argument("--only", action="append", default=[], metavar="PROPERTY")
-    parser.add_argument("--junit", type=Path, metavar="FILE", help="verdicts for a CI server")
-    parser.add_argument("--sarif", type=Path, metavar="FILE", help="verdicts for code review")
-    parser.add_argument("--itf", type=Path, metavar="DIR", help="each counterexample as a trace")
+    _reporting(parser)
     parser.add_argument("--pytest", type=Path, metavar="DIR", help="... as a test that it is gone")
     return parser
 
 
+def _reporting(parser: _Parser) -> _Parser:
+    """Files for other tools."""
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="verdicts for a CI server")
+    parser.add_argument("--sarif", type=Path, metavar="FILE", help="verdicts for code review")
+    parser.add_argument("--itf", type=Path, metavar="DIR", help="each counterexample as a trace")
+    return parser
+
+
 def _prove(commands_: Commands) -> None:
-    parser = _command(commands_, "prove", commands.prove)
+    parser = _reporting(_command(commands_, "prove", commands.prove))
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument(
         "--method", choices=("auto", "induction", "k-induction", "bounded"), default="auto"
@@ -179,7 +185,7 @@ def _draw(commands_: Commands) -> None:
 
 
 def _replay(commands_: Commands) -> None:
-    parser = _command(commands_, "replay", commands.replay)
+    parser = _reporting(_command(commands_, "replay", commands.replay))
     parser.add_argument("traces", metavar="TRACES", nargs="+", help="journals: JSON lines, Parquet")
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument("--mapping", type=Path, metavar="FILE", help="columns of foreign traces")

@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,13 +89,19 @@ def _told(given: argparse.Namespace, command: str, run: Run) -> int:
     from . import exports
 
     found = [(cls, *_checked(cls, given, run)) for cls in targets.machines(given.target)]
-    for folder in filter(None, (given.itf, given.pytest)):
-        _folder(folder)
-    for path, text in exports.of_checks(given, [(cls, result) for cls, result, _ in found]):
-        _save(path, text)
+    rows = [(cls, result) for cls, result, _ in found]
+    _written(exports.of_checks(given, command, rows), given.itf, given.pytest)
     texts = [report.check_text(result) for _, result, _ in found]
     _answer(given, "\n\n".join(texts), command, [answer for _, _, answer in found])
     return max(max(_exit_code(r.properties), _agreement(r)) for _, r, _ in found)
+
+
+def _written(files: Iterable[tuple[Path, str]], *folders: Path | None) -> None:
+    """Write the files that are asked for, in folders that are made if need be."""
+    for folder in filter(None, folders):
+        _folder(folder)
+    for path, text in files:
+        _save(path, text)
 
 
 def _agreement(result: CheckResult) -> int:
@@ -192,13 +198,16 @@ def prove(given: argparse.Namespace) -> int:
     try:
         from lawful.checks import prove_report
 
-        from . import proving
+        from . import exports, proving
     except ImportError as error:
         raise OutOfReach("prove needs Z3: pip install 'lawful[check]'") from error
     found: list[tuple[ProofResult, Mapping[str, Expected]]] = []
-    for cls in targets.machines(given.target):
+    classes = targets.machines(given.target)
+    for cls in classes:
         with progress(f"proving {cls.__name__}", given.quiet) as tell:
             found.append((proving.proved(cls, given, tell), resolve(cls).expects))
+    proved = [(cls, result) for cls, (result, _) in zip(classes, found, strict=True)]
+    _written(exports.of_proofs(given, proved), given.itf)
     text = "\n\n".join(prove_report.text(*row) for row in found)
     _answer(given, text, "prove", [prove_report.to_json(result) for result, _ in found])
     return max(prove_report.exit_code(*row) for row in found)
@@ -234,6 +243,8 @@ def replay(given: argparse.Namespace) -> int:
     from lawful.checks.mapping import read_mapping
     from lawful.checks.traces import ReplayError
 
+    from . import exports
+
     machines = tuple(resolve(cls).machine for cls in targets.machines(given.target))
     with progress("replaying", given.quiet):
         try:
@@ -242,6 +253,7 @@ def replay(given: argparse.Namespace) -> int:
             result = replays.replay(given.traces, program, given.engine, given.master)
         except (ReplayError, ValueError) as error:
             raise OutOfReach(str(error)) from error
+    _written(exports.of_replay(given, result), given.itf)
     if given.report is not None:
         _save(given.report, replay_report.html(result))
     _write(given, replay_report.text(result), result.to_json())

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lawful.checks import again, itf, outside
 from lawful.checks.explore import CheckResult
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.runtime.instance import Machine
+from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve
 
+if TYPE_CHECKING:
+    from lawful.checks.obligation import ProofResult
+    from lawful.checks.replay import ReplayResult
+
+Files = Iterator[tuple[Path, str]]
 Checked = Sequence[tuple[type[Machine], CheckResult]]
+Proved = Sequence[tuple[type[Machine], "ProofResult"]]
 
 
-def of_checks(given: argparse.Namespace, found: Checked) -> Iterator[tuple[Path, str]]:
+def of_checks(given: argparse.Namespace, command: str, found: Checked) -> Files:
     """The files that were asked for, with their texts."""
-    if given.junit is not None:
-        yield given.junit, outside.junit([result for _, result in found])
-    if given.sarif is not None:
-        rows = [(resolve(cls).machine, result) for cls, result in found]
-        yield given.sarif, json.dumps(outside.sarif(rows, version("lawful")), indent=1) + "\n"
+    suites = [outside.suite(resolve(cls).machine, result) for cls, result in found]
+    yield from _reports(given, command, suites)
     where = given.target.partition(":")[0]
     for cls, result in found:
         for p in filter(_has_counterexample, result.properties):
@@ -31,11 +36,53 @@ def of_checks(given: argparse.Namespace, found: Checked) -> Iterator[tuple[Path,
                 about = f"{cls.__name__}.{p.name} is {p.verdict.value}: {p.why}"
                 document = itf.itf(resolve(cls).machine, p.trace, about)
                 path = given.itf / f"{cls.__name__}.{p.name}.itf.json"
-                yield path, json.dumps(document, indent=1) + "\n"
+                yield path, _json(document)
             if given.pytest is not None:
                 name = f"test_{cls.__name__}_{p.name.replace('.', '_')}.py"
                 test = again.as_test(f"{where}:{cls.__name__}", given.scope, p)
                 yield given.pytest / name, test
+
+
+def _reports(
+    given: argparse.Namespace, command: str, suites: Sequence[outside.Suite]
+) -> Files:
+    if given.junit is not None:
+        yield given.junit, outside.junit(command, suites)
+    if given.sarif is not None:
+        yield given.sarif, _json(outside.sarif(suites, version("lawful")))
+
+
+def _json(document: Mapping[str, Json]) -> str:
+    return json.dumps(document, indent=1) + "\n"
+
+
+def of_proofs(given: argparse.Namespace, found: Proved) -> Files:
+    """The same of proofs: runs that violate a property, and counterexamples to induction."""
+    from lawful.checks import outside_proofs
+
+    rows = [(resolve(cls), result) for cls, result in found]
+    suites = [outside_proofs.suite(r.machine, result, r.expects) for r, result in rows]
+    yield from _reports(given, "prove", suites)
+    if given.itf is None:
+        return
+    for r, result in rows:
+        for name, about, trace in outside_proofs.traces(r.machine, result):
+            path = given.itf / f"{r.machine.name}.{name}.itf.json"
+            yield path, _json(itf.itf(r.machine, trace, about))
+
+
+def of_replay(given: argparse.Namespace, result: ReplayResult) -> Files:
+    """The same of a replay: the way to each deviation that is shown."""
+    from lawful.checks import outside_replay
+
+    yield from _reports(given, "replay", outside_replay.suites(result))
+    if given.itf is None:
+        return
+    found = outside_replay.traces(given.traces, result)
+    for number, (machine, _, about, trace) in enumerate(found, 1):
+        # Instances have any names: they stand in the file, not in what it is called.
+        path = given.itf / f"{machine.name}.deviation_{number}.itf.json"
+        yield path, _json(itf.itf(machine, trace, about))
 
 
 def _has_counterexample(p: PropertyResult) -> bool:

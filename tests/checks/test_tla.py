@@ -39,7 +39,7 @@ from .tla.checking import check
 FOLDER = Path(__file__).parent.parent / "golden" / "tla"
 GOLDEN: tuple[type[Machine], ...] = (Jugs, Peterson, TwoPhase, Fifo, LinkFixed)
 QUICK = [c.machine for c in CLASSICS if c.counts[0] <= 42]
-OTHERS = [c.machine for c in CLASSICS if 42 < c.counts[0] <= 2000]
+OTHERS = [c.machine for c in CLASSICS if 42 < c.counts[0] <= 800]
 LIVELY: Sequence[type[Machine]] = (
     lively.Unfair, lively.Semaphore, lively.StrongSemaphore, lively.TogetherSemaphore,
     lively.Beyond, lively.Bursts, timed.Patient, timed.Prompt, timed.Stuck,

@@ -187,7 +187,7 @@ class Parser:
         return inside
 
     def braces(self) -> Tree:
-        if self.words[self.at + 1] == "\\in" and self.word not in ("(", "{"):
+        if self.words[self.at + 1] == "\\in" and self.word.isidentifier():
             name = self.take()
             self.take("\\in")
             over = self.expr()

@@ -1,0 +1,151 @@
+"""What `prove` and `replay` write for other tools: JUnit, SARIF, ITF."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from lawful.checks.outside import Case, Suite, junit, sarif
+from lawful.cli import main
+from tests.checks.journals import Recorder, Worker, job
+
+
+def cases(path: Path, suite: int = 0) -> dict[str, tuple[str, str]]:
+    """The cases of a suite: what each is, and what is said of it."""
+    found: dict[str, tuple[str, str]] = {}
+    for case in ElementTree.parse(path).getroot()[suite]:
+        row = case[0] if len(case) else None
+        said = ("passed", "") if row is None else (row.tag, row.attrib["message"])
+        assert case.attrib["name"] not in found
+        found[case.attrib["name"]] = said
+    return found
+
+
+def written(folder: Path) -> dict[str, Any]:
+    return {p.name: json.loads(p.read_text(encoding="utf-8")) for p in sorted(folder.iterdir())}
+
+
+# Proofs.
+
+COUNTER = "tests.checks.provable:Counter"
+
+
+def test_a_counterexample_to_induction_is_skipped_and_fails_nothing(tmp_path: Path) -> None:
+    xml, log, itf = tmp_path / "j.xml", tmp_path / "s.json", tmp_path / "itf"
+    more = ["--junit", str(xml), "--sarif", str(log), "--itf", str(itf)]
+    assert main(["prove", COUNTER, "--method", "induction", "--quiet", *more]) == 1
+    found = cases(xml)
+    assert found["even_is_even"] == found["even_is_even: up"] == ("passed", "")
+    assert found["small: up"] == ("skipped", "up: small: counterexample to induction")
+    assert found["small"][0] == "skipped"
+    assert found["starts_wrong"][0] == found["starts_wrong: start"][0] == "failure"
+    root = ElementTree.parse(xml).getroot()
+    assert root.attrib == {"name": "lawful prove"}
+    types = {row.attrib["type"] for row in root.iter("failure")}
+    assert types == {"violated"}
+    (run,) = json.loads(log.read_text(encoding="utf-8"))["runs"]
+    levels = {(row["ruleId"], row["level"]) for row in run["results"]}
+    assert ("induction", "warning") in levels and ("induction", "error") not in levels
+    document = written(itf)["Counter.small.up.induction.itf.json"]
+    assert document["#meta"]["description"] == (
+        "up: small: counterexample to induction: its state need not be reachable"
+    )
+    nine, ten = ({"#bigint": str(n)} for n in (9, 10))
+    assert [state["n"] for state in document["states"]] == [nine, ten]
+
+
+def test_a_run_that_violates_is_a_failure_with_its_trace(tmp_path: Path) -> None:
+    xml, itf = tmp_path / "j.xml", tmp_path / "itf"
+    more = ["--junit", str(xml), "--itf", str(itf), "--quiet"]
+    assert main(["prove", COUNTER, "--method", "bounded", "--depth", "1", *more]) == 1
+    found = cases(xml)
+    assert found["starts_wrong"][0] == found["shrinks"][0] == "failure"
+    assert found["small"][0] == "skipped"
+    (state,) = written(itf)["Counter.starts_wrong.itf.json"]["states"]
+    assert state["n"] == {"#bigint": "0"}
+
+
+# Replays.
+
+WORKER = "tests.checks.journals:Worker"
+
+
+def journal(tmp_path: Path) -> Path:
+    """One worker that does what it may, and one that is given an empty job and takes it."""
+    good, bad = Recorder("good"), Recorder("b\x01d/..")
+    for each in (good, bad):
+        assert each.take("take", job=job(2)) == "done"
+        assert each.take("finish") == "done"
+        assert each.take("take", job=job(0 if each is bad else 1)) in ("done", "refused")
+    bad.rows[-1] |= {"outcome": "done", "transition": "take", "output": 2, "why": None}
+    path = tmp_path / "rows.jsonl"
+    rows = [*good.rows, *bad.rows]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_a_deviation_is_a_failure_at_its_transition(tmp_path: Path) -> None:
+    xml, log, itf = tmp_path / "j.xml", tmp_path / "s.json", tmp_path / "itf"
+    more = ["--junit", str(xml), "--sarif", str(log), "--itf", str(itf), "--quiet"]
+    assert main(["replay", str(journal(tmp_path)), WORKER, "--engine", "local", *more]) == 2
+    found = cases(xml)
+    assert {name: kind for name, (kind, _) in found.items()} == {
+        "fits": "passed", "open": "passed", "inconclusive": "passed", "quarantined": "passed",
+        "deviates": "failure", r"b\x01d/.. row 3, take in IDLE": "failure",
+    }
+    assert found["deviates"][1] == "1 of 2 instances: deviates"
+    assert found[r"b\x01d/.. row 3, take in IDLE"][1].endswith("an empty job (0 > 0 is false)")
+    (run,) = json.loads(log.read_text(encoding="utf-8"))["runs"]
+    result = run["results"][-1]
+    assert (result["ruleId"], result["level"]) == ("deviates", "error")
+    at = result["locations"][0]["physicalLocation"]
+    place = Worker.lawful.ir.transition("take").place
+    assert at["region"] == {"startLine": place.line, "startColumn": place.column + 1}
+    assert at["artifactLocation"]["uri"].endswith("journals.py")
+    ((name, document),) = written(itf).items()
+    assert name == "Worker.deviation_1.itf.json"
+    assert [state["done"]["#bigint"] for state in document["states"]] == ["0", "0", "1"]
+    actions = [state["#meta"].get("action") for state in document["states"]]
+    assert actions == [None, "take", "finish"]
+
+
+def test_rows_that_belong_to_no_instance_are_skipped(tmp_path: Path) -> None:
+    path, xml = journal(tmp_path), tmp_path / "j.xml"
+    with path.open("a", encoding="utf-8") as file:
+        file.write("no row\n")
+    more = ["--engine", "local", "--junit", str(xml), "--quiet"]
+    assert main(["replay", str(path), WORKER, *more]) == 2
+    (found,) = cases(xml, 1).values()
+    assert found[0] == "skipped" and found[1].startswith("1 rows rejected: ")
+
+
+# What XML cannot have.
+
+
+def test_control_characters_stand_as_escapes() -> None:
+    odd = "a\x00b\x1b[31m\x9f\ud800\ufffe\t\U0001f600"
+    case = Case(odd, "k", "failed", odd, odd, (odd, odd))
+    text = junit("check", [Suite(odd, 0.0, (case,))])
+    row = ElementTree.fromstring(text.encode())[0][0]
+    said = "a\\x00b\\x1b[31m\x9f\\ud800\\ufffe\t\U0001f600"
+    assert row.attrib["name"] == row[0].attrib["message"] == said
+    assert row[0].text == f"{said}\n{said}"
+    assert json.loads(json.dumps(sarif([Suite(odd, 0.0, (case,))], "0")))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["lint", COUNTER], ["draw", COUNTER], ["show", COUNTER], ["export", COUNTER, "--tla"]],
+)
+@pytest.mark.parametrize("option", ["--junit", "--sarif", "--itf"])
+def test_what_a_command_does_not_write_is_an_error_of_usage(
+    command: list[str], option: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with pytest.raises(SystemExit, match="5"):
+        main([*command, option, str(tmp_path / "x")])
+    assert option in capsys.readouterr().err
+    assert not (tmp_path / "x").exists()
