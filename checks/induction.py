@@ -24,7 +24,7 @@ from .covers import covers
 from .foreign import Term, number
 from .obligation import NO_START, NO_STEP, START_UNKNOWN, UNSEEN, Obligation, PropertyProof
 from .shapes import NotEncodable, Options
-from .solve import Answer, ask
+from .solve import Answer, ask, script
 from .subject import BUILT_IN, START, Subject
 from .verdict import Verdict, worst
 from .witness import Witness
@@ -126,6 +126,18 @@ class Induction:
         undefined = example.get("undefined") is True
         verdict = Verdict.UNDEFINED if undefined else Verdict.VIOLATED
         return replace(open, verdict=verdict, counterexample=example, note=AT_START)
+
+    def script(self, name: str, property: str) -> str | None:
+        """The obligation in SMT-LIB 2.6, unsatisfiable if it is met; None where it has no encoding.
+
+        As in an answer, what is dropped is not assumed.
+        """
+        case = self.exact.case(name, property)
+        question = tried(self.exact.question, case, property) if isinstance(case, Case) else case
+        if isinstance(question, NotEncodable):
+            return None
+        logic = self.exact.logic
+        return script(logic, (*question.facts, logic.negate(logic.all(question.goals))))
 
     def _refute(self, question: Question, seconds: float) -> Answer:
         """Values where the facts are true and a goal is not: goal by goal, or `unsat`."""

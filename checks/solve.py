@@ -47,6 +47,15 @@ def ask(
     return Answer("unknown", why=str(solver.reason_unknown()))
 
 
+def script(logic: Logic, facts: Iterable[Term]) -> str:
+    """The question whether some values make all facts true, in SMT-LIB 2.6."""
+    solver = z3.Solver(ctx=logic.context)
+    for fact in facts:
+        solver.add(fact)
+    # A quoted symbol of the standard has no bars inside; Z3 escapes those of union types.
+    return "(set-logic ALL)\n" + str(solver.to_smt2()).replace(r"\|", "/")
+
+
 def decide(logic: Logic, term: Term, facts: Sequence[Term], seconds: float) -> bool | None:
     """Whether the term is true wherever the facts are; None where it depends, or is not known."""
     whole = Term(z3.simplify(term))

@@ -24,7 +24,7 @@ from .terms import Execution, Symbolic
 from .witness import Witness, literal
 
 BUILT_IN = ("bounds", "asserts", "undefined", "ambiguous")
-START = "start"
+START = "the start"  # No transition can have this name.
 
 
 @dataclass(frozen=True)

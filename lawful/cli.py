@@ -166,6 +166,9 @@ def _prove(commands_: Commands) -> None:
         "--any-size", action="append", default=[], metavar="SORT", help="whatever the scope says"
     )
     parser.add_argument(
+        "--smtlib", type=Path, metavar="DIR", help="each obligation as a script for other solvers"
+    )
+    parser.add_argument(
         "--strengthen", action="store_true", help="find clauses that make it inductive"
     )
     parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")

@@ -207,7 +207,7 @@ def prove(given: argparse.Namespace) -> int:
         with progress(f"proving {cls.__name__}", given.quiet) as tell:
             found.append((proving.proved(cls, given, tell), resolve(cls).expects))
     proved = [(cls, result) for cls, (result, _) in zip(classes, found, strict=True)]
-    _written(exports.of_proofs(given, proved), given.itf)
+    _written(exports.of_proofs(given, proved), given.itf, given.smtlib)
     text = "\n\n".join(prove_report.text(*row) for row in found)
     _answer(given, text, "prove", [prove_report.to_json(result) for result, _ in found])
     return max(prove_report.exit_code(*row) for row in found)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from lawful.checks import prove as proofs
 from lawful.checks import strengthen
+from lawful.checks.covers import sorts
 from lawful.checks.happened import happened
+from lawful.checks.induction import Induction
 from lawful.checks.obligation import ProofResult
 from lawful.runtime.instance import Machine
 from lawful.spec.errors import DeclarationError
@@ -21,15 +23,32 @@ from . import targets
 from .progress import Tell
 
 
+def scripts(
+    cls: type[Machine], given: argparse.Namespace, result: ProofResult
+) -> Iterator[tuple[str, str]]:
+    """A file name and the SMT-LIB text for each obligation; only what is proved is assumed."""
+    machine = resolve(cls).machine
+    induction = Induction(machine, sorts(machine, _sizes(cls, given)), given.timeout)
+    lost = {o.property for o in result.obligations if not o.verdict.good}
+    induction.exact.dropped.update(lost)
+    for o in result.obligations:
+        text = induction.script(o.obligation, o.property)
+        if text is not None:
+            about = f"; {machine.name}: {o.obligation} keeps {o.property}: {o.verdict.value}\n"
+            step = o.obligation.replace(" ", "-")
+            yield f"{machine.name}.{step}.{o.property}.smt2", about + text
+
+
+def _sizes(cls: type[Machine], given: argparse.Namespace) -> dict[str, int]:
+    bounds = targets.scope_of(cls, given.scope).bounds
+    return {k: n for k, n in bounds.items() if type(n) is int and k not in given.any_size}
+
+
 def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofResult:
     """The proofs of a machine, within the scope's sizes of its sorts but for those of any size."""
     scope, found = targets.scope_of(cls, given.scope), resolve(cls)
     targets.check_sorts(cls, given.any_size)
-    sizes = {
-        name: size
-        for name, size in scope.bounds.items()
-        if type(size) is int and name not in given.any_size
-    }
+    sizes = _sizes(cls, given)
     flat: Flat | None = None
     # Without a whole scope nothing is explored, and proofs go without.
     with suppress(DeclarationError, ValueError):

@@ -38,6 +38,7 @@ from tests.checks.small import Beyond, Copied
 from tests.checks.wholes import Alive, Contested, Outside, Pair, Still, Whole
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
+from tests.spec import texts
 
 ENTRIES = (SenderEntryFixed, ReceiverEntryFixed)
 
@@ -51,12 +52,12 @@ def test_an_entry_is_proved(cls: Any) -> None:
     assert set(verdicts(result).values()) == {"proved"}, not_proved(result)
     assert {o.note for o in result.obligations} == {""}
     machine = resolve(cls).machine
-    cases = {"start", *(row.name for row in machine.transitions)}
+    cases = {"the start", *(row.name for row in machine.transitions)}
     properties = {p.name for p in machine.of_kind("invariant")} | {"bounds", "asserts", "undefined"}
     over_steps = {p.name for p in machine.of_kind("step_property")}
     named = [(o.obligation, o.property) for o in result.obligations]
     wanted = {(c, p) for c in cases for p in properties}
-    wanted |= {(c, p) for c in cases - {"start"} for p in over_steps}
+    wanted |= {(c, p) for c in cases - {"the start"} for p in over_steps}
     wanted |= {("data", "ambiguous")} if cls is ReceiverEntryFixed else set()
     assert sorted(named) == sorted(wanted)
     assert result.obligations[0].covers == (
@@ -153,6 +154,26 @@ def test_sizes_of_sorts_are_bounds_of_the_scope(sizes: dict[str, int], proved: s
 # What must not be called proved.
 
 
+STARTS = """
+class Starts(Machine):
+    n: int = 0
+
+    @transition()
+    def start(self) -> None:
+        self.n = self.n - 1
+
+    @invariant
+    def positive(self) -> bool:
+        return self.n >= 0
+"""
+
+
+def test_a_transition_may_be_called_start() -> None:
+    result = proof(texts.last_machine(texts.module(STARTS)))
+    assert verdicts(result)["positive"] == "unknown"
+    assert ("start", "positive") in not_proved(result)
+
+
 def test_each_property_gets_what_it_deserves() -> None:
     result = proof(Counter)
     assert verdicts(result) == {
@@ -172,7 +193,7 @@ def test_each_property_gets_what_it_deserves() -> None:
     example = rows["up", "small"].counterexample
     assert example is not None
     assert_is_a_step(Counter, dict(example))
-    start = rows["start", "starts_wrong"]
+    start = rows["the start", "starts_wrong"]
     assert (start.verdict, start.note) == (Verdict.VIOLATED, AT_START)
     assert start.counterexample is not None and start.counterexample["state"] is None
     assert start.counterexample["after"] == {"state": "ONE", "n": 0, "even": 0}
@@ -221,7 +242,7 @@ def test_built_in_properties_are_obligations_of_their_own() -> None:
         ("wrong", "asserts"),
         ("missing", "undefined"),
         ("divided", "undefined"),
-        ("start", "has_a_name"),
+        ("the start", "has_a_name"),
         ("below", "has_a_name"),
         ("missing", "has_a_name"),
     }
@@ -230,7 +251,7 @@ def test_built_in_properties_are_obligations_of_their_own() -> None:
         example = rows[name, kind].counterexample
         assert example is not None
         assert_is_a_step(Faults, {**example, "after": None})
-    assert rows["start", "has_a_name"].verdict is Verdict.UNDEFINED
+    assert rows["the start", "has_a_name"].verdict is Verdict.UNDEFINED
     assert verdicts(result)["has_a_name"] == "undefined"
 
 
@@ -239,7 +260,8 @@ def test_what_cannot_be_encoded_is_named_and_unknown() -> None:
     rows = {(o.obligation, o.property): o for o in result.obligations}
     assert rows["count", "bounds"].verdict is Verdict.PROVED
     assert rows["count", "natural"].verdict is Verdict.PROVED
-    assert rows["start", "short"].verdict is Verdict.PROVED  # A list of known length is no riddle.
+    # A list of known length is no riddle.
+    assert rows["the start", "short"].verdict is Verdict.PROVED
     for obligation, property, construct in (
         ("put", "natural", "a value of type list[Nat], whose length has no bound"),
         ("size", "natural", "len of a set[Nat], which has no bound"),
@@ -305,7 +327,7 @@ def test_what_is_outside_a_small_type_is_out_of_bounds() -> None:
     result = proof(Beyond)
     rows = {o.obligation: o for o in result.obligations if o.property == "bounds"}
     proved = {name for name, o in rows.items() if o.verdict.good}
-    assert proved == {"start", "fine"}
+    assert proved == {"the start", "fine"}
     for name in rows.keys() - proved:
         example = rows[name].counterexample
         assert example is not None, name

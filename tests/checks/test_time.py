@@ -333,7 +333,7 @@ def test_all_ticks_are_proved() -> None:
     assert found["bounds"] is Verdict.PROVED
     # To a proof an armed timer may be due at any tick: neither early nor late is excluded.
     assert found["not_early"] is found["in_time"] is Verdict.UNKNOWN
-    assert {o.obligation for o in result.obligations} == {"start", "send", "deliver", "tick"}
+    assert {o.obligation for o in result.obligations} == {"the start", "send", "deliver", "tick"}
     assert result.obligations[0].covers == (
         "all integers; all ticks; timers armed or not, an armed one due at any tick; "
         "all parameter values"
