@@ -63,11 +63,12 @@ def of_proofs(given: argparse.Namespace, found: Proved) -> Files:
     rows = [(resolve(cls), result) for cls, result in found]
     suites = [outside_proofs.suite(r.machine, result, r.expects) for r, result in rows]
     yield from _reports(given, "prove", suites)
-    for cls, result in found if given.smtlib is not None else ():
+    if given.smtlib is not None:
         from .proving import scripts
 
-        for name, text in scripts(cls, given, result):
-            yield given.smtlib / name, text
+        for cls, result in found:
+            for name, text in scripts(cls, given, result):
+                yield given.smtlib / name, text
     if given.itf is None:
         return
     for r, result in rows:
