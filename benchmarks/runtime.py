@@ -1,0 +1,192 @@
+"""Instances beside what a service would write by hand, and beside its peers, in one run.
+
+A line has a name, ours, the other's, and ours as a multiple of it; `at most` is what is wanted.
+Each contestant runs in a process of its own, on processor time, which other work on the same
+machine disturbs least. Peers are those that `LAWFUL_PEERS`, the Python of some environment, can
+import (pip install automat transitions python-statemachine xstate-statemachine sismic); without it
+our own Python is asked. What it lacks is named.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+SYSTEMS = (
+    "unicast.system", "message_scheduler.declaration", "object_diffusion.declaration",
+    "queue_cluster.declaration", "read_only_windows.declaration",
+)
+MANY = 20_000  # Instances whose memory is measured.
+
+
+def main(argv: list[str]) -> int:
+    """Print all lines; with a name, only what that measures, for the process that asked."""
+    if argv:
+        print(MEASURED[argv[0]]())
+        return 0
+    from benchmarks import _peers as peers
+
+    print(f"{'':42}{'ours':>12}{'other':>12}{'ratio':>8}")
+    event = alone("event")
+    hand = other("by_methods")
+    assert hand is not None
+    line("an event, a method by hand", (event, hand), "ns", 1.6)
+    for peer in (peers.by_cases, *peers.PEERS):
+        found = other(peer.__name__)
+        if found is None:
+            print(f"{f'an event, {peer.__name__}':42}{event:12.0f}  not installed")
+        else:
+            line(f"an event, {peer.__name__}", (event, found), "ns")
+    for name, most in (("holding", 2.0), ("refusal", 0.0), ("making", 3.0), ("bytes", 1.5)):
+        unit = "bytes" if name == "bytes" else "ns"
+        line(TITLES[name], (alone(name), alone(f"{name} by hand")), unit, most)
+    line("10,000 elements held, 10 held", (alone("large"), alone("small")), "ns", 1.2)
+    line("import lawful, its goal", (alone("import") * 1e3, 100.0), "ms", 1.0)
+    line("classes of five systems, the goal", (alone("classes") * 1e3, 150.0), "ms", 1.0)
+    return 0
+
+
+TITLES = {
+    "holding": "an event on a set, a map and a record", "refusal": "a refusal with its reason",
+    "making": "making an instance", "bytes": "an instance",
+}
+
+
+def line(name: str, both: tuple[float, float], unit: str, most: float = 0.0) -> None:
+    """One comparison, and whether it is as wanted."""
+    ratio = both[0] / both[1]
+    wanted = f"  at most {most}{'' if ratio <= most else ': MISSED'}" if most else ""
+    print(f"{name:42}{both[0]:12,.0f}{both[1]:12,.0f}{ratio:8.3f}  {unit}{wanted}")
+
+
+def alone(name: str) -> float:
+    """What one measurement gives in a process of its own."""
+    return float(_said([sys.executable, str(HERE / "runtime.py"), name]) or "nan")
+
+
+def other(name: str) -> float | None:
+    """Nanoseconds of an event of a contestant; None where it cannot be imported."""
+    hand = name.startswith("by_")
+    python = sys.executable if hand else os.environ.get("LAWFUL_PEERS", sys.executable)
+    found = _said([python, str(HERE / "_peers.py"), name])
+    return None if found is None else float(found)
+
+
+def _said(command: list[str]) -> str | None:
+    """What a process prints; None where it lacks a module."""
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    if made.returncode and "ModuleNotFoundError" not in made.stderr:
+        raise RuntimeError(made.stderr)
+    return None if made.returncode else made.stdout
+
+
+# What is measured, each in its own process.
+
+
+def _event() -> float:
+    from benchmarks import _jobs as jobs
+    from benchmarks import _peers as peers
+
+    return peers.nanoseconds(peers.calls_of(jobs.Job()))
+
+
+def _each(call: Callable[[], Any], times: int = 50_000) -> float:
+    """Nanoseconds of a call; the best of some runs."""
+    best = float("inf")
+    for _ in range(5):
+        began = time.process_time()
+        for _ in range(times):
+            call()
+        best = min(best, (time.process_time() - began) / times)
+    return best * 1e9
+
+
+def _holding(job: Any) -> float:
+    def both() -> None:
+        job.put(7, 1)
+        job.drop(7)
+
+    return _each(both) / 2
+
+
+def _held(size: int) -> float:
+    from benchmarks import _jobs as jobs
+
+    held = jobs.Held()
+    for i in range(size):
+        held.put(10 + i, 1)
+    return _holding(held)
+
+
+def _refusing(job: Any) -> float:
+    def call() -> None:
+        try:
+            job.finish()
+        except Exception as error:
+            str(error)
+
+    return _each(call)
+
+
+def _bytes(make: Callable[[], Any]) -> float:
+    make()
+    tracemalloc.start()
+    kept = [make() for _ in range(MANY)]
+    used = tracemalloc.get_traced_memory()[0]
+    return (used - sys.getsizeof(kept)) / MANY
+
+
+def _importing() -> float:
+    """Seconds of processor time; the second process finds compiled files."""
+    began = time.process_time()
+    importlib.import_module("lawful")
+    return time.process_time() - began
+
+
+def _classes() -> float:
+    importlib.import_module("lawful")
+    began = time.process_time()
+    for name in SYSTEMS:
+        importlib.import_module(f"lawful.machines.{name}")
+    return time.process_time() - began
+
+
+def _jobs() -> Any:
+    from benchmarks import _jobs
+
+    return _jobs
+
+
+def _peers() -> Any:
+    from benchmarks import _peers
+
+    return _peers
+
+
+MEASURED: dict[str, Callable[[], float]] = {
+    "event": _event,
+    "holding": lambda: _holding(_jobs().Held()),
+    "holding by hand": lambda: _holding(_jobs().HeldByHand()),
+    "small": lambda: _held(10),
+    "large": lambda: _held(10_000),
+    "refusal": lambda: _refusing(_jobs().Job()),
+    "refusal by hand": lambda: _refusing(_peers().Methods()),
+    "making": lambda: _each(_jobs().Job),
+    "making by hand": lambda: _each(_peers().Methods),
+    "bytes": lambda: _bytes(_jobs().Job),
+    "bytes by hand": lambda: _bytes(_peers().Methods),
+    "import": _importing,
+    "classes": _classes,
+}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
