@@ -6,16 +6,14 @@ process of its own, and prints the nanoseconds of an event; it imports nothing b
 that the peers need not be installed beside lawful.
 """
 
-# pyright: basic, reportMissingImports=false
-# The peers are in none of our environments, and some have no types.
-
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 Calls = tuple[Callable[[], Any], ...]
 MOST = 10**12
@@ -122,6 +120,11 @@ def _told(send: Callable[[str], Any], *names: str) -> Calls:
     return tuple(map(call, names))
 
 
+def _library(name: str) -> Any:
+    """A peer; type checkers, in whose environment it is not, know nothing of it."""
+    return importlib.import_module(name)
+
+
 def by_methods() -> Calls:
     """By hand, a method for each event."""
     return calls_of(Methods())
@@ -134,9 +137,7 @@ def by_cases() -> Calls:
 
 def automat() -> Calls:
     """It has no guards."""
-    from typing import Protocol
-
-    from automat import TypeMachineBuilder
+    library: Any = _library("automat")
 
     class Job(Protocol):
         def start(self) -> None: ...
@@ -147,7 +148,7 @@ def automat() -> Calls:
     class Core:
         done = 0
 
-    builder = TypeMachineBuilder(Job, Core)
+    builder = library.TypeMachineBuilder(Job, Core)
     idle, busy, over = map(builder.state, ("idle", "busy", "over"))
 
     @busy.upon(Job.work).loop()
@@ -164,7 +165,7 @@ def automat() -> Calls:
 
 def transitions() -> Calls:
     """Its core machine, neither queued nor locked."""
-    from transitions import Machine
+    library: Any = _library("transitions")
 
     class Job:
         done = 0
@@ -184,22 +185,24 @@ def transitions() -> Calls:
     ]
     job = Job()
     states = ["idle", "busy", "over"]
-    Machine(job, states=states, initial="idle", auto_transitions=False, transitions=rows)
+    options = {"initial": "idle", "auto_transitions": False}
+    library.Machine(job, states=states, transitions=rows, **options)
     return calls_of(job)
 
 
 def python_statemachine() -> Calls:
     """A class of states and events."""
-    from statemachine import State, StateMachine
+    library: Any = _library("statemachine")
+    base: Any = library.StateMachine
 
-    class Job(StateMachine):
-        idle = State(initial=True)
-        busy = State()
-        over = State()
-        start = idle.to(busy)
-        work = busy.to(busy, cond="more", on="count")
-        finish = busy.to(over)
-        again = over.to(idle)
+    class Job(base):
+        idle: Any = library.State(initial=True)
+        busy: Any = library.State()
+        over: Any = library.State()
+        start: Any = idle.to(busy)
+        work: Any = busy.to(busy, cond="more", on="count")
+        finish: Any = busy.to(over)
+        again: Any = over.to(idle)
         done = 0
 
         def more(self) -> bool:
@@ -213,7 +216,7 @@ def python_statemachine() -> Calls:
 
 def xstate_statemachine() -> Calls:
     """Its synchronous interpreter."""
-    from xstate_statemachine import MachineLogic, SyncInterpreter, create_machine
+    library: Any = _library("xstate_statemachine")
 
     def more(context: Any, event: Any) -> bool:
         return context["done"] < MOST
@@ -222,14 +225,14 @@ def xstate_statemachine() -> Calls:
         context["done"] += 1
 
     work = {"target": "busy", "guard": "more", "actions": "count"}
-    states = {
+    states: Any = {
         "idle": {"on": {"START": "busy"}},
         "busy": {"on": {"WORK": work, "FINISH": "over"}},
         "over": {"on": {"AGAIN": "idle"}},
     }
     config = {"id": "job", "initial": "idle", "context": {"done": 0}, "states": states}
-    logic = MachineLogic(actions={"count": count}, guards={"more": more})
-    interpreter = SyncInterpreter(create_machine(config, logic=logic))
+    logic = library.MachineLogic(actions={"count": count}, guards={"more": more})
+    interpreter = library.SyncInterpreter(library.create_machine(config, logic=logic))
     interpreter.start()
     return _told(interpreter.send, "START", "WORK", "FINISH", "AGAIN")
 
@@ -255,10 +258,8 @@ statechart:
 
 def sismic() -> Calls:
     """A statechart, its code evaluated as text."""
-    from sismic.interpreter import Interpreter
-    from sismic.io import import_from_yaml
-
-    interpreter = Interpreter(import_from_yaml(SISMIC))
+    chart: Any = _library("sismic.io").import_from_yaml(SISMIC)
+    interpreter: Any = _library("sismic.interpreter").Interpreter(chart)
     interpreter.execute()
 
     def send(event: str) -> None:

@@ -13,7 +13,7 @@ from lawful.runtime.views import native
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.outcomes import Ambiguous, PropertyViolated, Refused, Undefined
-from lawful.spec.resolve import Resolved
+from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.ticks import clock_of, passed
 from lawful.spec.values import FrozenBag, FrozenMap
 
@@ -38,7 +38,7 @@ class Running:
         self.universe = universe
         self.machine = machine
         self.machines = {m.name: m for m in (machine, *machine.parts)}
-        self.classes: dict[str, Any] = {machine.name: cls, **resolved.parts}
+        self.classes: dict[str, Any] = {machine.name: cls, **_parts(resolved)}
         clock = clock_of(machine)
         self.tick = clock.type.tick if clock and isinstance(clock.type, t.Clock) else 0.0
 
@@ -178,3 +178,11 @@ def _kind(error: Exception) -> str:
 def _untaken(instance: Any) -> bool:
     """Whether an `ignore` took the last event."""
     return instance.__state__.__note__ is None
+
+
+def _parts(resolved: Resolved) -> dict[str, Any]:
+    """The classes of the parts by name, parts of parts included."""
+    found: dict[str, Any] = {}
+    for name, cls in resolved.parts.items():
+        found |= {name: cls, **_parts(resolve(cls))}
+    return found

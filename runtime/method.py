@@ -26,10 +26,11 @@ from lawful.spec.errors import Place
 
 from . import choice, whole
 from .arguments import suspicious
-from .build import assign, attribute, call, compare, if_, name, outside
+from .build import all_of, any_of, assign, attribute, call, compare, if_, name, outside
 from .effects import assigned
 from .emit import Names
 from .header import Header
+from .light import Light, light
 from .plan import Way
 from .step import Body
 
@@ -72,10 +73,14 @@ class Method:
         saved = [(self.names.local(f"old_{v}"), v) for v in self.way.writes]
         out += [assign(name(old), self.held(v)) for old, v in saved]
         undo: list[ast.stmt] = [assign(self.held(v), name(old)) for old, v in saved]
+        places = light(inline[1], self.kinds)
+        lights = {at: Light(self.names, v, self.kinds[v]) for at, v in places.items()}
+        out += [each.begin() for each in lights.values()]
+        undo += [each.undo() for each in lights.values()]
         args = [name(self.error), name(self.state), name(self.way_name), self.given()]
         undo.append(ast.Return(call(self.use(whole.failed), *args)))
         caught = ast.ExceptHandler(name("BaseException"), self.error, undo)
-        return [*out, ast.Try(self.step(*inline), [caught], [], [])]
+        return [*out, ast.Try(self.step(*inline, lights), [caught], [], [])]
 
     def watch(self) -> ast.stmt:
         """Observers see the call first."""
@@ -93,10 +98,13 @@ class Method:
             test = suspicious(self.names, functools.partial(name, param), kind)
             yield fixed if test is None else if_(test, fixed)
 
-    def step(self, tr: ir.Transition, body: tuple[ir.Stmt, ...]) -> list[ast.stmt]:
+    def step(
+        self, tr: ir.Transition, body: tuple[ir.Stmt, ...], lights: dict[int, Light]
+    ) -> list[ast.stmt]:
         """Guards, body, target and bounds."""
         sure = {n for n, _ in self.way.params} - assigned(body)
         emitter = Body(self.names, self.functions, self.state, self.plain, sure)
+        emitter.light = lights
         header = Header(emitter, tr)
 
         def finish(value: ast.expr | None, place: Place) -> list[ast.stmt]:
@@ -143,7 +151,9 @@ class Method:
                 return None
             case _:
                 old = name(self.names.local(f"old_{variable}"))
-                return compare(self.held(variable), ast.IsNot(), old)
+                new = compare(self.held(variable), ast.IsNot(), old)
+                found = _fields_outside(functools.partial(self.held, variable), kind)
+                return new if found is None else all_of([new, any_of(found)])
 
     def output(self, value: ast.expr | None) -> Iterator[ast.stmt]:
         """Bounds of the output."""
@@ -155,3 +165,25 @@ class Method:
         if isinstance(self.way.output, t.Int) and isinstance(value, ast.Name):
             test = outside(lambda: name(value.id), self.way.output)
         yield judge if test is None else if_(test, judge)
+
+
+def _fields_outside(value: Callable[[], ast.expr], kind: t.Type) -> list[ast.expr] | None:
+    """The tests that a record's integers are out of bounds; None where it has bounds of others."""
+    if not isinstance(kind, t.Record):
+        return None
+    tests: list[ast.expr] = []
+    for field, of in kind.fields:
+        inner = functools.partial(_field, value, field)
+        if isinstance(of, t.Int):
+            found = outside(inner, of)
+            tests += [] if found is None else [found]
+        elif bounded(of):
+            more = _fields_outside(inner, of)
+            if more is None:
+                return None
+            tests += more
+    return tests
+
+
+def _field(value: Callable[[], ast.expr], field: str) -> ast.expr:
+    return attribute(value(), field)

@@ -32,6 +32,7 @@ from .build import (
 )
 from .effects import in_place, variable_of
 from .emit import Expressions, Names, copier
+from .light import Light
 from .stops import may_stop, mixed
 
 # What a function does where it ends, with its output if it has one.
@@ -51,6 +52,7 @@ class Body(Expressions):
         self.finish = finish
         self.sure = sure
         self.copied: set[str] = set()
+        self.light: dict[int, Light] = {}  # By the identity of their statements.
         self.count = 0  # Of the locals of ours.
 
     def whole(self, body: Sequence[ir.Stmt], end: Place) -> list[ast.stmt]:
@@ -58,7 +60,7 @@ class Body(Expressions):
         out: list[ast.stmt] = []
         for stmt in body:
             for variable in in_place(stmt):
-                if variable not in self.copied:
+                if variable not in self.copied and id(stmt) not in self.light:
                     self.copied.add(variable)
                     out.append(located(self.own_copy(variable), stmt.place))
             out += self.statement(stmt)
@@ -200,20 +202,25 @@ class Body(Expressions):
         out: list[ast.stmt] = []
         match stmt.target:
             case ir.Item(of=of, key=key):
-                return self.store(of, key, stmt.value)
+                return self.store(of, key, stmt.value, self.light.get(id(stmt)))
             case place:
                 out.append(assign(self.expr(place), self.value(stmt.value, place.type)))
                 out += self.look(place, stmt.value)
                 return out
 
-    def store(self, of: ir.Expr, key: ir.Expr, given: ir.Expr) -> list[ast.stmt]:
+    def store(
+        self, of: ir.Expr, key: ir.Expr, given: ir.Expr, light: Light | None
+    ) -> list[ast.stmt]:
         """An item is assigned. As in Python: the value, then the container, then the key."""
         out, after = list[ast.stmt](), list[ast.stmt]()
         bag = isinstance(of.type, t.Bag)
         value = self.expr(given) if bag else self.screened(given, _item(of.type), out)
         held, at = self.owned(of, after), self.screened(key, _key(of.type), after)
-        if (bag or after) and may_stop(given):
+        if (bag or after or light) and may_stop(given):
             value = self.held(value, out)
+        if light is not None:
+            after += light.before(self.me, at)
+            at = name(light.at)
         if bag:
             return [*out, *after, self.odd(call(self.use(helpers.put), held, at, value))]
         return [*out, *after, assign(ast.Subscript(held, at, ast.Load()), value)]
@@ -237,6 +244,10 @@ class Body(Expressions):
         if isinstance(place, ir.Item):
             of = self.held(of, out)
         args = self.in_order(zip(stmt.args, _taken(stmt), strict=True), out)
+        light = self.light.get(id(stmt))
+        if light is not None:
+            out += light.before(self.me, None if isinstance(kind, t.Seq) else args[0])
+            args = args if isinstance(kind, t.Seq) else [name(light.at)]
         if stmt.op == "delete":
             slot = ast.Subscript(of, args[0], ast.Del())
             return [*out, ast.Delete([slot])]

@@ -25,12 +25,12 @@ from tests.classics.peterson import Peterson
 from tests.classics.table import CLASSICS
 from tests.spec import texts
 
-from .families import Hub
+from .families import Hub, Rack
 from .timed import Fischer, House, Patient, Rooms
 
 WHOLE: list[type[Machine]] = [c.machine for c in CLASSICS if c.counts[1] < 90]
 SOME: list[type[Machine]] = [
-    *(Hub, Fischer, House, Patient, Rooms),
+    *(Hub, Rack, Fischer, House, Patient, Rooms),
     *(RequestFixed, QueueOwnerAsSeed, ReceiverEntryFixed, LinkFixed),
 ]
 MORE: list[type[Machine]] = [*SOME, *(c.machine for c in CLASSICS)]
