@@ -107,12 +107,13 @@ def ours(cls: type[Machine]) -> Taken:
         compiling = time.process_time() - began
     taken: list[Taken] = []
     for _ in range(RUNS):
-        found = engine.PackedSearch(space, stepping, expand, Limits(), Memory(stepping))
+        memory = Memory(stepping, expand)
+        found = engine.PackedSearch(space, stepping, Limits(), memory)
         found.begin()
         began = time.process_time()
         found.run()
         seconds = time.process_time() - began
-        arrays = found.memory.arrays
+        arrays = memory.arrays
         used = sum(a.nbytes for a in (arrays.store, arrays.table, arrays.parents, arrays.rules))
         each = used / found.count
         taken.append(Taken(found.count, found.generated, seconds, compiling, each))

@@ -21,6 +21,8 @@ from .embedded import Comparison
 from .explored import Explored
 from .judged import unjudged
 from .limits import Limits, Progress, Reason
+from .packed.engine import Unsupported
+from .packed.engine import search as packed
 from .results import judge
 from .search import search
 from .snapshots import Items, Snapshots, Unfit
@@ -28,11 +30,8 @@ from .space import Space
 from .symmetry import Symmetry
 from .verdict import PropertyResult, Verdict, worst
 
-Engine = Literal["auto", "reference", "compiled"]
+Engine = Literal["auto", "reference", "generated", "compiled"]
 __all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore"]
-# States that the reference engine explores while steps could be compiled. A limit on its seconds
-# would let the time of day choose between the shortest traces.
-SMALL = 20_000
 
 
 class NoEngine(Exception):
@@ -88,9 +87,11 @@ def explore(
 ) -> CheckResult:
     """Explore the machine within its scope.
 
-    `auto` begins with the reference engine and goes over to the compiled one where the machine is
-    large. Raises `ValueError` where no initial state is within the scope: nothing would be
-    checked; and `NoEngine` where the compiled engine is asked for and cannot do it.
+    `generated` is with steps generated for this machine, in plain Python; `compiled` the same as
+    machine code; `auto` begins with the former and goes over to the latter where the machine is
+    large, or is `reference` where steps cannot be generated. Raises `ValueError` where no initial
+    state is within the scope: nothing would be checked; and `NoEngine` where an engine is asked
+    for and cannot do it.
 
     With `symmetry` states that differ in the names of interchangeable elements are explored once.
     With `coverage` guards are counted and values collected in a second pass over the states, which
@@ -117,8 +118,8 @@ def _orbits(
 ) -> CheckResult:
     """One state of each orbit; what that cannot decide is unknown."""
     engine, expects = asked
-    if engine == "compiled":
-        raise NoEngine("the compiled engine knows no symmetry")
+    if engine not in ("auto", "reference"):
+        raise NoEngine(f"the {engine} engine knows no symmetry")
     started = time.perf_counter()
     known = Symmetry(space)
     kept = _kept(space, limits, True)
@@ -169,9 +170,6 @@ class _Kept:
         return self.into, self.items if self.engine == engine else None
 
 
-FIRST = "first"  # In snapshots: the reference engine, until it is known how large the machine is.
-
-
 def _kept(space: Space, limits: Limits, symmetry: bool) -> _Kept:
     if limits.resume is None:
         return _Kept(None, None, "")
@@ -184,34 +182,21 @@ def _searched(
     space: Space, limits: Limits, progress: Tell, engine: Engine
 ) -> tuple[Engine, Explored]:
     kept = _kept(space, limits, False)
-    if kept.engine in ("reference", "compiled") and engine not in ("auto", kept.engine):
+    if engine == "auto" and kept.engine == "reference":
+        engine = "reference"
+    fits = kept.engine in ("", "reference" if engine == "reference" else "generated")
+    if engine != "auto" and not fits:
         where = kept.into.path if kept.into is not None else ""
         raise Unfit(f"{where} is of the {kept.engine} engine, with which alone it goes on")
-    small = limits.states is not None and limits.states <= SMALL
-    if engine == "auto" and kept.engine == "compiled":
-        engine = "compiled"
-    elif engine == "auto" and (small or kept.engine == "reference"):
-        engine = "reference"
-    if engine == "auto":
-        few = dataclasses.replace(limits, states=SMALL)
-        first = search(space, few, progress, snapshots=kept.by(FIRST))
-        if first.complete or len(first.states) < SMALL:
-            return "reference", first
-    if engine != "reference":
-        try:
-            return "compiled", _compiled(space, limits, progress, kept)
-        except NoEngine:
-            if engine == "compiled":
-                raise
-    return "reference", search(space, limits, progress, snapshots=kept.by("reference"))
-
-
-def _compiled(space: Space, limits: Limits, progress: Tell, kept: _Kept) -> Explored:
+    if engine == "reference":
+        return "reference", search(space, limits, progress, snapshots=kept.by("reference"))
     try:
-        from .packed import engine  # Needs numba, which not everyone has.
+        tier = None if engine == "auto" else engine
+        found = packed(space, limits, progress, tier, kept.by("generated"))
+    except Unsupported as reason:
+        if engine == "auto":
+            return "reference", search(space, limits, progress, snapshots=kept.by("reference"))
+        raise NoEngine(f"the {engine} engine does not know {reason}") from reason
     except ImportError as error:
         raise NoEngine("the compiled engine needs numba: pip install 'lawful[check]'") from error
-    try:
-        return engine.search(space, limits, progress, kept.by("compiled"))
-    except engine.Unsupported as reason:
-        raise NoEngine(f"the compiled engine does not know {reason}") from reason
+    return found.tier, found

@@ -11,7 +11,7 @@ from lawful.spec import bounds, ir
 from lawful.spec import types as t
 from lawful.spec.flat import Flat, Plan, Rule
 from lawful.spec.ir import Json
-from lawful.spec.sorting import in_order
+from lawful.spec.positions import Positions
 from lawful.spec.values import World, chosen, decode, encode
 from lawful.spec.walk import everything, may_be_undefined
 
@@ -54,6 +54,7 @@ class Space:
         self.world = world
         self.reference = Reference(flat.machine, world)
         self.values = bounds.Values(world, dict(_sizes(flat)))
+        self.positions = Positions(self.values)
         self.reference.domains = self.values.of
         self.fields = {(m, v): kind for m, v, kind in flat.fields}
         self.rules = [(rule, self.machine.transition(rule.name)) for rule in flat.rules]
@@ -158,8 +159,8 @@ class Space:
             return None
         except Guard:
             return ()
-        values = {value: None for value in members if _belongs(value, plan.type)}
-        return values if t.ordered(plan.over.type) else in_order(values)
+        values = [value for value in members if _belongs(value, plan.type)]
+        return sorted(values, key=lambda value: self.positions.of(plan.type, value))
 
     def edges(self, state: State) -> Iterator[Edge]:
         """Every admitted event of a state, in the order of the declaration."""

@@ -84,7 +84,8 @@ def _command(commands_: Commands, name: str, run: Callable[[argparse.Namespace],
 
 def _check(commands_: Commands) -> None:
     parser = _exploring(_command(commands_, "check", commands.check))
-    parser.add_argument("--engine", choices=("auto", "reference", "compiled"), default="auto")
+    engines = ("auto", "reference", "generated", "compiled")
+    parser.add_argument("--engine", choices=engines, default="auto")
     parser.add_argument(
         "--symmetry", action="store_true",
         help="explore states that differ in the names of interchangeable elements once",

@@ -197,13 +197,18 @@ class Values:
                         yield FrozenBag({x: chosen_.count(x) for x in chosen_})
             case t.Map(key=key, value=value, total=total):
                 keys = self.of(key)
-                for some in (keys,) if total else _subsets(keys):
-                    for values in itertools.product(self.of(value), repeat=len(some)):
-                        yield FrozenMap(zip(some, values, strict=True))
+                choices = self.of(value) if total else (_ABSENT, *self.of(value))
+                for row in itertools.product(choices, repeat=len(keys)):
+                    rows = zip(keys, row, strict=True)
+                    yield FrozenMap((k, v) for k, v in rows if v is not _ABSENT)
             case _:
                 raise TypeError(f"{type} has no bounds")
 
 
+_ABSENT = object()  # In place of the value of a key that a map does not have.
+
+
 def _subsets(values: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    sizes = range(len(values) + 1)
-    return itertools.chain.from_iterable(itertools.combinations(values, n) for n in sizes)
+    """Every subset, in the order of the binary numbers whose bit i tells of element i."""
+    flags = itertools.product((False, True), repeat=len(values))
+    return (tuple(itertools.compress(values, row[::-1])) for row in flags)

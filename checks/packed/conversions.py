@@ -107,7 +107,8 @@ def _sum_to_sum(f: Writer, value: Value, kind: Sum) -> Value:
         try:
             there = option_of(kind, of)
         except Unsupported:
-            continue  # A test came before: the value is none of these.
+            f.escape_if(f"{tag} == {which}")  # It never is, where a test came before.
+            continue
         with f.block(f"if {tag} == {which}:"):
             f.line(f"w[{at}] = {there}")
             made = to_kind(f, inside(f, value, mine, which), kind.options[there])
@@ -276,8 +277,19 @@ def equal(f: Writer, a: Value, b: Value) -> str:
 def _same_kind(f: Writer, a: Value, b: Value) -> tuple[Value, Value]:
     if alike(a.kind, b.kind):
         return a, b
-    if (isinstance(b.kind, Sum) and not isinstance(a.kind, Sum)) or of_nothing(a.kind):
+    if isinstance(b.kind, Sum) and (not isinstance(a.kind, Sum) or _is_part(a.kind, b.kind)):
+        return to_kind(f, a, b.kind), b
+    if of_nothing(a.kind):
         return to_kind(f, a, b.kind), b
     return a, to_kind(f, b, a.kind)
+
+
+def _is_part(narrow: Sum, wide: Sum) -> bool:
+    """Whether every alternative of one union is one of another."""
+    assert isinstance(narrow.type, t.Union)
+    try:
+        return all(option_of(wide, of) >= 0 for of in narrow.type.options)
+    except Unsupported:
+        return False
 
 

@@ -50,14 +50,13 @@ class Arrays(NamedTuple):
     info: Any
     totals: Any
     firsts: Any
-    escapes: Any
     control: Any
     places: Any
     heads: Any
 
 
 class Graph(NamedTuple):
-    """The edges of all states, and for each state its marks."""
+    """The edges of all states, and for each state its marks (see `Layout.marking`)."""
 
     ends: Any
     edges: Any
@@ -67,13 +66,13 @@ class Graph(NamedTuple):
 NUMBERS, RULES = numba.types.int32[::1], numba.types.uint16[::1]
 NAMED: Any = numba.types.NamedTuple
 ARRAYS_TYPE = NAMED(
-    (CELLS, CELLS, NUMBERS, NUMBERS, RULES, *(CELLS,) * 8), Arrays
+    (CELLS, CELLS, NUMBERS, NUMBERS, RULES, *(CELLS,) * 7), Arrays
 )
 GRAPH_TYPE = NAMED((CELLS, CELLS, numba.types.int8[::1]), Graph)
-LEVEL_DONE, FULL, ROOM, PAUSE = range(4)
+DONE, FULL, ROOM, ESCAPED = range(4)
 COMPILED = {f.__name__: uncounted(cache=True)(f) for f in prelude.FUNCTIONS}
 # Where `control` says what.
-NEXT, LAST, COUNT, ESCAPES, BUDGET, MOST, NEAR = range(7)
+NEXT, LAST, COUNT, MOST, NEAR, FAILING, FAILED = range(7)
 
 
 @uncounted(cache=True, inline="always")
@@ -164,24 +163,21 @@ def search(expand: Any, arrays: Arrays, words: int) -> int:
     """Expand states from number `control[NEXT]` to `control[LAST]`; why it came back.
 
     FULL: `store` or `table` has no place for the successors of one more state. ROOM: `out` has
-    none. PAUSE: as many were expanded as `control[BUDGET]` allows. `totals` sums `info`; `firsts`
-    keeps for each of its places the first state where it was not 0; the numbers of states that
-    need the reference engine are put into `escapes`. Not more than `control[MOST]` states are kept.
+    none. ESCAPED: the state before `control[NEXT]` needs the reference engine. `totals` sums
+    `info`; `firsts` keeps for each of its places the first state where it was not 0. Not more than
+    `control[MOST]` states are kept; it stops after a state that notes something at a place from
+    `control[FAILING]` to `control[FAILED]`.
     """
     w, store, table, parents = arrays.w, arrays.store, arrays.table, arrays.parents
     out, info, control = arrays.out, arrays.info, arrays.control
-    totals, firsts, escapes = arrays.totals, arrays.firsts, arrays.escapes
+    totals, firsts = arrays.totals, arrays.firsts
     room = len(out) // (words + 1)
     size = len(info)
-    budget = control[BUDGET]
     number = control[NEXT]
     last = control[LAST]
     count = control[COUNT]
-    status = LEVEL_DONE
-    while number < last:
-        if budget == 0 or control[ESCAPES] == len(escapes) or count >= control[MOST]:
-            status = PAUSE
-            break
+    status = DONE
+    while number < last and count < control[MOST]:
         if count + room > len(parents) or 2 * (count + room) > len(table):
             status = FULL
             break
@@ -191,19 +187,20 @@ def search(expand: Any, arrays: Arrays, words: int) -> int:
         if n < 0:
             status = ROOM
             break
-        budget -= 1
+        number += 1
         if info[1] != 0:
-            escapes[control[ESCAPES]] = number
-            control[ESCAPES] += 1
-            number += 1
-            continue
+            status = ESCAPED
+            break
+        failed = False
         for i in range(size):
             if info[i] != 0:
                 totals[i] += info[i]
                 if firsts[i] < 0:
-                    firsts[i] = number
-        count = keep(arrays, words, n, number, count)
-        number += 1
+                    firsts[i] = number - 1
+                failed = failed or control[FAILING] <= i < control[FAILED]
+        count = keep(arrays, words, n, number - 1, count)
+        if failed:
+            break
     control[NEXT] = number
     control[COUNT] = count
     return status
@@ -226,7 +223,7 @@ def follow(expand: Any, arrays: Arrays, graph: Graph, words: int) -> int:
     filled = ends[number - 1] if number else 0
     first = control[COUNT]
     kept = size - first
-    status = LEVEL_DONE
+    status = DONE
     while number < control[LAST]:
         if filled + room > len(edges):
             status = FULL
@@ -259,7 +256,7 @@ def compiled(source: str) -> Callable[..., int]:
     whole numbers: a compiler that found out what they are called with would compile them twice.
     """
     tree = ast.parse(source)
-    folder = kept.folder(source, f"{numba.__version__} uncounted")
+    folder = kept.folder(source)
     if folder is None:
         namespace: dict[str, Any] = dict(COMPILED)
         exec(compile(tree, "<steps>", "exec"), namespace)  # Text that `stepping` wrote.
@@ -275,12 +272,4 @@ def compiled(source: str) -> Callable[..., int]:
     made: Callable[..., int] = last(namespace["expand"])
     if folder is not None:
         kept.note(folder)
-    return made
-
-
-def interpreted(source: str) -> Callable[..., int]:
-    """The same `expand` as plain Python, over lists of integers."""
-    namespace: dict[str, Any] = {f.__name__: f for f in prelude.FUNCTIONS}
-    exec(compile(source, "<steps>", "exec"), namespace)  # Text that `stepping` wrote.
-    made: Callable[..., int] = namespace["expand"]
     return made

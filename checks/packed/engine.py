@@ -1,8 +1,9 @@
-"""The compiled search: packed states, generated steps, and the reference for what is left over.
+"""The search with generated steps: packed states, and the reference for what is left over.
 
-The compiled code notes in which state something happened first; the reference engine, which
-defines what happened, says it of that one state. A state that the generated code gives up
-(ESCAPE) is expanded by the reference as a whole, at the end of its level.
+The steps are plain Python at first, and machine code from when that is there: both find the same
+states in the same order. They note in which state something happened first; the reference engine,
+which defines what happened, says it of that one state. A state that the generated code gives up
+(ESCAPE) is expanded by the reference as a whole.
 """
 
 from __future__ import annotations
@@ -12,49 +13,53 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from ..boxes import State
 from ..explored import Found
+from ..fair import Groups
 from ..graph import Graph
 from ..judged import LIVENESS, Judged
 from ..limits import Limits, Progress, Reason, resident
 from ..reference import Done, Fault
-from ..search import graph_of, may_rest, started, told
+from ..search import may_rest, started, told
 from ..snapshots import Items, Snapshots, Unfit, named, taken_up
 from ..space import Args, Edge, Failing, Space
 from ..verdict import Verdict
-from . import core
+from .ahead import Ahead
+from .edges import graph_by_steps
 from .judging import column_of
 from .kinds import Unsupported
-from .memory import Memory, Parents, States
+from .plain import Plain
 from .slots import pack
 from .stepping import Stepping
+from .store import MOST, Parents, Span, States, Store
 from .writing import STATUS
 
-SLICE = 1 << 15  # States expanded between two looks at the clock.
+Tier = Literal["generated", "compiled"]  # As plain Python, as machine code.
 KEPT = (
-    "count", "generated", "depth", "starts", "cut_by", "enabled", "new", "failures", "escaped",
-    "cut_from", "level",
+    "count", "expanded", "last", "generated", "depth", "starts", "cut_by", "enabled", "new",
+    "failures", "escaped", "cut_from",
 )
 
 
 @dataclass
 class PackedSearch:
-    """A search of a `Space` with compiled steps; see `Explored` for what it leaves."""
+    """A search of a `Space` with generated steps; see `Explored` for what it leaves."""
 
     space: Space
     stepping: Stepping
-    expand: Callable[..., int]
     limits: Limits
-    memory: Memory
+    store: Store
+    ahead: Ahead | None = None
     count: int = 0
+    expanded: int = 0  # So many states are, and to this one those of the level.
+    last: int = 0
     generated: int = 0
     depth: int = 0
     complete: bool = True
     stopped: Reason = ""
     earlier: float = 0.0  # Seconds that runs took before, from which this one goes on.
-    level: tuple[int, int] = (0, 0)  # The numbers of the states that are expanded now.
     started: float = field(default_factory=time.perf_counter)
     told: float = 0.0
     starts: dict[int, tuple[str | None, Args]] = field(
@@ -69,31 +74,46 @@ class PackedSearch:
     escaped: list[int] = field(default_factory=list[int])
     predecessors: list[list[int]] | None = None
     cut_from: set[int] = field(default_factory=set[int])
-    marks: Any = None
+    marked: list[list[int]] = field(default_factory=list[list[int]])
     _graph: Graph | None = None
+    _states: States | None = None
+
+    @property
+    def tier(self) -> Tier:
+        """What the steps were at the end."""
+        return "generated" if isinstance(self.store, Plain) else "compiled"
 
     @property
     def states(self) -> States:
         """The states by number."""
-        return States(self.stepping, self.memory.arrays.store, self.count)
+        if self._states is None or (len(self._states), self._states.store) != (
+            self.count, self.store
+        ):
+            self._states = States(self.store, self.count)
+        return self._states
 
     @property
     def parents(self) -> Parents:
         """The parents by number."""
-        return Parents(self.space, self.states, self.memory.arrays)
+        return Parents(self.space, self.states)
 
     @property
     def graph(self) -> Graph | None:
-        """The steps between states, by the reference; None where nothing is asked of them."""
+        """The steps of the states that were expanded; None where nothing is asked of them."""
         if self._graph is None and self.space.of_kind(*LIVENESS):
-            seconds = self.limits.seconds
-            deadline = None if seconds is None else self.started + seconds
-            self._graph = graph_of(self.space, self.states, deadline)
+            known, seconds = States(self.store, self.expanded), self.limits.seconds
+            graph = Graph(
+                Groups(self.space.flat), None if seconds is None else self.started + seconds
+            )
+            self._graph = graph_by_steps(graph, self.space, known, (self.escaped, self._find))
         return self._graph
+
+    def _find(self, state: State) -> int:
+        return self.store.find(self._packed(state))
 
     def before(self, number: int) -> int:
         """The state that a state was first reached from; -1 for an initial one."""
-        return int(self.memory.arrays.parents[number])
+        return self.store.parent(number)[0]
 
     def true_in(self, j: Judged, args: Args) -> list[int]:
         """The numbers of the states in which a property is true for these arguments."""
@@ -102,35 +122,35 @@ class PackedSearch:
             if other is j:
                 break
             at += count
-        column = at + column_of(self.stepping.codec, j, args)
-        return [int(n) for n in self.marks[:, column].nonzero()[0]]
+        return self.marked[at + column_of(self.stepping.codec, j, args)]
 
     # The search.
 
     def begin(self) -> None:
         """The initial states, level 1; ValueError where none is within the scope."""
-        first: list[State] = []
         for name, args, made in self.space.initial():
+            if self._over():
+                self.complete = False
+                break
             self.generated += 1
             outcome, outside = self.space.placed(made)
             if isinstance(outcome, Fault):
                 self.failures.setdefault(outcome.name, started(outcome))
-                continue
-            if outside is not None:
+            elif outside is not None:
                 self.cut_by[outside] += 1
             elif self.insert(outcome.state, (-1, 0)):
                 self.starts[self.count - 1] = (name, args)
-                first.append(outcome.state)
-        if not self.count and not self.failures:
-            raise ValueError(
-                f"{self.space.machine.name}: no initial state is within the scope; "
-                "nothing would be checked"
-            )
+        else:
+            if not self.count and not self.failures:
+                raise ValueError(
+                    f"{self.space.machine.name}: no initial state is within the scope; "
+                    "nothing would be checked"
+                )
         self.depth = 1 if self.count else 0
 
     def insert(self, state: State, parent: tuple[int, int]) -> bool:
         """Whether a state is new; if so it has a number now."""
-        new = self.memory.insert(self._packed(state), self.count, parent)
+        new = self.store.insert(self._packed(state), self.count, parent)
         self.count += new
         return new
 
@@ -143,15 +163,15 @@ class PackedSearch:
         yield "source", self._digest()
         yield from named(self, KEPT)
         yield "seconds", self.earlier + time.perf_counter() - self.started
-        yield from self.memory.kept(self.count)
+        yield from self.store.kept(self.count)
 
     def go_on(self, items: Items) -> None:
         """Be where it was when these were kept."""
         if items["source"] != self._digest():
-            raise Unfit("the snapshot was written by another version of the compiled engine")
+            raise Unfit("the snapshot was written by another version of the generated steps")
         taken_up(self, KEPT, items)
         self.earlier = items["seconds"]
-        self.memory.go_on(self.count, items)
+        self.store.go_on(self.count, items)
 
     def _digest(self) -> str:
         return hashlib.sha256(self.stepping.program.source.encode()).hexdigest()
@@ -160,79 +180,65 @@ class PackedSearch:
         self, progress: Callable[[Progress], None] | None = None, into: Snapshots | None = None
     ) -> None:
         """Level by level, until nothing is new or a limit is met."""
-        c = self.memory.arrays.control
-        if self.level == (0, 0):
-            c[core.NEXT], self.level = 0, (0, self.count)
-        while self.level[0] < self.level[1]:
-            if not self._level(progress, into):
-                self.complete = False
-                break
-            first, last = self.level
-            for number in self.escaped:
-                if first <= number < last:
-                    self._by_reference(number)
-            self.level = last, self.count
-            c[core.NEXT] = last
-            self.depth += last < self.count
+        try:
+            while self.complete and self.expanded < self.count:
+                if self.expanded == self.last:
+                    self.depth += self.expanded > 0
+                    self.last = self.count
+                self.complete = self._advance()
+                self._tell(progress, into)
+        finally:
+            if self.ahead is not None:
+                self.ahead.stop()
         if into is not None:
             into.write(self.kept())
         self._sum_up()
         if self.complete and self.stepping.marks:
             self._follow()
 
-    def _level(
-        self, progress: Callable[[Progress], None] | None, into: Snapshots | None
-    ) -> bool:
-        """Expand the states of one level that are left; False where a limit was met before."""
-        m = self.memory
-        c = m.arrays.control
-        c[core.LAST], c[core.COUNT] = self.level[1], self.count
-        c[core.MOST] = self.limits.states or 1 << 31
-        while True:
-            c[core.BUDGET] = SLICE
-            status = core.search(self.expand, m.arrays, m.words)
-            self.count = int(c[core.COUNT])
-            self.escaped += [int(n) for n in m.arrays.escapes[: c[core.ESCAPES]]]
-            c[core.ESCAPES] = 0
-            if status == core.FULL:
-                if self._too_large(max(m.room, self.count)):
-                    return False
-                m.grow(self.count, max(m.room, self.count))
-            elif status == core.ROOM:
-                m.widen()
-            seconds = time.perf_counter() - self.started
-            if self._over(seconds):
-                return False
-            if into is not None and into.due():
-                into.write(self.kept())
-            if progress is not None and seconds - self.told > 0.2:
-                self.told = seconds
-                waiting = self.count - int(c[core.NEXT])
-                generated = self.generated + int(m.arrays.totals[0])
-                seconds += self.earlier
-                progress(Progress(self.count, generated, self.depth, waiting, seconds))
-            if status == core.LEVEL_DONE:
-                return True
-
-    def _too_large(self, more: int) -> bool:
-        """Whether place for so many more states is more memory than there may be."""
+    def _advance(self) -> bool:
+        """Expand states of this level; False where a limit was met."""
+        most = self.limits.states or MOST
+        done = self.store.advance(
+            Span(self.expanded, self.last, self.count, most, self.limits.first)
+        )
+        self.expanded, self.count = done.next, done.count
+        if done.escaped:
+            self.escaped.append(done.next - 1)
+            self._by_reference(done.next - 1)
         limit = self.limits.memory
-        if limit is None or resident() + self.memory.size(self.count + more) < limit:
-            return False
-        self.stopped = "memory"
-        return True
+        if limit is not None and done.wanted and resident() + done.wanted >= limit:
+            self.stopped = "memory"
+        elif done.wanted:
+            self.store.grow_on(self.count)
+        return not self._over()
 
-    def _over(self, seconds: float) -> bool:
-        self.stopped = self.limits.met(self.count, seconds, self._failed())
+    def _tell(
+        self, progress: Callable[[Progress], None] | None, into: Snapshots | None
+    ) -> None:
+        """What is to be done now and then."""
+        if not self.complete:
+            return
+        if into is not None and into.due():
+            into.write(self.kept())
+        seconds = time.perf_counter() - self.started
+        if progress is not None and seconds - self.told > 0.2:
+            self.told = seconds
+            waiting, generated = self.count - self.expanded, self.generated + self.store.totals[0]
+            seconds += self.earlier
+            progress(Progress(self.count, generated, self.depth, waiting, seconds))
+        if self.ahead is not None and isinstance(self.store, Plain) and self.ahead.ready():
+            self.ahead = None
+            self.store = as_machine_code(self.store)
+
+    def _over(self) -> bool:
+        seconds = time.perf_counter() - self.started
+        self.stopped = self.stopped or self.limits.met(self.count, seconds, self._failed())
         return bool(self.stopped)
 
     def _failed(self) -> bool:
-        layout = self.stepping.layout
-        at, end = layout["property"], layout["property"] + len(layout.properties)
-        fault = layout["fault"]
-        firsts = self.memory.arrays.firsts
-        met = [*firsts[at:end], *firsts[fault : fault + len(STATUS)], firsts[layout["deadlock"]]]
-        return bool(self.failures) or any(n >= 0 for n in met)
+        first, last = self.stepping.layout.failing
+        return bool(self.failures) or any(n >= 0 for n in self.store.firsts[first:last])
 
     # What the reference engine says.
 
@@ -296,23 +302,23 @@ class PackedSearch:
     # Summing up.
 
     def _sum_up(self) -> None:
-        layout, totals = self.stepping.layout, self.memory.arrays.totals
-        self.generated += int(totals[0])
+        layout, totals = self.stepping.layout, self.store.totals
+        self.generated += totals[0]
         for i, (_, row) in enumerate(self.space.rules):
-            self.enabled[row.name] += int(totals[layout["enabled"] + i])
-        reached = self.memory.by_rule(self.count, len(self.space.rules))
+            self.enabled[row.name] += totals[layout["enabled"] + i]
+        reached = self.store.by_rule(self.count)
         self.new = Counter({row.name: reached[i] for i, (_, row) in enumerate(self.space.rules)})
         for i, name in enumerate(layout.cuts):
             if totals[layout["cut_by"] + i]:
-                self.cut_by[name] += int(totals[layout["cut_by"] + i])
+                self.cut_by[name] += totals[layout["cut_by"] + i]
         self._judge_firsts()
         self._witnessed()
 
     def _judge_firsts(self) -> None:
         """What failed first, told by the reference engine."""
-        layout = self.stepping.layout
+        layout, firsts = self.stepping.layout, self.store.firsts
         for i, j in enumerate(self.stepping.judged):
-            number = int(self.memory.arrays.firsts[layout["property"] + i])
+            number = firsts[layout["property"] + i]
             if number < 0:
                 continue
             if j.kind == "invariant":
@@ -323,10 +329,10 @@ class PackedSearch:
                         self._stepped(number, edge)
             self._agreed(j.name)
         for i, name in enumerate(STATUS):
-            number = int(self.memory.arrays.firsts[layout["fault"] + i])
+            number = firsts[layout["fault"] + i]
             if number >= 0:
                 self._fault(name, number)
-        number = int(self.memory.arrays.firsts[layout["deadlock"]])
+        number = firsts[layout["deadlock"]]
         if number >= 0:
             self._note(number, "deadlock", None, "no transition is enabled")
 
@@ -351,8 +357,8 @@ class PackedSearch:
         at = self.stepping.layout["witness"]
         for j, count in self.stepping.seen:
             every = list(self.space.arguments(j.rule, self.states[0])) if self.count else []
-            firsts = self.memory.arrays.firsts
-            numbers = {a: int(firsts[at + column_of(self.stepping.codec, j, a)]) for a in every}
+            firsts = self.store.firsts
+            numbers = {a: firsts[at + column_of(self.stepping.codec, j, a)] for a in every}
             for number in self.escaped:
                 for args in every:
                     known = numbers[args]
@@ -369,71 +375,71 @@ class PackedSearch:
 
     def _follow(self) -> None:
         """All edges, for what has to be judged along paths."""
-        s, m = self.stepping, self.memory
-        c = m.arrays.control
-        graph = m.graph(self.count, int(m.arrays.totals[0]), s.layout.marks)
-        c[core.NEXT], c[core.LAST], c[core.COUNT] = 0, self.count, s.layout["mark"]
-        status = core.follow(self.expand, m.arrays, graph, s.words)
-        assert status == core.LEVEL_DONE
-        self.marks = graph.marks.reshape(self.count, s.layout.marks)
+        s, escaped = self.stepping, set(self.escaped)
         back: list[list[int]] = [[] for _ in range(self.count)]
-        begin = 0
-        for number in range(self.count):
-            for target in graph.edges[begin : graph.ends[number]]:
-                back[int(target)].append(number)
-            begin = int(graph.ends[number])
-        self._follow_escaped(back)
-        self.predecessors = back
-        self._follow_cuts()
-
-    def _follow_escaped(self, back: list[list[int]]) -> None:
-        s = self.stepping
-        for number in self.escaped:
-            state = self.states[number]
-            for edge in self.space.edges(state):
-                if isinstance(edge.outcome, Done) and edge.cut is None:
-                    back[self.memory.find(self._packed(edge.outcome.state))].append(number)
-            at = 0
-            for j, count in s.marks:
-                for args in self.space.arguments(j.rule, state):
-                    column = at + column_of(s.codec, j, args)
-                    self.marks[number, column] = self.space.is_true(j.row, state, args)
-                at += count
-
-    def _follow_cuts(self) -> None:
-        """The states with a step that was cut, if any was."""
-        if not self.cut_by:
-            return
-        a, s = self.memory.arrays, self.stepping
-        for number in range(self.count):
-            a.info[:] = 0
-            self.expand(a.w, a.store, number * s.words, a.out, a.info, self.memory.room)
-            if a.info[s.layout["cut"]]:
+        self.marked = [[] for _ in range(s.layout.marks)]
+        for number, followed in enumerate(self.store.follow(self.count)):
+            targets, marks = self._followed(number) if number in escaped else followed
+            for target in targets:
+                back[target].append(number)
+            for column, rows in enumerate(self.marked):
+                if marks[column]:
+                    rows.append(number)
+            if followed[1][-1]:
                 self.cut_from.add(number)
+        self.predecessors = back
+
+    def _followed(self, number: int) -> tuple[list[int], list[int]]:
+        """The successors of a state and its marks, by the reference."""
+        s, state = self.stepping, self.states[number]
+        targets = [
+            self._find(edge.outcome.state) for edge in self.space.edges(state)
+            if isinstance(edge.outcome, Done) and edge.cut is None
+        ]
+        marks: list[int] = []
+        for j, count in s.marks:
+            row = [0] * count
+            for args in self.space.arguments(j.rule, state):
+                row[column_of(s.codec, j, args)] = self.space.is_true(j.row, state, args)
+            marks += row
+        return targets, marks
+
+
+def as_machine_code(plain: Plain) -> Store:
+    """What plain Python found, and machine code to go on with. ImportError without numba."""
+    from . import core
+    from .memory import Memory
+
+    return Memory.taking(plain, core.compiled(plain.stepping.program.source))
 
 
 def search(
     space: Space,
     limits: Limits,
     progress: Callable[[Progress], None] | None = None,
+    tier: Tier | None = None,
     snapshots: tuple[Snapshots, Items | None] | None = None,
 ) -> PackedSearch:
-    """Search the whole space with compiled steps, or until a limit is met. Where there are
+    """Search the whole space with generated steps, or until a limit is met. Where there are
     snapshots, it goes on from what they hold.
 
-    Raises `Unsupported`, naming it, for what the compiled steps do not do, and `ValueError` where
-    no initial state is within the scope.
+    With a tier in this one only, otherwise in plain Python first, and as machine code from when
+    that is there. Raises `Unsupported`, naming it, for what the generated steps do not do,
+    `ImportError` where machine code is asked for and numba is not here, and `ValueError` where no
+    initial state is within the scope.
     """
     stepping = Stepping(space.flat, space.world, space)
-    expand = core.compiled(stepping.program.source)
-    found = PackedSearch(space, stepping, expand, limits, Memory(stepping))
+    plain = Plain(stepping)
+    store = as_machine_code(plain) if tier == "compiled" else plain
+    ahead = Ahead(stepping.program.source) if tier is None else None
+    found = PackedSearch(space, stepping, limits, store, ahead)
     into, items = snapshots or (None, None)
     if items is not None:
         found.go_on(items)
     else:
         found.begin()
-    found.run(progress, into)
+    found.run(progress, into if found.complete else None)
     return found
 
 
-__all__ = ["PackedSearch", "Unsupported", "column_of", "search"]
+__all__ = ["PackedSearch", "Tier", "Unsupported", "search"]

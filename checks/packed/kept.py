@@ -12,6 +12,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,9 @@ from . import prelude
 DONE = "compiled"  # The file that tells that the machine code was written whole.
 
 
-def folder(source: str, compiler: str) -> Path | None:
+def folder(source: str) -> Path | None:
     """The folder for this text, made if need be; None where there can be none."""
+    compiler = f"{metadata.version('numba')} uncounted"
     with open(prelude.__file__, encoding="utf-8") as file:
         text = "\n".join((source, file.read(), compiler, sys.version))
     name = hashlib.sha256(text.encode()).hexdigest()[:24]
@@ -36,6 +38,11 @@ def folder(source: str, compiler: str) -> Path | None:
     except OSError:
         return None
     return found
+
+
+def text(folder: Path) -> str:
+    """The text whose folder this is."""
+    return (folder / "steps.py").read_text(encoding="utf-8")
 
 
 def loaded(folder: Path, names: Mapping[str, Any]) -> dict[str, Any]:

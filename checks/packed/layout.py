@@ -20,10 +20,9 @@ class Layout:
 
     def __post_init__(self) -> None:
         counts = {
-            "admitted": 1, "escaped": 1, "cut": 1, "deadlock": 1, "fault": len(STATUS),
-            "enabled": self.rules, "cut_by": len(self.cuts) + 1,
-            "property": len(self.properties), "witness": self.witnesses,
-            "mark": self.marks,
+            "admitted": 1, "escaped": 1, "enabled": self.rules, "cut_by": len(self.cuts) + 1,
+            "deadlock": 1, "fault": len(STATUS), "property": len(self.properties),
+            "witness": self.witnesses, "mark": self.marks, "cut": 1,
         }
         at = 0
         for name, count in counts.items():
@@ -33,3 +32,13 @@ class Layout:
 
     def __getitem__(self, name: str) -> int:
         return self.names[name]
+
+    @property
+    def failing(self) -> tuple[int, int]:
+        """From where and to where it says what failed."""
+        return self["deadlock"], self["witness"]
+
+    @property
+    def marking(self) -> tuple[int, int]:
+        """The same of the marks of the state, and last whether a step was cut."""
+        return self["mark"], self.size

@@ -1,72 +1,28 @@
-"""The arrays of a search, and the states in them."""
+"""The states of a search in arrays, for machine code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pickle import PickleBuffer
 from typing import Any
 
 import numpy as np
 
-from ..boxes import State
-from ..explored import Parent
-from ..reference import Done
-from ..space import Space
 from . import core
-from .slots import unpack
+from .plain import ARRAYS, Plain
 from .stepping import Stepping
+from .store import Span, Stopped
 
 FIRST = 1 << 12  # States that there is place for at the beginning.
-ARRAYS = ("store", "parents", "rules", "totals", "firsts", "control")  # Kept in snapshots.
-
-
-class States(Sequence[State]):
-    """Packed states as values, unpacked when they are asked for."""
-
-    def __init__(self, stepping: Stepping, store: Any, count: int) -> None:
-        self.stepping = stepping
-        self.store = store
-        self.size = count
-
-    def __len__(self) -> int:
-        return self.size
-
-    def __getitem__(self, number: Any) -> Any:
-        if not -self.size <= number < self.size:
-            raise IndexError(number)
-        s = self.stepping
-        at = number % self.size * s.words
-        return s.codec.decode(s.whole, unpack(s.slots, self.store[at : at + s.words]))
-
-
-class Parents(Sequence[Parent]):
-    """Where each state was first reached from; the arguments are found again when asked for."""
-
-    def __init__(self, space: Space, states: States, arrays: core.Arrays) -> None:
-        self.space = space
-        self.states = states
-        self.arrays = arrays
-
-    def __len__(self) -> int:
-        return len(self.states)
-
-    def __getitem__(self, number: Any) -> Any:
-        before, rule = int(self.arrays.parents[number]), int(self.arrays.rules[number])
-        if before < 0:
-            return -1, -1, ()
-        state = self.states[number]
-        for edge in self.space.edges(self.states[before]):
-            same = edge.rule == rule and edge.cut is None
-            if same and isinstance(edge.outcome, Done) and edge.outcome.state == state:
-                return before, rule, edge.args
-        raise AssertionError(f"no step leads from state {before} to state {number}")
+SLICE = 1 << 15  # States expanded between two looks at the clock.
 
 
 class Memory:
     """The arrays of a search of states of so many words; they grow by doubling."""
 
-    def __init__(self, stepping: Stepping) -> None:
-        s = stepping
+    def __init__(self, stepping: Stepping, expand: Callable[..., int]) -> None:
+        s = self.stepping = stepping
+        self.expand = expand
         self.words = s.words
         self.room = 1 << 8
         self.arrays = core.Arrays(
@@ -79,14 +35,34 @@ class Memory:
             info=np.zeros(s.layout.size, np.int64),
             totals=np.zeros(s.layout.size, np.int64),
             firsts=np.full(s.layout.size, -1, np.int64),
-            escapes=np.zeros(1 << 10, np.int64),
             control=np.zeros(8, np.int64),
             places=np.zeros(self.room, np.int64),
             heads=np.zeros(self.room, np.int64),
         )
 
+    @classmethod
+    def taking(cls, plain: Plain, expand: Callable[..., int]) -> Memory:
+        """All that plain Python has found so far."""
+        made, count = cls(plain.stepping, expand), len(plain.parents)
+        made.grow(0, 2 * count)
+        a = made.arrays
+        a.store[: len(plain.store)] = plain.store
+        a.parents[:count], a.rules[:count] = plain.parents, plain.rules
+        a.totals[:], a.firsts[:] = plain.totals, plain.firsts
+        core.rebuild(a.table, a.store, made.words, count)
+        return made
+
+    @property
+    def totals(self) -> Sequence[int]:
+        found: list[int] = self.arrays.totals.tolist()
+        return found
+
+    @property
+    def firsts(self) -> Sequence[int]:
+        found: list[int] = self.arrays.firsts.tolist()
+        return found
+
     def insert(self, words: tuple[int, ...], number: int, parent: tuple[int, int]) -> bool:
-        """Whether a state is new; if so it has this number now."""
         if 2 * (number + 1) > len(self.arrays.table) or number >= len(self.arrays.parents):
             self.grow(number, number)
         a = self.arrays
@@ -102,6 +78,39 @@ class Memory:
         """The number of a state, or -1 - the place in the table that it would have."""
         a = self.arrays
         return int(core.find(a.table, a.store, self.words, np.array(words, np.int64), 0))
+
+    def words_of(self, number: int) -> Sequence[int]:
+        at = number * self.words
+        found: list[int] = self.arrays.store[at : at + self.words].tolist()
+        return found
+
+    def parent(self, number: int) -> tuple[int, int]:
+        return int(self.arrays.parents[number]), int(self.arrays.rules[number])
+
+    def by_rule(self, count: int) -> list[int]:
+        reached = self.arrays.parents[:count] >= 0
+        rules = self.arrays.rules[:count][reached]
+        found: list[int] = np.bincount(rules, minlength=self.stepping.layout.rules).tolist()
+        return found
+
+    def advance(self, span: Span) -> Stopped:
+        c = self.arrays.control
+        last = min(span.last, span.next + SLICE)
+        c[core.NEXT], c[core.LAST], c[core.COUNT], c[core.MOST] = (
+            span.next, last, span.count, span.most
+        )
+        c[core.FAILING], c[core.FAILED] = self.stepping.layout.failing if span.first else (0, 0)
+        while (status := core.search(self.expand, self.arrays, self.words)) == core.ROOM:
+            self.widen()
+        count = int(c[core.COUNT])
+        wanted = self.size(count + self._more(count)) if status == core.FULL else 0
+        return Stopped(int(c[core.NEXT]), count, status == core.ESCAPED, wanted)
+
+    def _more(self, count: int) -> int:
+        return max(self.room, count)
+
+    def grow_on(self, count: int) -> None:
+        self.grow(count, self._more(count))
 
     def grow(self, count: int, more: int) -> None:
         """Place for so many states more than there are."""
@@ -127,17 +136,12 @@ class Memory:
         return int(size * (row + 2 * a.table.itemsize))
 
     def kept(self, count: int) -> Iterator[tuple[str, Any]]:
-        """What of so many states has to be kept in a file; the table is made of it again."""
         a = self.arrays
-        yield "room", self.room
-        rows: tuple[Any, ...] = (a.store[: count * self.words], a.parents[:count], a.rules[:count])
-        for name, array in zip(ARRAYS, (*rows, a.totals, a.firsts, a.control), strict=True):
+        rows = (a.store[: count * self.words], a.parents[:count], a.rules[:count])
+        for name, array in zip(ARRAYS, (*rows, a.totals, a.firsts), strict=True):
             yield name, PickleBuffer(array)
 
     def go_on(self, count: int, items: Mapping[str, Any]) -> None:
-        """The arrays as they were kept."""
-        while self.room < items["room"]:
-            self.widen()
         self.grow(0, count)
         for name in ARRAYS:
             array = getattr(self.arrays, name)
@@ -154,18 +158,24 @@ class Memory:
             heads=np.zeros(self.room, np.int64),
         )
 
-    def graph(self, count: int, edges: int, marks: int) -> core.Graph:
-        """Place for the edges and the marks of all states."""
-        return core.Graph(
-            np.zeros(count, np.int64), np.zeros(edges + self.room, np.int64),
-            np.zeros(count * marks, np.int8),
+    def follow(self, count: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+        first, last = self.stepping.layout.marking
+        kept = last - first
+        c = self.arrays.control
+        graph = core.Graph(
+            np.zeros(count, np.int64), np.zeros(self.room + int(self.arrays.totals[0]), np.int64),
+            np.zeros(count * kept, np.int8),
         )
-
-    def by_rule(self, count: int, rules: int) -> list[int]:
-        """How many states each rule was the first to reach."""
-        reached = self.arrays.parents[:count] >= 0
-        found = np.bincount(self.arrays.rules[:count][reached], minlength=rules)
-        return [int(n) for n in found]
+        c[core.NEXT], c[core.LAST], c[core.COUNT] = 0, count, first
+        while (status := core.follow(self.expand, self.arrays, graph, self.words)) != core.DONE:
+            if status == core.ROOM:
+                self.widen()
+            graph = graph._replace(edges=_longer(graph.edges, 2 * len(graph.edges) + self.room))
+        begin = 0
+        for number, end in enumerate(graph.ends.tolist()):
+            at = number * kept
+            yield graph.edges[begin:end].tolist(), graph.marks[at : at + kept].tolist()
+            begin = end
 
 
 def _longer(array: Any, size: int) -> Any:

@@ -4,10 +4,14 @@
 judges it, takes every step that is admitted in it, and writes the packed states that it leads to
 into `out`, with the numbers of their rules behind them. It gives their number, or -1 where `out`
 has no room for more. What else it found is in `info`, cleared before; `Layout` says where.
+
+`labelled`, it gives in place of the rule's number that plus as many rules as there are times the
+number of the arguments, and of a step that is cut -1 minus that, with no state.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
@@ -47,6 +51,7 @@ from .writing import BOUNDS, BROKEN, REFUSED, STATUS, Program, Value
 
 CUT = 7  # The status of a step that leaves the scope.
 MOST_PAIRS = 1 << 16  # Arguments of an event that several transitions serve.
+MOST_LABELS = 1 << 40  # Of a rule with its arguments.
 
 
 class Bounds(NamedTuple):
@@ -62,11 +67,12 @@ class Bounds(NamedTuple):
 class Stepping:
     """Writes the module; `source` is its text, `expand` the name of its entry."""
 
-    def __init__(self, flat: Flat, world: World, space: Space) -> None:
+    def __init__(self, flat: Flat, world: World, space: Space, labelled: bool = False) -> None:
         if any(p.kind == "refines" for p in flat.machine.properties):
             raise Unsupported("a refinement")
         self.flat = flat
         self.space = space
+        self.labelled = labelled
         self.machine = flat.machine
         self.codec = Defaulted(flat, world, space.reference)
         self.whole = self.codec.machine(self.machine.name)
@@ -217,7 +223,8 @@ class Stepping:
             with f.block("else:"):
                 if shared is not None:
                     self._noted(f, shared[0], values)
-                f.line(f"n = {settle}(w, out, info, n, room, {status}, {number})")
+                label = self._label(f, number, values) if self.labelled else number
+                f.line(f"n = {settle}(w, out, info, n, room, {status}, {label})")
                 f.line("if n < 0: return n")
         f.line("return n")
         self.program.texts.append("\n".join(f.lines))
@@ -234,11 +241,21 @@ class Stepping:
         numbers = [control.type.members.index(name) for name in row.source]
         f.line(f"if {' and '.join(f'{now} != {n}' for n in numbers) or 'True'}: return n")
 
-    def _noted(self, f: Body, at: int, values: Sequence[Value]) -> None:
+    def _label(self, f: Body, rule: int, values: Sequence[Value]) -> str:
+        """The number of a rule with its arguments."""
+        if math.prod(elements(value.kind) for value in values) > MOST_LABELS:
+            raise Unsupported("the numbers of so many arguments")
+        return f.hold(f"{rule} + {len(self.flat.rules)} * {self._number(f, values)}")
+
+    def _number(self, f: Body, values: Sequence[Value]) -> str:
+        """The number of arguments among all."""
         number = "0"
         for value in values:
             number = f.hold(f"{number} * {card(value.kind)} + {code(f, value)}")
-        place = f.hold(f"{at} + {number}")
+        return number
+
+    def _noted(self, f: Body, at: int, values: Sequence[Value]) -> None:
+        place = f.hold(f"{at} + {self._number(f, values)}")
         ambiguous = self.layout["fault"] + STATUS.index("ambiguous")
         f.line(f"if w[{place}] != 0: info[{ambiguous}] = 1")
         f.line(f"w[{place}] = 1")
@@ -259,8 +276,9 @@ class Stepping:
         check = self._check(f"check_{number}", spans)
         f = self.judging.function(name, "w, out, info, n, room, status, rule")
         put = self.layout
+        which = f"rule % {len(self.flat.rules)}" if self.labelled else "rule"
         f.line(f"info[{put['admitted']}] += 1")
-        f.line(f"info[{put['enabled']} + rule] += 1")
+        f.line(f"info[{put['enabled']} + {which}] += 1")
         f.line(f"if status == 0: status = {check}(w, info)")
         with f.block("if status == 0:"):
             for judge in self.steps:
@@ -270,6 +288,10 @@ class Stepping:
             f.line("n += 1")
         with f.block(f"elif status == {CUT}:"):
             f.line(f"info[{put['cut']}] += 1")
+            if self.labelled:
+                f.line("if n >= room: return -1")
+                f.line(f"out[room * {self.words} + n] = -1 - rule")
+                f.line("n += 1")
         with f.block(f"elif status == {ESCAPE}:"):
             f.line(f"info[{put['escaped']}] = 1")
         with f.block("else:"):

@@ -16,6 +16,7 @@ import pytest
 from lawful.checks.packed import core
 from lawful.checks.packed.kinds import Unsupported
 from lawful.checks.packed.memory import Memory
+from lawful.checks.packed.plain import interpreted
 from lawful.checks.packed.slots import pack
 from lawful.checks.packed.stepping import Stepping
 from lawful.spec import ir
@@ -113,8 +114,9 @@ def test_machine_code_does_the_same_on_machines_drawn_anew(
 
 def same(steps: Stepping) -> None:
     """Both make the same of the same states, cell by cell."""
-    source, memory = steps.program.source, Memory(steps)
-    expand, plain = core.compiled(source), core.interpreted(source)
+    source = steps.program.source
+    expand, plain = core.compiled(source), interpreted(source)
+    memory = Memory(steps, expand)
     rng = Random(source)
     for _ in range(20):
         a, room = memory.arrays, memory.room

@@ -36,11 +36,11 @@ def unplanned(flat: Flat) -> Flat:
 
 
 def told(result: CheckResult) -> dict[str, Any]:
-    """Everything but the time, and the traces, whose lengths are told."""
+    """Everything but the time and the engine, and the traces, whose lengths are told."""
     rows = [(p.name, p.verdict, None if p.trace is None else len(p.trace))
             for p in result.properties]
     plain = {f.name: getattr(result, f.name) for f in dataclasses.fields(result)}
-    return {**plain, "seconds": None, "properties": rows}
+    return {**plain, "seconds": None, "engine": None, "properties": rows}
 
 
 def is_planned(flat: Flat | None) -> bool:

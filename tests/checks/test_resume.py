@@ -17,8 +17,9 @@ import pytest
 from lawful import Machine, Scope
 from lawful.checks import explore as exploring
 from lawful.checks import snapshots
-from lawful.checks.explore import CheckResult, Engine, Limits, NoEngine, explore
-from lawful.checks.packed import engine as packed
+from lawful.checks.explore import CheckResult, Engine, Limits, explore
+from lawful.checks.packed import memory, plain
+from lawful.checks.packed.kinds import Unsupported
 from lawful.checks.snapshots import Unfit
 from lawful.checks.space import Space
 from lawful.spec.lower import lower
@@ -28,7 +29,6 @@ from tests.classics.two_phase import TwoPhase
 
 from .lively import Semaphore
 from .machines import Trap
-from .packed.beside import as_plain_python
 
 ROOT = Path(__file__).resolve().parents[2]
 MACHINES = (TwoPhase, Peterson, Semaphore, Trap)
@@ -101,43 +101,46 @@ def test_orbits_go_on_too(tmp_path: Path) -> None:
         checked(TwoPhase, resume=tmp_path)
 
 
-@pytest.mark.filterwarnings("ignore:overflow encountered")
 @pytest.mark.parametrize("cls", MACHINES, ids=lambda cls: cls.__name__)
-def test_so_does_the_compiled_engine(
+def test_so_do_generated_steps(
     cls: type[Machine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_plain_python(monkeypatch)
-    monkeypatch.setattr(packed, "SLICE", 1)
-    whole = checked(cls, "compiled")
+    monkeypatch.setattr(plain, "SLICE", 1)
+    whole = checked(cls, "generated")
     dice = Dice(7, max(2, whole.distinct // 4))
-    result, pieces = in_pieces(cls, dice, engine="compiled", resume=tmp_path)
+    result, pieces = in_pieces(cls, dice, engine="generated", resume=tmp_path)
     assert established(result) == established(whole)
     assert pieces > 1
 
 
-@pytest.mark.filterwarnings("ignore:overflow encountered")
-def test_a_machine_that_turns_out_large_goes_on_in_the_engine_it_went_over_to(
+def test_what_was_machine_code_goes_on_as_plain_python_and_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_plain_python(monkeypatch)
-    monkeypatch.setattr(packed, "SLICE", 5)
-    monkeypatch.setattr(exploring, "SMALL", 40)
-    whole = checked(TwoPhase)
-    result, pieces = in_pieces(TwoPhase, Dice(5, 30), resume=tmp_path)
-    assert established(result) == established(whole) and pieces > 3
-    assert result.engine == "compiled"
-    with pytest.raises(Unfit, match="of the compiled engine, with which alone it goes on"):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(plain, "SLICE", 5)
+    monkeypatch.setattr(memory, "SLICE", 5)
+    whole = checked(TwoPhase, "generated")
+    dice = Dice(5, 12)
+    engines: list[Engine] = ["generated", "compiled"]
+    answers: list[CheckResult] = []
+    while not answers or not answers[-1].complete:
+        dice.throw()
+        engine = engines[len(answers) % 2]
+        answers.append(checked(TwoPhase, engine, stop=dice, resume=tmp_path))
+    assert len(answers) > 3
+    found = dataclasses.replace(answers[-1], engine=whole.engine)
+    assert established(found) == established(whole)
+    with pytest.raises(Unfit, match="of the generated engine, with which alone it goes on"):
         checked(TwoPhase, "reference", resume=tmp_path)
 
 
-def test_what_no_engine_can_compile_goes_on_in_the_reference(
+def test_what_no_engine_can_generate_goes_on_in_the_reference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: object) -> None:
-        raise NoEngine("nothing is compiled here")
+        raise Unsupported("anything")
 
-    monkeypatch.setattr(exploring, "SMALL", 40)
-    monkeypatch.setattr(exploring, "_compiled", never)
+    monkeypatch.setattr(exploring, "packed", never)
     result, pieces = in_pieces(TwoPhase, Dice(5, 90), resume=tmp_path)
     assert (result.distinct, result.generated, result.depth) == (288, 1146, 11)
     assert result.engine == "reference" and pieces > 4
@@ -164,13 +167,11 @@ class Fault:
         return call
 
 
-@pytest.mark.filterwarnings("ignore:overflow encountered")
-@pytest.mark.parametrize("engine", ["reference", "compiled"])
+@pytest.mark.parametrize("engine", ["reference", "generated"])
 def test_killed_at_any_write_it_goes_on_to_the_same(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    as_plain_python(monkeypatch)
-    monkeypatch.setattr(packed, "SLICE", 20)
+    monkeypatch.setattr(plain, "SLICE", 20)
     whole = checked(TwoPhase, engine)
     monkeypatch.setattr(snapshots.Snapshots, "due", due)
     fault = Fault(monkeypatch, [(snapshots.Summed, "write"), (os, "fsync"), (os, "replace")])
@@ -193,10 +194,12 @@ def due(_: snapshots.Snapshots) -> bool:
 
 KILLING = """
 import os, signal, sys
-from lawful.checks import search, snapshots
+from lawful.checks import snapshots
+from lawful.checks.packed import plain
 from lawful.cli import main
 
-left, admitted = int(sys.argv[1]), search.admitted
+left, expanded = int(sys.argv[1]), plain.Expanding.expanded
+plain.SLICE = 1
 snapshots.Snapshots.due = lambda self: True
 
 def counted(*args):
@@ -204,9 +207,9 @@ def counted(*args):
     left -= 1
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
-    return admitted(*args)
+    return expanded(*args)
 
-search.admitted = counted
+plain.Expanding.expanded = counted
 sys.exit(main(sys.argv[2:]))
 """
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lawful.checks import search
+from lawful.checks.packed import plain
 from lawful.cli import main
 from lawful.progress import progress
 
@@ -35,15 +35,16 @@ def test_asked_to_stop_it_says_so_and_goes_on_later(
     asked = ("check", "tests.classics.two_phase", "--resume", str(tmp_path))
     whole = run(*asked[:2], capsys=capsys)[1]
     looked = iter(range(100_000))
-    admitted = search.admitted
+    expanded = plain.Expanding.expanded
 
     def interrupted(*args: Any) -> Any:
         if next(looked) == 50:
             os.kill(os.getpid(), signal.SIGINT)
-        return admitted(*args)
+        return expanded(*args)
 
     before = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr(search, "admitted", interrupted)
+    monkeypatch.setattr(plain, "SLICE", 1)
+    monkeypatch.setattr(plain.Expanding, "expanded", interrupted)
     code, out, _ = run(*asked, capsys=capsys)
     assert code == 3
     assert "stopped   when asked to, before everything was explored" in out

@@ -6,11 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
-
 from lawful import Machine, Scope
-from lawful.checks.packed import core
-from lawful.checks.packed.engine import column_of
+from lawful.checks.packed.judging import column_of
+from lawful.checks.packed.plain import interpreted
 from lawful.checks.packed.slots import pack, unpack
 from lawful.checks.packed.stepping import Stepping
 from lawful.checks.packed.writing import STATUS
@@ -46,13 +44,6 @@ def flat_of(cls: type[Machine]) -> tuple[Flat, Resolved]:
     """The machine within its scope."""
     resolved = resolve(cls)
     return lower(resolved.machine, scope_of(resolved)), resolved
-
-
-def as_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compiled engine without machine code; hashes wrap, of which NumPy warns."""
-    monkeypatch.setattr(core, "compiled", core.interpreted)
-    for name in ("search", "keep", "follow", "find", "rebuild", "mixed"):
-        monkeypatch.setattr(core, name, getattr(core, name).py_func)
 
 
 def compared(cls: type[Machine], limit: int) -> Compared:
@@ -94,7 +85,7 @@ class Both:
     def __init__(self, space: Space, stepping: Stepping) -> None:
         self.space = space
         self.stepping = stepping
-        self.expand = core.interpreted(stepping.program.source)
+        self.expand = interpreted(stepping.program.source)
         self.cells = [0] * stepping.program.cells
         self.out = [0] * (ROOM * (stepping.words + 1))
         self.escaped = 0

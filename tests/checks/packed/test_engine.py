@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,14 +12,16 @@ import pytest
 from annotated_types import Interval
 
 from lawful import Machine, Nat, Scope, invariant, require, transition
-from lawful.checks import explore as exploring
 from lawful.checks.explore import CheckResult, Engine, Limits, NoEngine, explore
-from lawful.checks.packed import core
-from lawful.checks.packed.engine import search
+from lawful.checks.packed import ahead as waiting
+from lawful.checks.packed import core, plain
+from lawful.checks.packed.ahead import Ahead
+from lawful.checks.packed.engine import Tier, search
 from lawful.checks.packed.memory import Memory
 from lawful.checks.packed.slots import pack, unpack
 from lawful.checks.packed.stepping import Stepping
 from lawful.checks.reference import Done, Fault
+from lawful.checks.search import search as plainly
 from lawful.checks.space import Space
 from lawful.machines.unicast.system import LinkAsSeed, LinkFixed
 from lawful.spec.lower import lower
@@ -31,7 +34,7 @@ from tests.classics.peterson import Peterson
 from tests.classics.table import CLASSICS, Classic
 from tests.classics.two_phase import TwoPhase
 
-from .beside import as_plain_python, flat_of
+from .beside import flat_of
 
 EVERY = (
     AlternatingBit, Jugs, Peterson, TwoPhase, small.Cell, conforming.Faults, conforming.Seats,
@@ -40,9 +43,21 @@ EVERY = (
 )
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("steps")
+
+
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def cache(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests compile a machine once for all of them."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(shared))
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
 
 
 def explored(cls: type[Machine], engine: Engine, **limits: Any) -> CheckResult:
@@ -63,86 +78,130 @@ def established(result: CheckResult) -> dict[str, Any]:
     return rows
 
 
-def both_establish_the_same(cls: type[Machine]) -> None:
-    mine, theirs = explored(cls, "compiled"), explored(cls, "reference")
-    assert mine.engine == "compiled"
+def both_establish_the_same(cls: type[Machine], engine: Engine) -> None:
+    mine, theirs = explored(cls, engine), explored(cls, "reference")
+    assert mine.engine == engine
     assert established(mine) == established(theirs)
 
 
-@pytest.mark.filterwarnings("ignore:overflow encountered")  # Hashes wrap.
 @pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
-def test_both_establish_the_same(cls: type[Machine], monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of it as plain Python: compiling takes longer than so small machines."""
-    as_plain_python(monkeypatch)
-    both_establish_the_same(cls)
+def test_both_establish_the_same(cls: type[Machine]) -> None:
+    both_establish_the_same(cls, "generated")
 
 
-@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
+def test_states_are_found_in_the_same_order(cls: type[Machine]) -> None:
+    flat, resolved = flat_of(cls)
+    space = Space(flat, resolved.world)
+    mine, theirs = search(space, Limits(), tier="generated"), plainly(space, Limits())
+    assert list(mine.states) == theirs.states
+    assert list(mine.parents) == theirs.parents
+
+
 @pytest.mark.parametrize("classic", CLASSICS, ids=lambda c: c.machine.__name__)
-def test_the_figures_of_classics(classic: Classic, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_figures_of_classics(classic: Classic) -> None:
     """Without the reference engine for any state."""
-    as_plain_python(monkeypatch)
     resolved = resolve(classic.machine)
     flat = lower(resolved.machine, resolved.scopes.get("scope", Scope()))
-    found = search(Space(flat, resolved.world), Limits())
+    found = search(Space(flat, resolved.world), Limits(), tier="generated")
     assert (found.count, found.generated, found.depth) == classic.counts
     assert not found.escaped
 
 
-@pytest.mark.parametrize("cls", [AlternatingBit, machines.Trap], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", [TwoPhase, machines.Trap], ids=lambda cls: cls.__name__)
 def test_both_establish_the_same_compiled(cls: type[Machine]) -> None:
-    both_establish_the_same(cls)
+    both_establish_the_same(cls, "compiled")
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
 def test_all_of_them_compiled(cls: type[Machine]) -> None:
-    both_establish_the_same(cls)
+    both_establish_the_same(cls, "compiled")
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("engine", ["generated", "compiled"])
 @pytest.mark.parametrize("cls", [LinkAsSeed, LinkFixed], ids=lambda cls: cls.__name__)
-def test_both_establish_the_same_of_a_system(cls: type[Machine]) -> None:
-    both_establish_the_same(cls)
+def test_both_establish_the_same_of_a_system(cls: type[Machine], engine: Engine) -> None:
+    both_establish_the_same(cls, engine)
 
 
-def test_a_large_machine_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exploring, "SMALL", 100)
-    resolved = resolve(TwoPhase)
-    flat = lower(resolved.machine, Scope(RM=6))
-    found = explore(flat, resolved.world, {}, engine="auto")
-    assert (found.engine, found.distinct, found.complete) == ("compiled", 50_816, True)
+def always(_: Ahead) -> bool:
+    return True
 
 
-def test_small_machines_are_not_compiled() -> None:
-    assert explored(TwoPhase, "auto").engine == "reference"
+def test_going_over_to_machine_code_shows_in_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of a level, as soon as somebody asks."""
+    monkeypatch.setattr(plain, "SLICE", 7)
+    monkeypatch.setattr(Ahead, "ready", always)
+    mine = explored(TwoPhase, "auto")
+    assert mine.engine == "compiled"
+    assert established(mine) == established(explored(TwoPhase, "reference"))
+
+
+def test_a_second_process_compiles(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Started once it pays, stopped when nobody waits for it, not needed the next time."""
+    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    source = flat_steps(Jugs).program.source
+    ahead = Ahead(source)
+    assert not ahead.ready()
+    while not ahead.ready():
+        time.sleep(0.1)
+    (folder,) = (alone / "lawful" / "steps").iterdir()
+    assert (folder / "compiled").exists()
+    ahead.stop()
+    assert Ahead(source).ready()
+
+
+def test_what_is_done_soon_is_not_compiled() -> None:
+    assert not Ahead(flat_steps(Jugs).program.source).ready()
+    assert explored(TwoPhase, "auto").engine == "generated"
+
+
+def flat_steps(cls: type[Machine]) -> Stepping:
+    flat, resolved = flat_of(cls)
+    return Stepping(flat, resolved.world, Space(flat, resolved.world))
+
+
+def test_a_search_stops_at_the_same_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is in use, and when the other was gone over to."""
+    limits, (flat, resolved) = Limits(states=100), flat_of(TwoPhase)
+    space = Space(flat, resolved.world)
+    monkeypatch.setattr(Ahead, "ready", always)
+    tiers: tuple[Tier | None, ...] = ("generated", "compiled", None)
+    rows: list[Any] = []
+    for tier in tiers:
+        found = search(space, limits, tier=tier)
+        rows.append((found.count, found.generated, found.depth, found.enabled, found.new))
+    theirs = plainly(space, limits)
+    counts = len(theirs.states), theirs.generated, theirs.depth, theirs.enabled, theirs.new
+    assert rows == [counts] * 3
 
 
 def test_a_search_can_be_stopped() -> None:
-    found = explored(Jugs, "compiled", states=10)
+    found = explored(Jugs, "generated", states=10)
     assert not found.complete
     assert 10 <= found.distinct < 16
 
 
-def test_what_it_does_not_know_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_it_does_not_know_is_named() -> None:
     flat, resolved = flat_of(Hub)
     with pytest.raises(NoEngine, match="does not know the parameter limit of a part"):
         explore(flat, resolved.world, {}, engine="compiled")
-    monkeypatch.setattr(exploring, "SMALL", 10)
     limits = Limits(states=20)
     assert explore(flat, resolved.world, {}, limits=limits).engine == "reference"
 
 
-def test_compiled_steps_are_kept(tmp_path: Path) -> None:
+def test_compiled_steps_are_kept(alone: Path) -> None:
     first, again = explored(Jugs, "compiled"), explored(Jugs, "compiled")
     assert established(first) == established(again)
-    (folder,) = (tmp_path / "lawful" / "steps").iterdir()
+    (folder,) = (alone / "lawful" / "steps").iterdir()
     assert (folder / "compiled").exists()
 
 
-def test_without_a_place_to_keep_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+def test_without_a_place_to_keep_them(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (alone / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(alone / "file"))
     assert explored(Jugs, "compiled").distinct == 16
 
 
@@ -201,8 +260,8 @@ def test_integers_at_the_ends_of_a_cell() -> None:
     flat = lower(resolved.machine, Scope())
     space = Space(flat, resolved.world)
     stepping = Stepping(flat, resolved.world, space)
-    memory = Memory(stepping)
     expand = core.compiled(stepping.program.source)
+    memory = Memory(stepping, expand)
     pairs = [(a, b) for a in EDGES for b in EDGES]
     random.Random(1).shuffle(pairs)
     left = 0
