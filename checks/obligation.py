@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lawful.spec import ir
+from lawful.spec.errors import Place
 from lawful.spec.ir import Json
 
 from .verdict import Trace, Verdict
@@ -52,6 +53,15 @@ class PropertyProof:
 
 
 @dataclass(frozen=True, slots=True)
+class Needless:
+    """A guard of a transition that is true wherever the ones before it are."""
+
+    transition: str
+    place: Place
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """Clauses that are inductive together with what is proved; those that the proofs lean on, as
     properties of the machine; and all obligations as they are with them."""
@@ -68,4 +78,5 @@ class ProofResult:
     obligations: tuple[Obligation, ...]
     properties: tuple[PropertyProof, ...]
     seconds: float
+    needless: tuple[Needless, ...] = ()
     proposal: Proposal | None = None

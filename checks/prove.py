@@ -13,9 +13,10 @@ from lawful.spec import ir
 
 from .bounded import Bounded
 from .covers import sorts
+from .guards import needless
 from .induction import Induction
 from .k_induction import Deeper
-from .obligation import Obligation, ProofResult, PropertyProof
+from .obligation import Needless, Obligation, ProofResult, PropertyProof
 from .spread import spread
 from .verdict import Verdict
 
@@ -68,14 +69,19 @@ def prove(
     depth = how.depth or DEPTHS.get(how.method, 1)
     obligations: list[Obligation] = []
     properties: list[PropertyProof] = []
+    guards: list[Needless] = []
     if how.method != "bounded":
-        obligations, properties = _inductive((machine, sizes), how, depth, (progress, happened))
+        induction, obligations = _inductive((machine, sizes), how, depth, (progress, happened))
+        properties = induction.conclude(obligations)
+        guards = list(needless(induction.exact, {*induction.steps} - {*induction.vacuous}))
     left = None if how.method == "bounded" else _open(properties)
     if left is None or (how.method == "auto" and left):
         bounded = Bounded(machine, sizes, how.seconds, left)
         properties = _joined(properties, bounded.search(depth, progress, how.altogether))
     seconds = time.perf_counter() - began
-    return ProofResult(machine.name, tuple(obligations), tuple(properties), seconds)
+    return ProofResult(
+        machine.name, tuple(obligations), tuple(properties), seconds, tuple(guards)
+    )
 
 
 def _inductive(
@@ -83,8 +89,8 @@ def _inductive(
     how: How,
     depth: int,
     tell: tuple[Tell | None, Callable[[], Collection[str | None]]],
-) -> tuple[list[Obligation], list[PropertyProof]]:
-    """Obligation by obligation, and what they amount to."""
+) -> tuple[Induction, list[Obligation]]:
+    """Obligation by obligation; what of the invariants is not proved is assumed no more."""
     progress, happened = tell
     make = partial(Induction, *what, how.seconds)
     induction = make()
@@ -98,8 +104,7 @@ def _inductive(
     if how.method != "induction":
         deeper = Deeper(*what, how.seconds)
         obligations = deeper.show(obligations, depth, progress, how.altogether)
-    obligations = induction.grounded(obligations, happened)
-    return obligations, induction.conclude(obligations)
+    return induction, induction.grounded(obligations, happened)
 
 
 def _open(properties: Iterable[PropertyProof]) -> list[str]:

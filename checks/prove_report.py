@@ -48,6 +48,7 @@ def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
         elif p.note:
             lines.append(f"{p.name}: {p.note}")
     lines += _proposed(result)
+    lines += [f"{g.place}: {g.transition} is never refused by {g.text}" for g in result.needless]
     rest = [p.name for p in result.properties if p.method == NONE]
     lines += [f"not asked here (exploration): {', '.join(rest)}"] if rest else []
     lines += ["nothing that it declares itself was asked"] if _nothing_own(result) else []
@@ -162,6 +163,11 @@ def to_json(result: ProofResult) -> Json:
                 "trace": None if p.trace is None else trace_json(p.trace),
             }
             for p in result.properties
+        ],
+        "needless": [
+            {"transition": g.transition, "clause": g.text, "file": g.place.file,
+             "line": g.place.line}
+            for g in result.needless
         ],
         "proposal": None if result.proposal is None else _proposal(result.proposal),
     }

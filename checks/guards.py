@@ -1,0 +1,38 @@
+"""Guards that never refuse: they follow from the invariants and from the guards before them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lawful.spec import ir
+from lawful.spec.formula import expr
+from lawful.spec.walk import statements
+
+from .asked import tried
+from .obligation import Needless
+from .shapes import NotEncodable
+from .solve import ask
+from .subject import Subject
+
+SECONDS = 0.5  # For each guard: what is not decided at once is not called needless.
+
+
+def needless(subject: Subject, done: set[str]) -> Iterator[Needless]:
+    """The needless guards of transitions that can happen, `done`; only what is proved may be
+    assumed by the subject."""
+    for row in subject.machine.transitions:
+        found = tried(_refusals, subject, row) if row.name in done else []
+        if not isinstance(found, NotEncodable):
+            yield from found
+
+
+def _refusals(subject: Subject, row: ir.Transition) -> list[Needless]:
+    case, run = subject.step(row), subject.run(subject.state)
+    run.step(row, {name: value for name, (value, _) in case.args.items()})
+    facts = (*subject.facts(), *case.given)
+    found: list[Needless] = []
+    for guard in (s for s in statements(row.function.body) if isinstance(s, ir.Require)):
+        when = subject.logic.any(s.when for s in run.stops if s.node is guard)
+        if ask(subject.logic, (*facts, when), SECONDS).status == "unsat":
+            found.append(Needless(row.name, guard.place, expr(guard.test)))
+    return found
