@@ -16,8 +16,8 @@ from pathlib import Path
 
 from . import kept
 
-# Seconds of plain steps before anything is compiled: what is smaller is done by then. To import
-# the compiler and to load machine code takes about as long.
+# Processor seconds of plain steps before anything is compiled: what is smaller is done by then. To
+# import the compiler and to load machine code takes about as long.
 PATIENCE = 0.7
 
 
@@ -26,14 +26,14 @@ class Ahead:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.began = time.perf_counter()
+        self.began = time.process_time()
         self.possible = importlib.util.find_spec("numba") is not None
         self._folder: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     def ready(self) -> bool:
         """Whether it is time to go over to machine code."""
-        if not self.possible or time.perf_counter() - self.began < PATIENCE:
+        if not self.possible or time.process_time() - self.began < PATIENCE:
             return False
         if self._process is not None:
             return self._process.poll() is not None

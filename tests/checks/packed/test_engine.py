@@ -153,7 +153,8 @@ def test_a_second_process_compiles(alone: Path, monkeypatch: pytest.MonkeyPatch)
     assert Ahead(source).ready()
 
 
-def test_what_is_done_soon_is_not_compiled() -> None:
+def test_what_is_done_soon_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "PATIENCE", 1e6)
     assert not Ahead(flat_steps(Jugs).program.source).ready()
     assert explored(TwoPhase, "auto").engine == "generated"
 
