@@ -12,13 +12,14 @@ from lawful.spec.representation import shown
 
 from . import persist
 from .access import Door
+from .arguments import NO_ELEMENTS
 from .choice import UNSET
 from .helpers import Untold
-from .make import Universe, bare, begin, equip, plan_of
+from .make import REAL_TIME, Universe, bare, begin, equip, plan_of
 from .observed import UNSTARTED
 from .persist import Kept
 from .plan import Plan, State
-from .timers import Clock
+from .timers import REAL, Clock, Time
 
 
 class Machine(Declaration):
@@ -39,6 +40,18 @@ class Machine(Declaration):
     def __init__(
         self, *, universe: Universe | None = None, clock: Clock | None = None, **parameters: Any
     ) -> None:
+        plan = type(self).__plan__
+        plain = plan is not None and plan.plain and plan.cls is type(self)
+        if plan is not None and plain and universe is None and clock is None and not parameters:
+            # As `equip` and `begin`, without the calls: these were most of what an instance cost.
+            state = plan.state()
+            HOLD(self, state)
+            state.__time__ = Time(REAL) if plan.timed else REAL_TIME
+            state.__universe__ = NO_ELEMENTS
+            state.__watch__ = state.__note__ = None
+            state.__odd__ = False
+            plan.fresh(state)
+            return
         plan = plan_of(type(self))
         if plan.abstract:
             raise TypeError(f"{plan.name} is abstract: make an instance of what inherits from it")
@@ -51,6 +64,8 @@ class Machine(Declaration):
                 raise
         if plan.starts:
             state.__watch__ = UNSTARTED
+        elif universe is None and plan.judged:
+            plan.plain = not (plan.required or plan.assumed or plan.families)
 
     if not TYPE_CHECKING:  # For type checkers fields are plain attributes, and the only ones.
 
@@ -146,3 +161,6 @@ def _shown(machine: Machine) -> list[str]:
             text = ("armed" if value is not None else "stopped") if timer else shown(value)
             out.append(f"{name}={text}")
     return out
+
+
+HOLD = vars(Machine)["__state__"].__set__  # The slot's own, past `__setattr__`.

@@ -139,6 +139,7 @@ class Plan:
     behaviour: str = ""
     abstract: bool = False
     judged: bool = False
+    plain: bool = False  # Instances need nothing but their initial values; one was made so.
     cls: Any = None
     part_of: Callable[..., Any] = print
 

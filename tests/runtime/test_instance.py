@@ -40,6 +40,37 @@ def test_parameters_come_by_keyword() -> None:
         Desk(limit=-1)
 
 
+class Tray(Machine):
+    held: set[int] = set()
+    rest: Timer = Timer()
+
+    @transition()
+    def put(self, n: int) -> None:
+        self.held.add(n)
+        self.rest.start(1.0)
+
+    @transition(timer="rest")
+    def clear(self) -> None:
+        self.held.clear()
+
+
+class Deep(Tray):
+    depth: Nat = 3
+
+
+def test_instances_that_need_nothing_share_nothing() -> None:
+    first, second, third = Tray(), Tray(), Tray()
+    second.put(1)
+    assert (first, second.held, third) == (Tray(), {1}, Tray())
+    assert (first.rest.armed, second.rest.armed, third.rest.armed) == (False, True, False)
+    # Each class has its own initial values, whichever was made first.
+    assert (Deep().depth, len(Deep().held), repr(Tray())) == (3, 0, repr(first))
+    clock = SimulatedClock(5.0)
+    late = Tray(clock=clock)
+    late.put(2)
+    assert late.lawful.next_deadline() == 6.0
+
+
 def test_a_mapping_that_was_given_is_the_machines_own() -> None:
     given = {False: 2, True: 3}
     desk = Desk(fixed=given)
