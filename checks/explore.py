@@ -9,7 +9,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from lawful.spec.flat import Flat
 from lawful.spec.values import World
@@ -29,6 +29,9 @@ from .snapshots import Items, Snapshots, Unfit
 from .space import Space
 from .symmetry import Symmetry
 from .verdict import PropertyResult, Verdict, worst
+
+if TYPE_CHECKING:
+    from .advice import Advice  # It explores, too.
 
 Engine = Literal["auto", "reference", "generated", "compiled"]
 __all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore"]
@@ -59,6 +62,7 @@ class CheckResult:
     orbits: int | None = None
     coverage: Coverage | None = None
     embedded: Comparison | None = None
+    advice: Advice | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -104,7 +108,7 @@ def explore(
         raise ValueError("coverage is of every state: it cannot be had with symmetry")
     if symmetry:
         return _orbits(space, limits, progress, (engine, expects))
-    used, found = _searched(space, limits, progress, engine)
+    used, found = searched(space, limits, progress, engine)
     deadline = None if limits.seconds is None else started + limits.seconds
     rows = judge(found, expects, deadline)
     result = _result(used, found, rows, time.perf_counter() - started)
@@ -178,9 +182,10 @@ def _kept(space: Space, limits: Limits, symmetry: bool) -> _Kept:
     return _Kept(into, items, "" if items is None else items["engine"])
 
 
-def _searched(
+def searched(
     space: Space, limits: Limits, progress: Tell, engine: Engine
 ) -> tuple[Engine, Explored]:
+    """The states and what was met, and the engine that found them; see `explore`."""
     kept = _kept(space, limits, False)
     if engine == "auto" and kept.engine == "reference":
         engine = "reference"

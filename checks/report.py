@@ -10,7 +10,7 @@ from lawful.spec.errors import Place
 from lawful.spec.explain import text
 from lawful.spec.ir import Json
 
-from . import coverage, embedded
+from . import advising, coverage, embedded
 from .coverage import Coverage
 from .explore import CheckResult
 from .limits import Reason
@@ -58,6 +58,8 @@ def check_text(result: CheckResult) -> str:
             lines += ["", f"{p.name}: {p.why}"]
     if result.embedded is not None and result.embedded.differing:
         lines += ["", *embedded.told(result.embedded)]
+    if result.advice is not None:
+        lines += ["", *(INDENT + line for line in advising.text(result.advice))]
     return "\n".join(lines)
 
 
@@ -183,6 +185,7 @@ def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> J
         **({} if result.coverage is None else {"coverage": coverage.to_json(result.coverage)}),
         "properties": [property_json(p) for p in result.properties],
         **({} if result.embedded is None else {"runtime": embedded.to_json(result.embedded)}),
+        **({} if result.advice is None else {"advice": advising.to_json(result.advice)}),
     }
 
 

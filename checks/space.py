@@ -214,6 +214,10 @@ class Space:
                 return outcome, j.name
         return outcome, None
 
+    def breached(self, state: State) -> str | None:
+        """The variable by which a state is outside the scope's bounds; None if it is within."""
+        return self._outside(self.machine, state, None)
+
     def _outside(self, machine: ir.Machine, state: State, before: State | None) -> str | None:
         for i, v in enumerate(machine.variables):
             value, old = state[i], None if before is None else before[i]

@@ -95,6 +95,10 @@ def _check(commands_: Commands) -> None:
         "--coverage", action="store_true",
         help="say how often each guard was true and refused, and what values variables took",
     )
+    parser.add_argument(
+        "--advice", action="store_true",
+        help="say which bounds cut, how far they must go to cut nothing, and what one more changes",
+    )
     parser.add_argument("--max-states", type=_positive, metavar="N")
     parser.add_argument(
         "--runtime", action="store_true",

@@ -27,7 +27,9 @@ from . import targets
 from .progress import Tell, interruption, progress
 
 if TYPE_CHECKING:
+    from lawful.checks.advice import Advice
     from lawful.checks.explore import CheckResult
+    from lawful.checks.limits import Limits
     from lawful.checks.obligation import ProofResult
 
 What = tuple[Flat, World, Mapping[str, Expected]]
@@ -155,6 +157,8 @@ def _explored(
             *what, engine=given.engine, symmetry=given.symmetry, coverage=given.coverage,
             limits=limits, progress=told,
         )
+        if given.advice:
+            result = dataclasses.replace(result, advice=_advice(cls, given, limits))
         if not given.runtime:
             return result
         found = embedded.compare(
@@ -162,6 +166,15 @@ def _explored(
             lambda found: tell(f"{found.comparisons:,} calls in {found.states:,} states compared"),
         )
     return dataclasses.replace(result, embedded=found)
+
+
+def _advice(
+    cls: type[Machine], given: argparse.Namespace, limits: Limits
+) -> Advice:
+    from lawful.checks.advice import advise
+
+    expects = targets.expectations(cls, given.scope)
+    return advise(resolve(cls), targets.scope_of(cls, given.scope), expects, limits)
 
 
 def _walked(

@@ -74,6 +74,8 @@ def read_config(text: str) -> Config:
         if line.startswith("\\*"):
             if words[1] == "INVARIANT":
                 found.witnesses.append(words[2])
+            elif words[1] == "PROPERTY":
+                found.properties.append(words[2])
         elif words[0] in ("INVARIANTS", "PROPERTIES"):
             place = found.invariants if words[0] == "INVARIANTS" else found.properties
         elif line.startswith(" ") and place is not None:
