@@ -139,13 +139,16 @@ class _Advisor:
         _, made = searched(space, self.left, None, "auto")
         if not made.complete:
             return made.stopped
+        if not made.cut_by:
+            return [], len(made.states)
         out: list[tuple[State, str]] = []
         for _, _, outcome in space.initial():
             placed, cut = space.placed(outcome)
             if cut is not None and isinstance(placed, Done):
                 out.append((placed.state, cut))
-        for number in sorted(made.cut_from):
-            for edge in space.edges(made.states[number]):
+        # Generated steps note that there were cuts, and not always where.
+        for state in made.states:
+            for edge in space.edges(state):
                 if edge.cut is not None and isinstance(edge.outcome, Done):
                     out.append((edge.outcome.state, edge.cut))
             if time.perf_counter() > self.ends:
