@@ -42,7 +42,7 @@ def test_a_counterexample_to_induction_is_skipped_and_fails_nothing(tmp_path: Pa
     assert found["even_is_even"] == found["even_is_even: up"] == ("passed", "")
     assert found["small: up"] == ("skipped", "up: small: counterexample to induction")
     assert found["small"][0] == "skipped"
-    assert found["starts_wrong"][0] == found["starts_wrong: start"][0] == "failure"
+    assert found["starts_wrong"][0] == found["starts_wrong: the start"][0] == "failure"
     root = ElementTree.parse(xml).getroot()
     assert root.attrib == {"name": "lawful prove"}
     types = {row.attrib["type"] for row in root.iter("failure")}
