@@ -68,7 +68,7 @@ class Coverage:
 def coverage(space: Space, states: Sequence[State], seconds: float | None = None) -> Coverage:
     """What these states exercised; those that were not come to within the seconds are left."""
     began = time.perf_counter()
-    counting = _Counting(space)
+    counting = Counting(space)
     places = Places(space.machine)
     looked = 0
     for state in states:
@@ -80,8 +80,8 @@ def coverage(space: Space, states: Sequence[State], seconds: float | None = None
     return Coverage(looked, tuple(_guards(counting)), places.taken())
 
 
-class _Counting(Reference):
-    """The reference engine, noting of each guard what it said; see `_clauses` for their keys."""
+class Counting(Reference):
+    """The reference engine, noting of each guard what it said; see `Clauses` for their keys."""
 
     def __init__(self, space: Space) -> None:
         super().__init__(space.machine, space.world)
@@ -203,9 +203,9 @@ def _product(domains: Sequence[Sequence[Any]]) -> Iterator[Args]:
 # The clauses.
 
 
-def _guards(counting: _Counting) -> Iterator[Guarding]:
+def _guards(counting: Counting) -> Iterator[Guarding]:
     for _, row in counting.space.rules:
-        for node, place, clause in _Clauses(counting).of(row):
+        for node, place, clause in Clauses(counting).of(row):
             true, false = (counting.said[row.name, id(node), each] for each in (True, False))
             yield Guarding(row.name, place, clause, true, false)
 
@@ -213,7 +213,7 @@ def _guards(counting: _Counting) -> Iterator[Guarding]:
 Clause = tuple[ir.Node, Place, str]
 
 
-class _Clauses:
+class Clauses:
     """The guards of one transition, those of the parts and helpers that it calls included."""
 
     def __init__(self, reference: Reference) -> None:
