@@ -18,9 +18,41 @@ SLICE = 1 << 8  # States expanded between two looks at the clock.
 ARRAYS = {"store": "q", "parents": "i", "rules": "H", "totals": "q", "firsts": "q"}
 
 
+def copy(w: list[int], to: int, of: int, count: int) -> None:
+    """See `prelude.copy`."""
+    w[to : to + count] = w[of : of + count]
+
+
+def clear(w: list[int], at: int, count: int) -> None:
+    """See `prelude.clear`."""
+    w[at : at + count] = [0] * count
+
+
+def same(w: list[int], a: int, b: int, count: int) -> int:
+    """See `prelude.same`."""
+    return int(w[a : a + count] == w[b : b + count])
+
+
+def in_row(w: list[int], at: int, size: int, item: int) -> int:
+    """See `prelude.in_row`."""
+    wanted, first = w[item : item + size], at + 1
+    for i in range(w[at]):
+        if w[first : first + size] == wanted:
+            return i
+        first += size
+    return -1
+
+
+# What Python does faster in its own way, by the names that it has in the prelude.
+FASTER: dict[str, Callable[..., int | None]] = {
+    "copy": copy, "clear": clear, "same": same, "in_row": in_row, "popcount": int.bit_count,
+}
+
+
 def interpreted(source: str) -> Callable[..., int]:
     """`expand` as plain Python, over lists of integers."""
     namespace: dict[str, Any] = {f.__name__: f for f in prelude.FUNCTIONS}
+    namespace.update(FASTER)
     exec(compile(source, "<steps>", "exec"), namespace)  # Text that `stepping` wrote.
     made: Callable[..., int] = namespace["expand"]
     return made
@@ -60,6 +92,7 @@ class Plain:
         self.rules: list[int] = []
         self.totals = [0] * stepping.layout.size
         self.firsts = [-1] * stepping.layout.size
+        self.followed: dict[int, tuple[list[int], list[int]]] = {}
 
     def insert(self, words: tuple[int, ...], number: int, parent: tuple[int, int]) -> bool:
         key = words if self.words > 1 else words[0]
@@ -103,7 +136,11 @@ class Plain:
                     if self.firsts[i] < 0:
                         self.firsts[i] = number - 1
                     failed = failed or i in fails
-            count = self._kept(number - 1, n, count)
+            keys = self._keys(n)
+            count = self._kept(number - 1, keys, count)
+            if layout.marks:
+                targets = [self.index[key] for key in keys]
+                self.followed[number - 1] = targets, info[layout["mark"] :]
             if failed and span.first:
                 break
         return Stopped(number, count)
@@ -115,10 +152,10 @@ class Plain:
             return out[:n]
         return list(zip(*(out[i : n * words : words] for i in range(words)), strict=True))
 
-    def _kept(self, number: int, n: int, count: int) -> int:
-        """The successors of a state: new ones are kept. How many states there are then."""
+    def _kept(self, number: int, keys: list[Any], count: int) -> int:
+        """The successors of a state, those in `out`: how many states there are with them."""
         index, first = self.index, self.steps.room * self.words
-        for e, key in enumerate(self._keys(n)):
+        for e, key in enumerate(keys):
             if key not in index:
                 index[key] = count
                 count += 1
@@ -150,6 +187,9 @@ class Plain:
     def follow(self, count: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
         index, (first, last) = self.index, self.stepping.layout.marking
         for number in range(count):
+            if number in self.followed:
+                yield self.followed[number]
+                continue
             info, n = self.steps.expanded(self.store, number * self.words)
             known = [] if info[1] else [index[key] for key in self._keys(n) if key in index]
             yield known, info[first:last]
