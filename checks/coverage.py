@@ -27,6 +27,7 @@ from lawful.spec.walk import everything
 
 from . import taken
 from .boxes import State
+from .limits import Limits
 from .meaning import SELF, Code, Env, Guard
 from .reference import Reference
 from .space import Args, Space
@@ -65,8 +66,9 @@ class Coverage:
     values: Mapping[str, Taken]
 
 
-def coverage(space: Space, states: Sequence[State], seconds: float | None = None) -> Coverage:
-    """What these states exercised; those that were not come to within the seconds are left."""
+def coverage(space: Space, states: Sequence[State], limits: Limits) -> Coverage:
+    """What these states exercised; when the seconds are over, or it is asked to stop, the rest of
+    them are left."""
     began = time.perf_counter()
     counting = Counting(space)
     places = Places(space.machine)
@@ -75,7 +77,9 @@ def coverage(space: Space, states: Sequence[State], seconds: float | None = None
         looked += 1
         places.look(state)
         counting.tries(state)
-        if seconds is not None and time.perf_counter() - began > seconds:
+        seconds = time.perf_counter() - began
+        late = limits.seconds is not None and seconds >= limits.seconds
+        if late or (limits.stop is not None and limits.stop()):
             break
     return Coverage(looked, tuple(_guards(counting)), places.taken())
 

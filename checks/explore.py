@@ -114,7 +114,7 @@ def explore(
     result = _result(used, found, rows, time.perf_counter() - started)
     if not coverage:
         return result
-    return dataclasses.replace(result, coverage=covered(space, found.states, limits.seconds))
+    return dataclasses.replace(result, coverage=covered(space, found.states, limits))
 
 
 def _orbits(

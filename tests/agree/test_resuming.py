@@ -108,4 +108,4 @@ def test_guards_that_are_noted_are_those_that_are_listed(seed: int) -> None:
     rows = {id(row) for m in machines for row in (*m.transitions, *m.bases)}
     noted = {(rule, node) for rule, node, _ in counting.said if node not in rows}
     assert noted <= listed
-    assert coverage(space, states).states == len(states)
+    assert coverage(space, states, Limits()).states == len(states)
