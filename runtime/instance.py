@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from lawful.spec import types as t
-from lawful.spec.declare import Declaration
+from lawful.spec.declare import Declaration, declared
 from lawful.spec.representation import shown
 
 from . import persist
@@ -52,22 +53,40 @@ class Machine(Declaration):
             state.__odd__ = False
             plan.fresh(state)
             return
+        new = (plan is None or plan.cls is not type(self)) and not declared(type(self)).abstract
+        if new and universe is None and _in_class_statement():
+            # A part that a class statement declares is only a mark: its whole makes its own. Its
+            # class is compiled when somebody looks at the mark all the same.
+            object.__setattr__(self, "_mark", (clock, parameters))
+            return
+        try:
+            self._begin(universe, clock, parameters)
+        except Untold:
+            if universe is not None or not _in_class_statement():
+                raise
+
+    def _begin(
+        self, universe: Universe | None, clock: Clock | None, parameters: dict[str, Any]
+    ) -> None:
         plan = plan_of(type(self))
         if plan.abstract:
             raise TypeError(f"{plan.name} is abstract: make an instance of what inherits from it")
         state = equip(self, universe, clock)
-        try:
-            begin(state, parameters)
-        except Untold:
-            # A part that a class statement declares is only a mark: its whole makes its own.
-            if universe is not None or not _in_class_statement():
-                raise
+        begin(state, parameters)
         if plan.starts:
             state.__watch__ = UNSTARTED
         elif universe is None and plan.judged:
             plan.plain = not (plan.required or plan.assumed or plan.families)
 
     if not TYPE_CHECKING:  # For type checkers fields are plain attributes, and the only ones.
+
+        def __getattr__(self, name: str) -> Any:
+            mark = self.__dict__.pop("_mark", None) if name == "__state__" else None
+            if mark is None:
+                return object.__getattribute__(self, name)  # It raises what it raised before.
+            with contextlib.suppress(Untold):
+                self._begin(None, *mark)
+            return self.__state__
 
         def __setattr__(self, name: str, value: object) -> None:
             raise AttributeError(_read_only(self, name))

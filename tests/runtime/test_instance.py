@@ -71,6 +71,34 @@ def test_instances_that_need_nothing_share_nothing() -> None:
     assert late.lawful.next_deadline() == 6.0
 
 
+def test_a_part_in_a_class_statement_is_compiled_when_somebody_looks_at_it() -> None:
+    class Cup(Machine):
+        full: bool = False
+        size: Param[Nat] = 1
+
+        @transition()
+        def fill(self) -> None:
+            self.full = True
+
+    class Shelf(Machine):
+        cup: Cup = Cup(size=3)
+
+        @transition()
+        def fill(self) -> None:
+            self.cup.fill()
+
+    assert Cup.__plan__ is None
+    assert repr(Shelf.cup) == "Cup(full=False, size=3)"
+    assert Cup.__plan__ is not None
+    shelf = Shelf()
+    shelf.fill()
+    assert (shelf.cup.full, shelf.cup.size) == (True, 3)
+    with pytest.raises(TypeError, match="Base is abstract"):
+
+        class Abstract(Machine):  # pyright: ignore[reportUnusedClass]  # it is never made
+            base: Base = Base()
+
+
 def test_a_mapping_that_was_given_is_the_machines_own() -> None:
     given = {False: 2, True: 3}
     desk = Desk(fixed=given)
