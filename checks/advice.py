@@ -24,6 +24,7 @@ from .explore import CheckResult, explore, searched
 from .limits import Limits
 from .reference import Done
 from .space import Space
+from .verdict import Verdict
 
 SECONDS = 60.0  # For all of it, where no other time is given.
 FAR = 10**6  # A bound this far away is none.
@@ -62,7 +63,8 @@ class Widened:
 
 @dataclass(frozen=True, slots=True)
 class OneMore:
-    """What one element more of a sort changes; `why` says why that is not known."""
+    """What one element more of a sort changes; `why` says why that is not known. `open` are the
+    properties whose verdict is unknown with one of the sizes, so that nothing was compared."""
 
     sort: str
     size: int
@@ -70,6 +72,7 @@ class OneMore:
     fired: tuple[str, ...] = ()
     no_more: tuple[str, ...] = ()
     verdicts: Mapping[str, tuple[str, str]] | None = None
+    open: tuple[str, ...] = ()
     why: str = ""
 
 
@@ -226,9 +229,11 @@ def _compared(sort: str, size: int, before: CheckResult, after: CheckResult) -> 
     fired = [{n for n, row in r.transitions.items() if row["enabled"]} for r in (before, after)]
     old = {p.name: p.verdict.value for p in before.properties}
     new = {p.name: p.verdict.value for p in after.properties}
-    changed = {name: (old[name], new[name]) for name in old if old[name] != new[name]}
+    unknown = tuple(name for name in old if Verdict.UNKNOWN.value in (old[name], new[name]))
+    judged = [name for name in old if name not in unknown]
+    changed = {name: (old[name], new[name]) for name in judged if old[name] != new[name]}
     more, less = sorted(fired[1] - fired[0]), sorted(fired[0] - fired[1])
-    return OneMore(sort, size, after.distinct, tuple(more), tuple(less), changed)
+    return OneMore(sort, size, after.distinct, tuple(more), tuple(less), changed, unknown)
 
 
 def bounds_of(machine: ir.Machine, scope: Scope) -> Iterator[Bound]:

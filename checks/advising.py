@@ -61,8 +61,11 @@ def _one_more(row: OneMore) -> Iterator[str]:
     changes = [f"{name} fires" for name in row.fired]
     changes += [f"{name} fires no more" for name in row.no_more]
     changes += [f"{name} is {new}, not {old}" for name, (old, new) in row.verdicts.items()]
-    said = "; ".join(changes) or "the same transitions fire, and every verdict is the same"
+    every = "every other verdict" if row.open else "every verdict"
+    said = "; ".join(changes) or f"the same transitions fire, and {every} is the same"
     yield f"{head}: {said} ({row.distinct:,} states)"
+    if row.open:
+        yield f"{head}: not compared, for it is unknown: {', '.join(row.open)}"
 
 
 def to_json(advice: Advice) -> Json:
@@ -101,4 +104,5 @@ def _size(row: OneMore) -> Json:
         "fires": list(row.fired),
         "fires_no_more": list(row.no_more),
         "verdicts": verdicts,
+        "not_compared": list(row.open),
     }

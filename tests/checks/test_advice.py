@@ -144,6 +144,34 @@ def test_one_element_more_may_change_what_fires_and_the_verdicts() -> None:
     ]
 
 
+REACHED = """
+    @reachable
+    def four_came(self) -> bool:
+        return self.came > 3
+
+    came: Nat = 0
+
+    @transition()
+    def come(self) -> None:
+        require(self.came < 2)
+        self.came += 1
+
+    scope = Scope(Node=2, Nat=range(0, 2))
+"""
+
+
+def test_a_verdict_that_is_unknown_is_compared_with_none() -> None:
+    found = advised(texts.machine(CROWD.replace("    scope = Scope(Node=2)\n", REACHED)))
+    assert found.sizes == (
+        OneMore("Node", 3, 16, ("close",), (), {"few": ("holds-within-scope", "violated")},
+                ("four_came",)),
+    )
+    assert [line for line in advising.text(found) if "Node" in line] == [
+        "  Node=3: close fires; few is violated, not holds-within-scope (16 states)",
+        "  Node=3: not compared, for it is unknown: four_came",
+    ]
+
+
 def test_of_a_scope_that_was_not_explored_nothing_is_said() -> None:
     found = advised(texts.machine(CROWD), states=2)
     assert found == Advice(60.0, why="states")
