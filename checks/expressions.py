@@ -153,6 +153,14 @@ def _new(run: Evaluator, e: ir.New) -> Value:
     return made
 
 
+def _view(run: Evaluator, e: ir.View) -> Value:
+    assert isinstance(e.type, t.Part)
+    machine = run.encoding.inner(e.type.machine)
+    types = dict(fields_of(machine))
+    given = {name: run.of_type(arg, types[name]) for name, arg in e.args}
+    return run.made(e.type, list(defaults(run, machine, given).values()))
+
+
 NEW = "_new"  # No local of a declaration has this name.
 
 
@@ -270,6 +278,7 @@ EVAL: Mapping[type[ir.Expr], Callable[[Any, Any], Value]] = {
     ir.If: _if,
     ir.Make: _make,
     ir.New: _new,
+    ir.View: _view,
     ir.Comp: _comp,
     ir.IsA: _is_a,
     ir.Narrow: _narrow,

@@ -39,7 +39,7 @@ WINDOW = range(-1, 5)
 QUICK_SECONDS = 2.0
 EXPLORED: tuple[ir.PropertyKind, ...] = (
     *("reachable", "recoverable"),
-    *("eventually", "eventually_always", "infinitely_often", "leads_to", "refines"),
+    *("eventually", "eventually_always", "infinitely_often", "leads_to"),
 )
 
 
@@ -68,6 +68,7 @@ class Induction:
         built_in = [n for n in BUILT_IN if n != "ambiguous" or self.machine.parts]
         contested = self.exact.contested
         invariants = [j.name for j in self.exact.of_kind("invariant")]
+        invariants += [j.name for j in self.exact.of_kind("refines")]
         over_steps = [j.name for j in self.exact.of_kind("step_property")]
         for case in self.exact.starts:
             yield from ((case, name) for name in (*built_in, *invariants))
@@ -94,7 +95,7 @@ class Induction:
         if isinstance(question, NotEncodable):
             return replace(open, note=f"not encodable: {question}")
         until = time.perf_counter() + self.seconds
-        answer = self._refute(question, min(QUICK_SECONDS, self.seconds))
+        answer = self._asked((case, property), question, min(QUICK_SECONDS, self.seconds))
         found = None
         if answer.status != "unsat":
             found = self._small_example(name, property, (until - time.perf_counter()) / 2)
@@ -138,6 +139,12 @@ class Induction:
             return None
         logic = self.exact.logic
         return script(logic, (*question.facts, logic.negate(logic.all(question.goals))))
+
+    def _asked(self, about: tuple[Case, str], question: Question, seconds: float) -> Answer:
+        """The answer; of a nearer question if that one is `unsat`."""
+        nearer = self.exact.nearer(*about)
+        answer = Answer("unknown") if nearer is None else self._refute(nearer, seconds)
+        return answer if answer.status == "unsat" else self._refute(question, seconds)
 
     def _refute(self, question: Question, seconds: float) -> Answer:
         """Values where the facts are true and a goal is not: goal by goal, or `unsat`."""
@@ -184,7 +191,7 @@ class Induction:
         case = self.exact.case(obligation.obligation, obligation.property)
         assert not isinstance(case, NotEncodable)
         question = self.exact.question(case, obligation.property)
-        answer = self._refute(question, seconds)
+        answer = self._asked((case, obligation.property), question, seconds)
         if answer.status == "unsat":
             return replace(obligation, leans=answer.used)
         lost.add(obligation.property)

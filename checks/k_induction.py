@@ -72,16 +72,16 @@ class Deeper:
             if tell is not None:
                 tell(f"{len(open)} obligations over {k} steps")
             names = {o.property for o in open}
-            shown = self._shown(names - self._wrong(names, k), open, k)
+            shown = self._shown(self._right(names, k), open, k)
             obligations = [shown.get((o.obligation, o.property), o) for o in obligations]
         return obligations
 
-    def _wrong(self, names: Collection[str], k: int) -> set[str]:
-        """What of these is not known to be true in all runs of fewer than k events."""
+    def _right(self, names: Collection[str], k: int) -> set[str]:
+        """What of these is known to be true in all runs of fewer than k events."""
         rest = self.until - time.perf_counter()
         bounded = Bounded(self.machine, self.sizes, self.seconds, names)
         found = bounded.search(k - 1, seconds=rest)
-        return {p.name for p in found if not (p.verdict.good or _whole(p, k))}
+        return {p.name for p in found if p.verdict.good or _whole(p, k)}
 
     def _shown(
         self, tried_now: set[str], open: Collection[Obligation], k: int

@@ -63,11 +63,12 @@ class Shapes:
         self.facts: list[Term] = []  # True of constants made here: in the window, or distinct.
         self._named: dict[t.Type, dict[str, Term]] = {}
         self._machines = dict(_inner(machine))
+        self._machines |= {m.name: m for m in machine.abstracts}
         self._shapes: dict[t.Type, Shape] = {}
         self._data: dict[t.Type, Data] = {}
 
     def inner(self, name: str) -> Machine:
-        """The machine of that name: this one or a part at any depth."""
+        """The machine of that name: this one, a part at any depth, or one that it refines."""
         return self._machines[name]
 
     # Shapes.

@@ -18,6 +18,7 @@ from .asked import Case, Fixed, Question, State, tried
 from .encode import Encoding
 from .facts import inside, same_time
 from .foreign import Term, conjuncts, number
+from .refinement import Refinement
 from .shapes import NotEncodable, Options, fields_of
 from .symbols import At, Made, Many, Missing, Place, Value, Whole
 from .terms import Execution, Symbolic
@@ -339,6 +340,9 @@ class Subject:
             }
             return self._asked(case, self.possible(case), logic.negate(stops[name]))
         j = self.judged[name]
+        if j.row.kind == "refines":
+            goal = Refinement(self.encoding, self.machine, j.row).goal(case)
+            return self._asked(case, self.happens(case), goal)
         if j.row.kind == "invariant":
             parts = conjuncts(self.always(j, step.after))
             if case.before is not None:
@@ -349,6 +353,15 @@ class Subject:
             return self._asked(case, self.happens(case), *parts)
         assert case.before is not None
         goal = self.always(j, case.before, step.after)
+        return self._asked(case, self.happens(case), goal)
+
+    def nearer(self, case: Case, name: str) -> Question | None:
+        """A question that is easier to decide and whose answer `unsat` is one to the question, too:
+        of a refinement, that the arguments are those of the step. Raises NotEncodable."""
+        j = self.judged.get(name)
+        if j is None or j.row.kind != "refines" or case.before is None:
+            return None
+        goal = Refinement(self.encoding, self.machine, j.row).goal(case, near=True)
         return self._asked(case, self.happens(case), goal)
 
     def _all_judged(self, case: Case) -> None:
@@ -393,7 +406,7 @@ def _judged(
 ) -> Iterator[Judged]:
     """The safety properties of a machine and of its parts, and what these assume."""
     for p in machine.properties:
-        if p.kind in ("invariant", "step_property", "assume"):
+        if p.kind in ("invariant", "step_property", "assume", "refines"):
             yield Judged(prefix + p.name, p, machine, path)
     for v in machine.variables:
         part = t.part_of(v.type)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
+
 from lawful import Expect, Machine, Nat, Param, Scope, assume, initial, refines, require, transition
 from lawful.checks.explore import explore
 from lawful.checks.prove import prove
@@ -198,12 +200,28 @@ def test_an_instance_gives_an_instance_of_the_abstract_machine() -> None:
     assert not machine.implements().can_commit()
 
 
-def test_induction_does_not_ask_it() -> None:
-    result = prove(Doubled.lawful.ir, sizes={})
-    found = [p for p in result.properties if p.name == "counts"]
-    assert [(p.verdict, p.method, p.note) for p in found] == [
-        (Verdict.UNKNOWN, "none", "exploration only")
-    ]
+def proved(cls: type[Machine]) -> dict[str, Verdict]:
+    """What induction says of the start and of each step, as far as the refinement is concerned."""
+    result = prove(resolve(cls).machine, sizes={})
+    return {o.obligation: o.verdict for o in result.obligations if o.property == "counts"}
+
+
+def test_refinement_is_proved_step_by_step() -> None:
+    both = {"the start": Verdict.PROVED, "add": Verdict.PROVED}
+    assert proved(Doubled) == both
+    assert proved(Leaping) == both  # No scope bounds what the abstract machine is tried with.
+
+
+@pytest.mark.parametrize(("cls", "start", "step"), [
+    (Late, Verdict.VIOLATED, Verdict.PROVED),
+    (Negative, Verdict.PROVED, Verdict.UNKNOWN),
+    (Unlimited, Verdict.VIOLATED, Verdict.PROVED),
+    (Unseen, Verdict.PROVED, Verdict.UNKNOWN),
+], ids=lambda x: x.__name__ if isinstance(x, type) else str(x))
+def test_what_does_not_refine_is_not_proved(
+    cls: type[Machine], start: Verdict, step: Verdict
+) -> None:
+    assert proved(cls) == {"the start": start, "add": step}
 
 
 def test_an_expected_failure_is_the_pass() -> None:
