@@ -56,7 +56,8 @@ class Machine(Declaration):
         new = (plan is None or plan.cls is not type(self)) and not declared(type(self)).abstract
         if new and universe is None and _in_class_statement():
             # A part that a class statement declares is only a mark: its whole makes its own. Its
-            # class is compiled when somebody looks at the mark all the same.
+            # class is compiled then, or when somebody prints the mark. (That nothing else looks
+            # for a missing state is on purpose: with `__getattr__` every event would be slower.)
             object.__setattr__(self, "_mark", (clock, parameters))
             return
         try:
@@ -80,14 +81,6 @@ class Machine(Declaration):
 
     if not TYPE_CHECKING:  # For type checkers fields are plain attributes, and the only ones.
 
-        def __getattr__(self, name: str) -> Any:
-            mark = self.__dict__.pop("_mark", None) if name == "__state__" else None
-            if mark is None:
-                return object.__getattribute__(self, name)  # It raises what it raised before.
-            with contextlib.suppress(Untold):
-                self._begin(None, *mark)
-            return self.__state__
-
         def __setattr__(self, name: str, value: object) -> None:
             raise AttributeError(_read_only(self, name))
 
@@ -106,6 +99,10 @@ class Machine(Declaration):
     __hash__ = None  # type: ignore[assignment]  # it changes, so it is no key
 
     def __repr__(self) -> str:
+        mark = self.__dict__.pop("_mark", None)
+        if mark is not None:
+            with contextlib.suppress(Untold):
+                self._begin(None, *mark)
         return f"{type(self).__name__}({', '.join(_shown(self))})"
 
     def __copy__(self) -> Self:

@@ -71,7 +71,7 @@ def test_instances_that_need_nothing_share_nothing() -> None:
     assert late.lawful.next_deadline() == 6.0
 
 
-def test_a_part_in_a_class_statement_is_compiled_when_somebody_looks_at_it() -> None:
+def test_a_part_in_a_class_statement_is_compiled_when_it_is_printed_or_made() -> None:
     class Cup(Machine):
         full: bool = False
         size: Param[Nat] = 1
