@@ -68,7 +68,8 @@ def _say(text: str, code: int) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="lawful", description="Formally specified state machines.")
     commands_ = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
-    for add in (_check, _simulate, _lint, _prove, _draw, _replay, _show, _export, _freeze):
+    every = (_check, _simulate, _lint, _prove, _draw, _replay, _show, _export, _lock, _freeze)
+    for add in every:
         add(commands_)
     return parser
 
@@ -218,6 +219,19 @@ def _export(commands_: Commands) -> None:
     parser.add_argument("--tla", action="store_true", required=True, help="TLA+, for TLC")
     parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
     parser.add_argument("--out", type=Path, default=Path(), metavar="DIR", help="default: here")
+
+
+def _lock(commands_: Commands) -> None:
+    parser = _command(commands_, "lock", commands.lock)
+    parser.add_argument("target", metavar="TARGET")
+    parser.add_argument(
+        "--file", type=Path, default=Path("lawful.lock"), metavar="FILE", help="default lawful.lock"
+    )
+    parser.add_argument("--stale", action="store_true", help="only say what is stale")
+    parser.add_argument("--max-seconds", type=_seconds, metavar="S", help="of each exploration")
+    parser.add_argument(
+        "--timeout", type=_seconds, default=10.0, metavar="S", help="of each obligation"
+    )
 
 
 def _freeze(commands_: Commands) -> None:

@@ -324,6 +324,33 @@ def export(given: argparse.Namespace) -> int:
     return HOLDS
 
 
+def lock(given: argparse.Namespace) -> int:
+    """keep what is established of machines in a file, or say what of it is stale"""
+    from . import locking
+
+    classes = targets.machines(given.target)
+    kept = locking.read(given.file)
+    lines: list[str] = []
+    rows: list[Json] = []
+    for cls in classes:
+        name = f"{given.target.partition(':')[0]}:{cls.__name__}"
+        if given.stale:
+            why = locking.stale(kept.get(name), cls)
+            lines += [f"{name} {why}"] if why else []
+            rows.append({"machine": name, "stale": bool(why)})
+            continue
+        with progress(f"{cls.__name__}", given.quiet) as tell:
+            row = locking.established(cls, given, tell)
+        said = list(locking.changes(kept.get(name), row)) or ["as before"]
+        lines += [name, *(f"  {each}" for each in said)]
+        rows.append({"machine": name, **row})
+        kept[name] = row
+    if not given.stale:
+        locking.write(given.file, kept)
+    _answer(given, "\n".join(lines) or "nothing is stale", "lock", rows)
+    return VIOLATED if given.stale and lines else HOLDS
+
+
 def freeze(given: argparse.Namespace) -> int:
     """write the IR beside a module, for deployments without its source"""
     name, found = targets.declared_in(given.target)

@@ -1,0 +1,98 @@
+"""`lawful lock`: what was established is kept, and told to be stale when the machine changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lawful.cli import main
+
+MACHINE = """
+from lawful import Machine, Nat, Scope, invariant, transition
+
+class Up(Machine):
+    n: Nat = 0
+
+    @transition()
+    def up(self) -> None:
+        self.n = (self.n + STEP) % 6
+
+    @invariant
+    def small(self) -> bool:
+        return self.n < 6
+
+    @invariant
+    def even(self) -> bool:
+        return self.n % 2 == 0
+
+    scope = Scope(Nat=range(0, 9))
+"""
+
+
+def written(folder: Path, name: str, step: int) -> str:
+    path = folder / name / "up.py"
+    path.parent.mkdir()
+    path.write_text(MACHINE.replace("STEP", str(step)), encoding="utf-8")
+    return str(path)
+
+
+def test_what_is_established_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target, file = written(tmp_path, "one", 2), tmp_path / "lawful.lock"
+    assert main(["lock", target, "--file", str(file)]) == 0
+    assert capsys.readouterr().out.splitlines() == [f"{target}:Up", "  new"]
+    first = file.read_text(encoding="utf-8")
+    (row,) = json.loads(first)["machines"].values()
+    assert row["scope"] == {"Nat": "0..8"}
+    assert row["check"] == {
+        "engine": "exploration", "complete": True, "distinct": 3, "generated": 4, "depth": 3,
+        "cuts": 0,
+        "properties": {
+            name: {"verdict": "holds"}
+            for name in ("deadlock", "bounds", "asserts", "undefined", "ambiguous", "small", "even")
+        },
+    }
+    assert {p["verdict"] for p in row["prove"]["properties"].values()} == {"proved"}
+    assert main(["lock", target, "--file", str(file)]) == 0
+    assert "as before" in capsys.readouterr().out
+    assert file.read_text(encoding="utf-8") == first
+    assert main(["lock", target, "--file", str(file), "--stale"]) == 0
+    assert capsys.readouterr().out == "nothing is stale\n"
+
+
+def test_another_machine_is_stale_until_it_is_locked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target, file = written(tmp_path, "one", 2), tmp_path / "lawful.lock"
+    assert main(["lock", target, "--file", str(file), "--quiet"]) == 0
+    other = written(tmp_path, "other", 3)
+    kept = file.read_text(encoding="utf-8").replace(target, other)
+    file.write_text(kept, encoding="utf-8")
+    assert main(["lock", other, "--file", str(file), "--stale"]) == 1
+    assert f"{other}:Up is another one now: " in capsys.readouterr().out
+    assert file.read_text(encoding="utf-8") == kept
+    assert main(["lock", other, "--file", str(file)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"{other}:Up",
+        "  check even: holds -> violated",
+        "  prove even: proved -> unknown",
+        "  distinct: 3 -> 2",
+        "  generated: 4 -> 3",
+        "  depth: 3 -> 2",
+    ]
+    assert main(["lock", target, "--file", str(file), "--stale"]) == 1
+    assert "is not in the file" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"version": 2, "machines": {}}'])
+def test_another_file_is_left_as_it_is(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "other.json"
+    file.write_text(text, encoding="utf-8")
+    assert main(["lock", written(tmp_path, "one", 2), "--file", str(file)]) == 5
+    assert str(file) in capsys.readouterr().err
+    assert file.read_text(encoding="utf-8") == text
