@@ -208,53 +208,6 @@ def test_a_counterexample_to_induction_is_no_violation(capsys: pytest.CaptureFix
     assert "violated after" not in out
 
 
-def test_a_run_that_violates_is_one(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run("prove", SENDER_AS_SEED, capsys=capsys)
-    assert code == 0  # It is expected.
-    assert "no_silent_loss is violated after 3 events" in out
-    assert "counterexample to induction" not in out
-
-
-def test_what_is_open_hides_no_violation(tmp_path: Path) -> None:
-    """The first machine starts wrong (1), of the second nothing is proved (3)."""
-    path = tmp_path / "two.py"
-    path.write_text(TWO, encoding="utf-8")
-    assert main(["prove", f"{path}:Wrong", "--quiet"]) == 1
-    assert main(["prove", f"{path}:Open", "--quiet"]) == 3
-    assert main(["prove", str(path), "--quiet"]) == 1
-
-
-TWO = """
-from lawful import Machine, Nat, Scope, invariant, transition
-
-class Wrong(Machine):
-    n: Nat = 0
-    deadlock_ok = True
-
-    @transition()
-    def stay(self) -> None: ...
-
-    @invariant
-    def positive(self) -> bool:
-        return self.n > 0
-
-    scope = Scope(Nat=range(0, 2))
-
-class Open(Machine):
-    n: Nat = 0
-
-    @transition()
-    def up(self) -> None:
-        self.n = self.n + 2 if self.n < 90 else self.n % 2
-
-    @invariant
-    def even(self) -> bool:
-        return self.n != 77
-
-    scope = Scope(Nat=range(0, 100))
-"""
-
-
 def test_show_prints_declaration_ir_and_flat(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run("show", SENDER, capsys=capsys)
     assert code == 0
