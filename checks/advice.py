@@ -95,6 +95,10 @@ def advise(
     return _Advisor(found, scope, expects, limits).advice()
 
 
+class _Ended(Exception):
+    """Advice ends before its time; the text is the limit that was met."""
+
+
 class _Advisor:
     def __init__(
         self, found: Resolved, scope: Scope, expects: Mapping[str, Expected], limits: Limits
@@ -109,9 +113,12 @@ class _Advisor:
 
     def advice(self) -> Advice:
         """All of it: cuts, the widening, sizes."""
-        out = self._outside(self.scope)
-        if isinstance(out, str):
-            return Advice(self.seconds, why=out)
+        try:
+            return self._advice(self._outside(self.scope))
+        except _Ended as end:
+            return Advice(self.seconds, why=str(end))
+
+    def _advice(self, out: tuple[list[tuple[State, str]], int]) -> Advice:
         beyond = [state for state, _ in out[0]]
         counts = [(bound, len(self._cut_by(bound, self.scope, beyond))) for bound in self.bounds]
         cuts = sorted((row for row in counts if row[1]), key=lambda row: -row[1])
@@ -135,13 +142,19 @@ class _Advisor:
         flat = lower(self.found.machine, scope, abstract_scopes(self.found))
         return Space(flat, self.found.world)
 
-    def _outside(self, scope: Scope) -> tuple[list[tuple[State, str]], int] | str:
+    def _go_on(self) -> None:
+        """Every so often: _Ended where time or memory is over, or somebody wants it to end."""
+        over = replace(self.limits, states=None, seconds=None).met(0, 0.0, False)
+        if over or time.perf_counter() > self.ends:
+            raise _Ended(over or "seconds")
+
+    def _outside(self, scope: Scope) -> tuple[list[tuple[State, str]], int]:
         """The states beyond the scope that steps and starts lead to, with what cut them, and how
-        many there are within it; else the limit that ended the search."""
+        many there are within it; _Ended with the limit that ended the search."""
         space = self._space(scope)
         _, made = searched(space, self.left, None, "auto")
         if not made.complete:
-            return made.stopped
+            raise _Ended(made.stopped)
         if not made.cut_by:
             return [], len(made.states)
         out: list[tuple[State, str]] = []
@@ -151,11 +164,10 @@ class _Advisor:
                 out.append((placed.state, cut))
         # Generated steps note that there were cuts, and not always where.
         for state in made.states:
+            self._go_on()
             for edge in space.edges(state):
                 if edge.cut is not None and isinstance(edge.outcome, Done):
                     out.append((edge.outcome.state, edge.cut))
-            if time.perf_counter() > self.ends:
-                return "seconds"
         return out, len(made.states)
 
     def _cut_by(self, bound: Bound, scope: Scope, states: Sequence[State]) -> list[State]:
@@ -164,7 +176,12 @@ class _Advisor:
             return []
         far = scope.widened(dict(self._others_away(bound, scope)))
         space = self._space(far)
-        return [state for state in states if space.breached(state) is not None]
+        kept_out: list[State] = []
+        for state in states:
+            self._go_on()
+            if space.breached(state) is not None:
+                kept_out.append(state)
+        return kept_out
 
     def _others_away(self, bound: Bound, scope: Scope) -> Iterator[tuple[str, object]]:
         for other in self.bounds:
@@ -182,22 +199,22 @@ class _Advisor:
     def _widened(self, first: tuple[list[tuple[State, str]], int]) -> Widened:
         changes: dict[str, object] = {}
         scope, (states, distinct) = self.scope, first
-        while True:
-            beyond = [state for state, _ in states]
-            cutting = [b for b in self.bounds if self._cut_by(b, scope, beyond)]
-            if not cutting:
-                return Widened(changes, distinct)
-            for bound in cutting:
-                value = self._far_enough(bound, scope, beyond)
-                if value is None:
-                    why = f"{bound.key} would have to be widened by more than {MOST} at once"
-                    return Widened(changes, distinct, why)
-                changes[bound.key] = value
-                scope = scope.widened({bound.key: value})
-            out = self._outside(scope)
-            if isinstance(out, str):
-                return Widened(changes, distinct, out)
-            states, distinct = out
+        try:
+            while True:
+                beyond = [state for state, _ in states]
+                cutting = [b for b in self.bounds if self._cut_by(b, scope, beyond)]
+                if not cutting:
+                    return Widened(changes, distinct)
+                for bound in cutting:
+                    value = self._far_enough(bound, scope, beyond)
+                    if value is None:
+                        why = f"{bound.key} would have to be widened by more than {MOST} at once"
+                        return Widened(changes, distinct, why)
+                    changes[bound.key] = value
+                    scope = scope.widened({bound.key: value})
+                states, distinct = self._outside(scope)
+        except _Ended as end:
+            return Widened(changes, distinct, str(end))
 
     def _far_enough(self, bound: Bound, scope: Scope, states: Sequence[State]) -> object | None:
         """The key's value that admits where these steps lead, and no more."""

@@ -41,7 +41,10 @@ def _widened(found: Widened) -> str:
 
 def _stopped(why: str) -> str:
     """Why a search ended early, in words."""
-    words = {"seconds": "the time is over", "states": "too many states", "memory": "no memory left"}
+    words = {
+        "seconds": "the time is over", "states": "too many states", "memory": "no memory left",
+        "asked": "it was asked to end",
+    }
     return words.get(why, why)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,21 @@ def test_where_none_is_found_that_is_said_with_how_far_it_came() -> None:
         "  no scope without cuts was found: the time is over, "
         f"having come to --scope Nat=0..{came.stop - 1}"
     )
+
+
+def test_it_ends_when_it_is_asked_to_in_the_midst_of_many_states() -> None:
+    found = resolve(texts.machine(ENDLESS.replace("!= 7", ">= 0")))
+    wide = found.scopes["scope"].widened({"Nat": range(300)})
+    times = count()
+    late = advise(found, wide, {}, Limits(seconds=60.0, stop=lambda: next(times) > 200))
+    assert late == Advice(60.0, why="asked")
+    assert advising.text(late) == [
+        "advice: none, the scope was not explored to its end: it was asked to end"
+    ]
+    times = count()
+    later = advise(found, wide, {}, Limits(seconds=60.0, stop=lambda: next(times) > 1000))
+    assert later.cuts == ((Bound("Nat", False), 1),)
+    assert later.widened is not None and later.widened.why == "asked"
 
 
 def test_what_a_constraint_cuts_no_bound_can_mend() -> None:
