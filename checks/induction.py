@@ -276,7 +276,7 @@ class Induction:
         self, obligations: list[Obligation], happened: Callable[[], Collection[str | None]]
     ) -> list[Obligation]:
         """Nothing is proved of a start or transition that has no model, or none that was found."""
-        self.vacuous = self._vacuous(happened)
+        self.vacuous = self.unmet(happened)
         out: list[Obligation] = []
         for o in obligations:
             # Of a contested event nothing is said but that its transitions exclude each other.
@@ -286,7 +286,7 @@ class Induction:
             out.append(replace(o, verdict=Verdict.UNKNOWN, note=why) if unfounded else o)
         return out
 
-    def _vacuous(self, happened: Callable[[], Collection[str | None]]) -> dict[str, str]:
+    def unmet(self, happened: Callable[[], Collection[str | None]]) -> dict[str, str]:
         """Each case that cannot happen where the invariants hold, or is not known to, and why."""
         notes: dict[str, str] = {}
         met: set[str] | None = None

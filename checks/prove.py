@@ -17,6 +17,7 @@ from .guards import needless
 from .induction import Induction
 from .k_induction import Deeper
 from .obligation import Needless, Obligation, ProofResult, PropertyProof
+from .spacer import Spacer
 from .spread import spread
 from .verdict import Verdict
 
@@ -24,7 +25,7 @@ LONGEST = 4_000_000.0  # Seconds; Z3 counts milliseconds in 32 bits.
 
 
 DEPTHS = {"auto": 4, "k-induction": 3, "bounded": 6}  # Where none is asked for.
-Method = Literal["auto", "induction", "k-induction", "bounded"]
+Method = Literal["auto", "induction", "k-induction", "spacer", "bounded"]
 Tell = Callable[[str], None]
 
 
@@ -70,11 +71,20 @@ def prove(
     obligations: list[Obligation] = []
     properties: list[PropertyProof] = []
     guards: list[Needless] = []
-    if how.method != "bounded":
+    unmet: set[str] = set()  # Properties of what cannot happen.
+    if how.method == "spacer":
+        properties = _reached((machine, sizes), how, happened)
+    elif how.method != "bounded":
         induction, obligations = _inductive((machine, sizes), how, depth, (progress, happened))
         properties = induction.conclude(obligations)
+        unmet = {o.property for o in obligations if o.obligation in induction.vacuous}
         guards = list(needless(induction.exact, {*induction.steps} - {*induction.vacuous}))
     left = None if how.method == "bounded" else _open(properties)
+    if how.method == "auto" and left:
+        spacer = Spacer(machine, sizes, how.seconds / 2)
+        if spacer.plain:
+            properties = _joined(properties, spacer.prove([n for n in left if n not in unmet]))
+            left = _open(properties)
     if left is None or (how.method == "auto" and left):
         bounded = Bounded(machine, sizes, how.seconds, left)
         properties = _joined(properties, bounded.search(depth, progress, how.altogether))
@@ -105,6 +115,21 @@ def _inductive(
         deeper = Deeper(*what, how.seconds)
         obligations = deeper.show(obligations, depth, progress, how.altogether)
     return induction, induction.grounded(obligations, happened)
+
+
+def _reached(
+    what: tuple[ir.Machine, Mapping[str, int]],
+    how: How,
+    happened: Callable[[], Collection[str | None]],
+) -> list[PropertyProof]:
+    """What Spacer shows; nothing of a machine with a start or transition that cannot happen."""
+    induction = Induction(*what, how.seconds)
+    names = list(dict.fromkeys(name for _, name in induction.questions()))
+    names = [n for n in names if n not in {j.name for j in induction.exact.of_kind("refines")}]
+    for step, why in induction.unmet(happened).items():
+        note = f"{step}: {why}"
+        return [PropertyProof(n, Verdict.UNKNOWN, "spacer", induction.covers, note) for n in names]
+    return Spacer(*what, how.seconds).prove(names)
 
 
 def _open(properties: Iterable[PropertyProof]) -> list[str]:

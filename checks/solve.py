@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .foreign import Shape, Term, z3
+from .foreign import Shape, Term, inner, z3
 from .logic import Logic
 
 NO_NAMES: Mapping[str, Term] = {}
@@ -45,6 +45,65 @@ def ask(
     if result == z3.sat:
         return Answer("sat", Model(logic, solver.model()))
     return Answer("unknown", why=str(solver.reason_unknown()))
+
+
+Row = tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Horn:
+    """What reaches which states: `state` names a state's values; each rule has facts, the state
+    before, None at a start, and the state after."""
+
+    state: Row
+    rules: tuple[tuple[Row, Row | None, Row], ...]
+
+
+def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], seconds: float) -> Answer:
+    """Whether one of the first terms can be true, or the second in a state that is reached."""
+    solver, true = z3.Fixedpoint(ctx=logic.context), logic.true
+    solver.set(engine="spacer", timeout=max(1, int(seconds * 1000)))
+    shapes = [z3.BoolSort(logic.context)]
+    reached = z3.Function("reached", *(term.sort() for term in map(inner, horn.state)), *shapes)
+    wrong = z3.Function("wrong", *shapes)
+    solver.register_relation(reached, wrong)
+    starts, reaching = bad
+    rules = [
+        (reached(*after), (*facts, true if before is None else reached(*before)))
+        for facts, before, after in horn.rules
+    ]
+    rules += [(wrong(), (start,)) for start in starts]
+    rules.append((wrong(), (reached(*horn.state), reaching)))
+    known: dict[int, Any] = {}
+    for head, body in rules:
+        for each in (*head.children(), *body):
+            known |= {c.get_id(): c for c in _constants(each)}
+    for constant in known.values():
+        solver.declare_var(constant)
+    try:
+        for head, body in rules:
+            solver.rule(head, list(body))
+        result = solver.query(wrong())
+    except z3.Z3Exception as error:
+        return Answer("unknown", why=str(error))
+    if result == z3.unknown:
+        # Its reason is bytes, and goes on with the rule that it stumbled over.
+        why = str(solver.reason_unknown()).removeprefix("b").strip("'\"")
+        return Answer("unknown", why=why.split("\\n")[0].rstrip(":"))
+    return Answer("sat" if result == z3.sat else "unsat")
+
+
+def _constants(term: Any) -> Iterable[Any]:
+    """The constants in a term that stand for any value."""
+    seen: set[int] = set()
+    stack = [term]
+    while stack:
+        each = stack.pop()
+        if each.get_id() not in seen:
+            seen.add(each.get_id())
+            stack.extend(each.children())
+            if z3.is_const(each) and each.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+                yield each
 
 
 def script(logic: Logic, facts: Iterable[Term]) -> str:

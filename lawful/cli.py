@@ -163,7 +163,8 @@ def _prove(commands_: Commands) -> None:
     parser = _reporting(_command(commands_, "prove", commands.prove))
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument(
-        "--method", choices=("auto", "induction", "k-induction", "bounded"), default="auto"
+        "--method", default="auto",
+        choices=("auto", "induction", "k-induction", "spacer", "bounded"),
     )
     parser.add_argument(
         "--depth", type=_positive, metavar="N", help="events of the longest runs that are looked at"
