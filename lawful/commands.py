@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import json
+import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.runtime.instance import Machine
@@ -374,12 +377,24 @@ def _answer(given: argparse.Namespace, text: str, command: str, machines: Sequen
 
 def _write(given: argparse.Namespace, text: str, answer: Mapping[str, Json]) -> None:
     if given.json == "-":
-        print(json.dumps(answer, indent=1), file=given.answer)
+        _print(json.dumps(answer, indent=1), given.answer)
         return
     if given.json:
         _save(Path(given.json), json.dumps(answer, indent=1) + "\n")
     if not given.quiet:
-        print(text)
+        _print(text, sys.stdout)
+
+
+def _print(text: str, file: TextIO) -> None:
+    """Print it all. A reader who goes before the end, as `head` does, changes no exit code."""
+    try:
+        print(text, file=file, flush=True)
+    except OSError as error:
+        # What is left of the text would fail again when the process ends.
+        with contextlib.suppress(OSError), open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), file.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise OutOfReach(f"cannot write the answer: {error.strerror}") from error
 
 
 def _folder(path: Path) -> None:
