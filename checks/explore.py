@@ -109,8 +109,7 @@ def explore(
     if symmetry:
         return _orbits(space, limits, progress, (engine, expects))
     used, found = searched(space, limits, progress, engine)
-    deadline = None if limits.seconds is None else started + limits.seconds
-    rows = judge(found, expects, deadline)
+    rows = judge(found, expects, limits.over(started))
     result = _result(used, found, rows, time.perf_counter() - started)
     if not coverage:
         return result

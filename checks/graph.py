@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import time
 from array import array
 from collections.abc import Iterator
 from typing import Any
 
 from .fair import Bits, Groups
+from .limits import Over
 
 Args = tuple[Any, ...]
 
 
 class TimeUp(Exception):
-    """The deadline of a graph is over."""
+    """The time of a graph is over."""
 
 
 class Graph:
     """For each expanded state, in the order of the numbers: the groups that are enabled there, and
     the states that its steps lead to with the groups that each takes.
 
-    Steps that change nothing are left out: they take and enable no group. After the deadline, an
-    instant of `time.perf_counter`, all that goes through the graph raises `TimeUp`.
+    Steps that change nothing are left out: they take and enable no group. Once `over` is true,
+    all that goes through the graph raises `TimeUp`.
     """
 
-    def __init__(self, groups: Groups, deadline: float | None = None) -> None:
+    def __init__(self, groups: Groups, over: Over = None) -> None:
         self.groups = groups
-        self.deadline = deadline
+        self.over = over
         self._looks = 0
         self.enabled: list[Bits] = []
         self._targets = array("q")
@@ -56,10 +56,10 @@ class Graph:
         self._now = 0
 
     def in_time(self) -> None:
-        """Raises `TimeUp` where the deadline is over; looks at the clock now and then."""
-        if self.deadline is None:
+        """Raises `TimeUp` where the time is over; asks now and then."""
+        if self.over is None:
             return
-        if self._looks & 255 == 0 and time.perf_counter() > self.deadline:
+        if self._looks & 255 == 0 and self.over():
             raise TimeUp
         self._looks += 1
 
@@ -76,7 +76,7 @@ class Graph:
 
     def steps(self, number: int) -> Iterator[tuple[int, Bits]]:
         """Where the steps of a state lead, and what they take."""
-        if self.deadline is not None:
+        if self.over is not None:
             self.in_time()
         first, last = self._ends[number], self._ends[number + 1]
         return zip(self._targets[first:last], self._taken[first:last], strict=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 Reason = Literal["", "states", "seconds", "memory", "first", "asked"]
+Over = Callable[[], bool] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,18 @@ class Limits:
         if self.stop is not None and self.stop():
             return "asked"
         return ""
+
+    def over(self, started: float) -> Over:
+        """Tells whether the seconds since then, an instant of `time.perf_counter`, are over, or
+        somebody wants it to end; None where neither can be."""
+        if self.seconds is None and self.stop is None:
+            return None
+
+        def told() -> bool:
+            late = self.seconds is not None and time.perf_counter() > started + self.seconds
+            return late or (self.stop is not None and self.stop())
+
+        return told
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def violation(
     """The shortest violation for any value of the property's parameters; None if there is none.
 
     `parents` gives for each state the one that it was found from, -1 for an initial state. Raises
-    `TimeUp` where the graph has a deadline and that is over.
+    `TimeUp` where the graph's time is over.
     """
     shortest: Lasso | None = None
     nothing: NoLabel | None = None

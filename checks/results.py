@@ -12,6 +12,7 @@ from .explored import Explored
 from .forever import shown
 from .graph import TimeUp
 from .judged import LIVENESS, Judged
+from .limits import Over
 from .liveness import NoLabel, NoMember, violation
 from .reference import Done
 from .runs import trace_of
@@ -27,34 +28,34 @@ Answer = tuple[Verdict, str, Trace | None, tuple[str, ...]]
 
 
 def judge(
-    search: Explored, expects: Mapping[str, Expected], deadline: float | None = None
+    search: Explored, expects: Mapping[str, Expected], over: Over = None
 ) -> list[PropertyResult]:
     """The verdict on every property, the built-in ones first.
 
-    What happens for ever is judged until the deadline, an instant of `time.perf_counter`.
+    What happens for ever is judged until it is over.
     """
     rows: list[tuple[str, str]] = [(name, "built-in") for name in BUILT_IN]
     rows += [(j.name, j.kind) for j in search.space.of_kind(*JUDGED, *LIVENESS)]
-    return [_result(search, row, expects.get(row[0], "holds"), deadline) for row in rows]
+    return [_result(search, row, expects.get(row[0], "holds"), over) for row in rows]
 
 
 def _result(
-    search: Explored, row: tuple[str, str], expected: Expected, deadline: float | None
+    search: Explored, row: tuple[str, str], expected: Expected, over: Over
 ) -> PropertyResult:
     name, kind = row
     expect, events = (expected, None) if isinstance(expected, str) else expected
-    verdict, why, trace, notes = _judged(search, name, kind, deadline)
+    verdict, why, trace, notes = _judged(search, name, kind, over)
     if name == "deadlock" and verdict is Verdict.VIOLATED:
         notes = stuck(search.space, search.states[search.failures[name].at])
     return PropertyResult(name, kind, verdict, expect, events, why, trace, notes)
 
 
-def _judged(search: Explored, name: str, kind: str, deadline: float | None) -> Answer:
+def _judged(search: Explored, name: str, kind: str, over: Over) -> Answer:
     found = search.failures.get(name)
     if found is not None:
         return found.verdict, found.why, _trace(search, found.at, found.edge), ()
     if kind in LIVENESS:
-        return _live(search, _named(search, name), deadline)
+        return _live(search, _named(search, name), over)
     if kind == "reachable":
         return *_reached(search, name), ()
     if kind == "recoverable":
@@ -144,7 +145,7 @@ def _trace(search: Explored, at: int, edge: Edge | None) -> Trace:
     return trace_of(space, states, events)
 
 
-def _live(search: Explored, j: Judged, deadline: float | None) -> Answer:
+def _live(search: Explored, j: Judged, over: Over) -> Answer:
     """Whether something happens for ever; if not the lasso along which it does not."""
     if not search.states:
         return Verdict.UNKNOWN, "not everything was explored", None, ()
@@ -152,11 +153,11 @@ def _live(search: Explored, j: Judged, deadline: float | None) -> Answer:
         graph = search.graph
         if graph is None:
             return Verdict.UNKNOWN, "not everything was explored", None, ()
-        graph.deadline = deadline
+        graph.over = over
         parents = [search.before(number) for number in range(len(search.states))]
         found = violation(search.space, j, search.states, parents, graph)
     except TimeUp:
-        return Verdict.UNKNOWN, "not decided within the seconds that there were", None, ()
+        return Verdict.UNKNOWN, "not decided in the time that there was", None, ()
     if isinstance(found, NoMember):
         return Verdict.UNKNOWN, found.what, None, ()
     if isinstance(found, NoLabel):

@@ -372,11 +372,9 @@ def visited(search: Search) -> Iterator[tuple[int, list[tuple[Edge, int]]]]:
         number += 1
 
 
-def graph_of(
-    space: Space, states: Sequence[State], deadline: float | None = None
-) -> Graph:
+def graph_of(space: Space, states: Sequence[State]) -> Graph:
     """The graph of states that another engine found; what leads to others leaves it."""
-    graph, index = Graph(Groups(space.flat), deadline), {state: n for n, state in enumerate(states)}
+    graph, index = Graph(Groups(space.flat)), {state: n for n, state in enumerate(states)}
     for number, state in enumerate(states):
         for edge in space.edges(state):
             if isinstance(edge.outcome, Fault):

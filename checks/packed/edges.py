@@ -25,7 +25,7 @@ def graph_by_steps(
     """The steps of states that were expanded; what leads to others leaves the graph.
 
     By generated steps, but for those that are the reference's, which are given: all, where
-    arguments have no numbers. `TimeUp` where the graph has a deadline and that is over.
+    arguments have no numbers. `TimeUp` where the graph's time is over.
     """
     escaped, find = set(others[0]), others[1]
     try:

@@ -101,10 +101,8 @@ class PackedSearch:
     def graph(self) -> Graph | None:
         """The steps of the states that were expanded; None where nothing is asked of them."""
         if self._graph is None and self.space.of_kind(*LIVENESS):
-            known, seconds = States(self.store, self.expanded), self.limits.seconds
-            graph = Graph(
-                Groups(self.space.flat), None if seconds is None else self.started + seconds
-            )
+            known = States(self.store, self.expanded)
+            graph = Graph(Groups(self.space.flat), self.limits.over(self.started))
             self._graph = graph_by_steps(graph, self.space, known, (self.escaped, self._find))
         return self._graph
 

@@ -76,9 +76,11 @@ def in_pieces(cls: type[Machine], dice: Dice, **asked: Any) -> tuple[CheckResult
         dice.throw()
         pieces += 1
         result = checked(cls, stop=dice, **asked)
-        if result.complete:
+        # What happens for ever is judged after the search, and stopped as well.
+        late = any(p.why == "not decided in the time that there was" for p in result.properties)
+        if result.complete and not late:
             return result, pieces
-        assert result.stopped == "asked"
+        assert result.complete or result.stopped == "asked"
 
 
 @pytest.mark.parametrize("cls", MACHINES, ids=lambda cls: cls.__name__)
