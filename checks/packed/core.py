@@ -53,6 +53,7 @@ class Arrays(NamedTuple):
     control: Any
     places: Any
     heads: Any
+    recent: Any
 
 
 class Graph(NamedTuple):
@@ -66,10 +67,11 @@ class Graph(NamedTuple):
 NUMBERS, RULES = numba.types.int32[::1], numba.types.uint16[::1]
 NAMED: Any = numba.types.NamedTuple
 ARRAYS_TYPE = NAMED(
-    (CELLS, CELLS, NUMBERS, NUMBERS, RULES, *(CELLS,) * 7), Arrays
+    (CELLS, CELLS, NUMBERS, NUMBERS, RULES, *(CELLS,) * 8), Arrays
 )
 GRAPH_TYPE = NAMED((CELLS, CELLS, numba.types.int8[::1]), Graph)
 DONE, FULL, ROOM, ESCAPED = range(4)
+RECENT = 14  # Bits of the hash by which a state that was met a moment ago is known again.
 COMPILED = {f.__name__: uncounted(cache=True)(f) for f in prelude.FUNCTIONS}
 # Where `control` says what.
 NEXT, LAST, COUNT, MOST, NEAR, FAILING, FAILED = range(7)
@@ -119,24 +121,45 @@ def find(table: Any, store: Any, words: int, out: Any, at: int) -> Any:
 
 @uncounted(cache=True)
 def keep(arrays: Arrays, words: int, n: int, number: int, count: int) -> int:
-    """The n states in `out`, successors of a state: new ones are kept. How many there are then."""
+    """The n states in `out`, successors of a state: new ones are kept. How many there are then.
+
+    `recent` holds, at a place by their hash, states that were met a moment ago: most successors
+    are among them, and known without a look at the table.
+    """
     store, table, parents, rules = arrays.store, arrays.table, arrays.parents, arrays.rules
-    out, places, heads = arrays.out, arrays.places, arrays.heads
+    out, places, heads, recent = arrays.out, arrays.places, arrays.heads, arrays.recent
     room = len(out) // (words + 1)
     mask = np.uint64(len(table) - 1)
-    # Memory is waited for once for all successors, not once for each of them.
-    for e in range(n):
-        place = mixed(out, e * words, words) & mask
-        places[e] = place
-        heads[e] = table[place]
-    near = 0
-    for e in range(n):
-        if heads[e] != 0:
-            near ^= store[(heads[e] - 1) * words] ^ store[heads[e] * words - 1]
-    arrays.control[NEAR] = near
+    left = 0
     for e in range(n):
         at = e * words
-        place = np.uint64(places[e])
+        hashed = mixed(out, at, words)
+        near = np.int64(hashed >> np.uint64(64 - RECENT)) * words
+        known = True
+        for i in range(words):
+            if recent[near + i] != out[at + i]:
+                known = False
+                break
+        if known:
+            continue
+        for i in range(words):
+            recent[near + i] = out[at + i]
+        places[left] = e
+        heads[left] = hashed & mask
+        left += 1
+    # Memory is waited for once for all of them, not once for each.
+    waited = 0
+    for k in range(left):
+        waited ^= table[heads[k]]
+    for k in range(left):
+        head = np.int64(table[heads[k]])
+        if head != 0:
+            waited ^= store[(head - 1) * words] ^ store[head * words - 1]
+    arrays.control[NEAR] = waited
+    for k in range(left):
+        e = places[k]
+        at = e * words
+        place = np.uint64(heads[k])
         while True:
             found = np.int64(table[place]) - 1
             if found < 0:

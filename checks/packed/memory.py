@@ -38,6 +38,7 @@ class Memory:
             control=np.zeros(8, np.int64),
             places=np.zeros(self.room, np.int64),
             heads=np.zeros(self.room, np.int64),
+            recent=np.full(s.words << core.RECENT, -1, np.int64),  # No state has such a word.
         )
 
     @classmethod
