@@ -95,9 +95,10 @@ def _told(given: argparse.Namespace, command: str, run: Run) -> int:
 
     found = [(cls, *_checked(cls, given, run)) for cls in targets.machines(given.target)]
     rows = [(cls, result) for cls, result, _ in found]
-    _written(exports.of_checks(given, command, rows), given.itf, given.pytest)
     texts = [report.check_text(result) for _, result, _ in found]
+    # What was found is told first: a file that cannot be written must not take it away.
     _answer(given, "\n\n".join(texts), command, [answer for _, _, answer in found])
+    _written(exports.of_checks(given, command, rows), given.itf, given.pytest)
     codes = ((_exit_code(r.properties), _agreement(r)) for _, r, _ in found)
     return _gravest(code for both in codes for code in both)
 
@@ -229,9 +230,9 @@ def prove(given: argparse.Namespace) -> int:
         with progress(f"proving {cls.__name__}", given.quiet) as tell:
             found.append((proving.proved(cls, given, tell), resolve(cls).expects))
     proved = [(cls, result) for cls, (result, _) in zip(classes, found, strict=True)]
-    _written(exports.of_proofs(given, proved), given.itf, given.smtlib)
     text = "\n\n".join(prove_report.text(*row) for row in found)
     _answer(given, text, "prove", [prove_report.to_json(result) for result, _ in found])
+    _written(exports.of_proofs(given, proved), given.itf, given.smtlib)
     return _gravest(prove_report.exit_code(*row) for row in found)
 
 
@@ -379,10 +380,10 @@ def _write(given: argparse.Namespace, text: str, answer: Mapping[str, Json]) -> 
     if given.json == "-":
         _print(json.dumps(answer, indent=1), given.answer)
         return
-    if given.json:
-        _save(Path(given.json), json.dumps(answer, indent=1) + "\n")
     if not given.quiet:
         _print(text, sys.stdout)
+    if given.json:
+        _save(Path(given.json), json.dumps(answer, indent=1) + "\n")
 
 
 def _print(text: str, file: TextIO) -> None:

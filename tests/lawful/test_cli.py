@@ -148,7 +148,6 @@ def test_a_refused_declaration_is_4_and_says_everything(
         (["check", SENDER, "--scope", "huge"], "has no scope huge"),
         (["check", SENDER, "--scope", "Nat=many"], "expected N, A..B or A,B,C"),
         (["check", SENDER, "--only", "nothing"], "has no property nothing"),
-        (["check", SENDER, "--json", "no/such/folder/x.json", "--max-states", "1"], "cannot write"),
     ],
 )
 def test_usage_is_5(args: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -412,6 +411,18 @@ def test_a_scope_may_name_what_the_heir_dropped(
     code, _, err = run("check", f"{target}:Open", "--scope", "Key=3", capsys=capsys)
     assert code == 4
     assert "Key in the scope of Open" in err
+
+
+@pytest.mark.parametrize("option", ["--json", "--junit", "--sarif"])
+def test_what_was_found_is_told_though_a_file_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    path, nowhere = tmp_path / "surprise.py", tmp_path / "missing" / "file"
+    path.write_text(SURPRISE)
+    assert main(["check", f"{path}", option, f"{nowhere}"]) == 5
+    told = capsys.readouterr()
+    assert "below_two is violated: n < 2 is false (n = 2)" in told.out
+    assert told.err == f"cannot write {nowhere}: No such file or directory\n"
 
 
 @pytest.mark.parametrize("asked", [[], ["--json", "-"]], ids=["text", "json"])
