@@ -1,0 +1,43 @@
+"""What `machines/lawful.lock` says was established of the machines as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lawful import targets
+from lawful.locking import read, stale
+
+FOLDER = Path(__file__).resolve().parents[2] / "machines"
+KEPT = read(FOLDER / "lawful.lock")
+SLOW = {"machines.unicast.system"}  # What its proofs leave open takes them many minutes.
+MODULES = sorted({name.partition(":")[0] for name in KEPT})
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_that_is_kept_is_stale(module: str) -> None:
+    """After a change of a machine: `lawful lock MODULE --file machines/lawful.lock`."""
+    classes = targets.machines(module)
+    rows = {f"{module}:{cls.__name__}": cls for cls in classes}
+    assert {name for name in KEPT if name.startswith(f"{module}:")} == set(rows)
+    assert {name: stale(KEPT[name], cls) for name, cls in rows.items()} == dict.fromkeys(rows, "")
+
+
+def test_every_system_is_in_it() -> None:
+    """A module that declares a machine with a scope is one of those that are kept."""
+    declaring = {
+        f"machines.{path.parent.name}.{path.stem}"
+        for path in FOLDER.glob("*/*.py")
+        if "scope = Scope(" in path.read_text(encoding="utf-8")
+    }
+    assert declaring - SLOW <= set(MODULES)
+
+
+def test_what_is_repaired_holds_and_what_is_proved_covers_something() -> None:
+    repaired = {name: row for name, row in KEPT.items() if name.endswith("Fixed")}
+    assert len(repaired) > 5
+    for name, row in repaired.items():
+        verdicts = {p["verdict"] for p in row["check"]["properties"].values()}
+        assert verdicts <= {"holds", "holds-within-scope"}, name
+        assert all(p["covers"] for p in row["prove"]["properties"].values()), name
