@@ -1,6 +1,7 @@
 """All runs of at most so many events at once: real violations, the shortest first.
 
-What is found is real, whatever the integers in it; where nothing is found, that is `bounded`
+What is found is real, whatever the integers in it, but where timers count ticks, of which proofs
+know less: there it is no violation. Where nothing is found, that is `bounded`
 (A. Biere, A. Cimatti, E. Clarke, Y. Zhu, "Symbolic model checking without BDDs", 1999). Runs that
 all end before the bound are all runs there are, and then it is a proof.
 """
@@ -12,10 +13,11 @@ from collections.abc import Callable, Collection, Mapping
 from math import inf
 
 from lawful.spec import ir
+from lawful.spec import types as t
 from lawful.spec.ticks import with_ticks
 
 from .asked import tried
-from .covers import covers
+from .covers import covers, types
 from .foreign import Term
 from .obligation import NO_START, NO_STEP, UNSEEN, PropertyProof
 from .shapes import NotEncodable, Options
@@ -25,6 +27,7 @@ from .unroll import Run
 from .verdict import Trace, Verdict
 
 METHOD = "bounded"
+NOT_SHOWN_REAL = "a longer run violates it, but perhaps only"
 Tell = Callable[[str], None]
 
 
@@ -48,8 +51,18 @@ class Bounded:
         every = [*BUILT_IN, *invariants, *self.over_steps]
         self.names = [name for name in every if only is None or name in only]
         self.decided: dict[str, PropertyProof] = {}
+        self.doubt = self._doubt()
         self.depth = -1  # Runs of so many events are done.
         self.ended = False  # There are no longer ones.
+
+    def _doubt(self) -> str:
+        """Why a run that is found here need not be one of the machine; nothing where it is."""
+        kinds = types(self.machine)
+        if {t.Clock, t.Timer} <= {type(kind) for kind in kinds}:
+            return f"{NOT_SHOWN_REAL} where an armed timer is due at any tick"
+        if self.subject.lost:
+            return f"{NOT_SHOWN_REAL} with parameters that may not be allowed"
+        return ""
 
     def search(
         self, depth: int, tell: Tell | None = None, seconds: float = inf
@@ -142,6 +155,9 @@ class Bounded:
 
     def _violated(self, name: str, run: Run, model: Model) -> None:
         trace = run.trace(model)
+        if self.doubt:
+            self.decided[name] = self._open(name, self.doubt)
+            return
         if trace is None:
             self._decide(name, Verdict.UNKNOWN, "a model that is not finite")
             return

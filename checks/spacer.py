@@ -99,7 +99,8 @@ class Spacer:
         (found,) = Bounded(self.machine, self.sizes, self.seconds, [name]).search(DEPTH)
         if found.trace is not None:
             return found
-        return self._open(name, f"Spacer reaches a violation, but in no run of {DEPTH} events")
+        why = found.note or f"Spacer reaches a violation, but in no run of {DEPTH} events"
+        return self._open(name, why)
 
     def _bad(self, name: str, runs: tuple[Run, Run]) -> tuple[list[Term], Term]:
         logic, step = self.subject.logic, runs[1]

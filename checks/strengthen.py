@@ -20,7 +20,7 @@ from lawful.spec.values import World, decode
 from .boxes import State
 from .candidates import NAME, Clause, Clauses
 from .covers import sorts
-from .induction import Induction
+from .induction import NOT_SHOWN, VACUOUS, Induction
 from .obligation import Obligation, ProofResult, Proposal
 from .search import Limits, Search, visited
 from .space import Space
@@ -115,7 +115,9 @@ def _propose(
     """Clauses with which all that is open is proved, or some of it; None where there are none."""
     clauses = Clauses(seen.space.reference, dict(_elements(seen)), seen.search.states)
     pool: dict[str, ir.Property] = {}
-    known, best = list(obligations), list(obligations)
+    # Of what cannot happen nothing is proved, with clauses or without.
+    known = [o for o in obligations if o.note not in (VACUOUS, NOT_SHOWN)]
+    best = list(known)
     for _ in range(ROUNDS):
         found = [c for o in best for c in _excluding(seen, clauses, (o, pool))]
         new = {c.text: c for c in found}
@@ -126,7 +128,7 @@ def _propose(
         best = _tried(machine, tuple(pool.values()), how, known)
         if all(o.verdict.good for o in best if o.property not in _names(pool)):
             break
-    return _needed(pool, known, best)
+    return _needed(pool, obligations, best)
 
 
 def _names(pool: Mapping[str, ir.Property]) -> set[str]:
@@ -186,7 +188,8 @@ def _tried(
 def _needed(
     pool: Mapping[str, ir.Property], known: Sequence[Obligation], best: Sequence[Obligation]
 ) -> Proposal | None:
-    """The clauses that what is newly proved leans on, and what these lean on."""
+    """The clauses that what is newly proved leans on, and what these lean on; all obligations with
+    them."""
     names = _names(pool)
     was_open = {(o.obligation, o.property) for o in known if not o.verdict.good}
     won = [o for o in best if o.verdict.good and (o.obligation, o.property) in was_open]

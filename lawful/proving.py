@@ -20,6 +20,7 @@ from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
 
 from . import targets
+from .commands import OutOfReach
 from .progress import Tell
 
 
@@ -46,6 +47,8 @@ def _sizes(cls: type[Machine], given: argparse.Namespace) -> dict[str, int]:
 
 def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofResult:
     """The proofs of a machine, within the scope's sizes of its sorts but for those of any size."""
+    if given.depth is not None and given.method in ("induction", "spacer"):
+        raise OutOfReach(f"--depth is for runs and k-induction, not for --method {given.method}")
     scope, found = targets.scope_of(cls, given.scope), resolve(cls)
     targets.check_sorts(cls, given.any_size)
     sizes = _sizes(cls, given)

@@ -14,6 +14,7 @@ from lawful.checks.prove import How, Method, prove
 from lawful.checks.reference import Done, Reference
 from lawful.checks.verdict import Trace, Verdict
 from lawful.cli import main
+from lawful.machines.read_only_windows.timing import AttemptsFixed
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
 from lawful.spec.ir import Json
 from lawful.spec.lower import lower
@@ -179,6 +180,49 @@ def test_built_in_properties_are_violated_by_the_last_event() -> None:
         "undefined": ("undefined", ["down", "divide"]),
         "ambiguous": ("bounded", None),
     }
+
+
+@pytest.mark.parametrize("method", ["bounded", "spacer", "auto"])
+def test_a_timer_that_may_be_due_at_any_tick_violates_nothing(method: Method) -> None:
+    """Exploration, which counts the ticks, finds that it holds."""
+    result = proof(AttemptsFixed, method, 7)
+    verdicts = {p.name: p.verdict for p in result.properties}
+    said = Verdict.UNKNOWN if method == "spacer" else Verdict.BOUNDED
+    assert verdicts["put_back_at_most_once"] is said
+    assert [p.trace for p in result.properties if p.trace is not None] == []
+    (kept,) = [p for p in result.properties if p.name == "put_back_at_most_once"]
+    assert "only where an armed timer is due at any tick" in kept.note
+    assert kept.events == (None if method == "spacer" else 5)
+
+
+SMALL_SETS = """
+class SmallSets(Machine):
+    tags: Param[frozenset[int]] = frozenset()
+    n: int = 0
+
+    @assume
+    def few(self) -> bool:
+        return len(self.tags) < 1
+
+    @transition()
+    def up(self) -> None:
+        require(5 in self.tags)
+        self.n = 1
+
+    @invariant
+    def still(self) -> bool:
+        return self.n == 0
+
+    deadlock_ok = True
+"""
+
+
+def test_parameters_that_may_not_be_allowed_violate_nothing() -> None:
+    """The assumption has no encoding, and excludes what breaks the invariant."""
+    result = proof(texts.last_machine(texts.module(SMALL_SETS)), "bounded", 2)
+    (still,) = [p for p in result.properties if p.name == "still"]
+    assert (still.verdict, still.trace, still.events) == (Verdict.BOUNDED, None, 0)
+    assert still.note.endswith("perhaps only with parameters that may not be allowed")
 
 
 def test_the_command_shows_the_run(capsys: pytest.CaptureFixture[str]) -> None:
