@@ -1,10 +1,14 @@
 """Breadth-first search over packed words: compiled once, for every machine.
 
 States stand one after another in `store`, in the order in which they were found, so that a level
-is a range of numbers. `table` holds numbers of states plus one, by open addressing over a hash of
-their words; `parents` the number of the state that each was first reached from, `rules` by which
-rule. The machine's `expand` (see `stepping`) comes as a function, so that nothing here is compiled
-for it anew.
+is a range of numbers. `parents` holds the number of the state that each was first reached from,
+`rules` by which rule. The machine's `expand` (see `stepping`) comes as a function, so that nothing
+here is compiled for it anew.
+
+`table` says which states are there, by open addressing over a hash of their words: the number of
+a state plus one in the low bits, which are as many as tell places of the table apart, and in those
+above as much of its hash as there is room for, so that other states are seldom looked at. Most of
+a search is waiting for memory; so successors are gathered, and looked up many at a time.
 """
 
 from __future__ import annotations
@@ -51,8 +55,9 @@ class Arrays(NamedTuple):
     totals: Any
     firsts: Any
     control: Any
-    places: Any
-    heads: Any
+    batch: Any
+    origins: Any
+    hashes: Any
     recent: Any
 
 
@@ -64,118 +69,157 @@ class Graph(NamedTuple):
     marks: Any
 
 
-NUMBERS, RULES = numba.types.int32[::1], numba.types.uint16[::1]
+ENTRIES, NUMBERS, RULES = numba.types.uint32[::1], numba.types.int32[::1], numba.types.uint16[::1]
+HASHES = numba.types.uint64[::1]
 NAMED: Any = numba.types.NamedTuple
 ARRAYS_TYPE = NAMED(
-    (CELLS, CELLS, NUMBERS, NUMBERS, RULES, *(CELLS,) * 8), Arrays
+    (CELLS, CELLS, ENTRIES, NUMBERS, RULES, *(CELLS,) * 7, HASHES, CELLS), Arrays
 )
 GRAPH_TYPE = NAMED((CELLS, CELLS, numba.types.int8[::1]), Graph)
 DONE, FULL, ROOM, ESCAPED = range(4)
-RECENT = 14  # Bits of the hash by which a state that was met a moment ago is known again.
+BATCH = 512  # Successors gathered before they are looked up: enough to wait for memory once.
+RECENT = 13  # Of so many cells, as a power of two, are the states that were met a moment ago.
+LOW = np.uint64(0xFFFFFFFF)
 COMPILED = {f.__name__: uncounted(cache=True)(f) for f in prelude.FUNCTIONS}
 # Where `control` says what.
-NEXT, LAST, COUNT, MOST, NEAR, FAILING, FAILED = range(7)
+NEXT, LAST, COUNT, MOST, TOUCHED, FAILING, FAILED = range(7)
 
 
 @uncounted(cache=True, inline="always")
 def mixed(store: Any, at: int, words: int) -> Any:
-    """A hash of some words, each multiplied in; its end is MurmurHash3's finaliser."""
+    """A hash of some words: multiplied by numbers of their own, added, and MurmurHash3's finaliser.
+
+    None waits for the one before. Each is folded first, as what differs in its upper half alone
+    would be multiplied out of the sum.
+    """
     h = np.uint64(0x9E3779B97F4A7C15)
+    factor = np.uint64(0xFF51AFD7ED558CCD)
     for i in range(words):
-        h = (h ^ np.uint64(store[at + i])) * np.uint64(0xFF51AFD7ED558CCD)
-        h ^= h >> np.uint64(32)
+        word = np.uint64(store[at + i])
+        h += (word ^ (word >> np.uint64(32))) * factor
+        factor += np.uint64(0x9E3779B97F4A7C16)
+    h ^= h >> np.uint64(32)
     h *= np.uint64(0xC4CEB9FE1A85EC53)
     h ^= h >> np.uint64(33)
     return h
 
 
+@uncounted(cache=True, inline="always")
+def tagged(hashed: Any, mask: Any) -> Any:
+    """What of a hash stands in the table, above the bits of the mask."""
+    return (hashed >> np.uint64(32)) & ~mask & LOW
+
+
+@uncounted(cache=True, inline="always")
+def same(store: Any, number: Any, other: Any, at: int, words: int) -> Any:
+    """Whether the state of that number has the words that begin at `other[at]`."""
+    i = 0
+    while i < words and store[number * words + i] == other[at + i]:
+        i += 1
+    return i == words
+
+
+@uncounted(cache=True)
+def put(table: Any, store: Any, words: int, number: int) -> None:
+    """A state that is in the store, and in the table nowhere, is put there."""
+    mask = np.uint64(len(table) - 1)
+    hashed = mixed(store, number * words, words)
+    place = hashed & mask
+    while table[place] != 0:
+        place = (place + np.uint64(1)) & mask
+    table[place] = np.uint32(np.uint64(number + 1) | tagged(hashed, mask))
+
+
 @uncounted(cache=True)
 def rebuild(table: Any, store: Any, words: int, count: int) -> None:
     """All states put into an empty table."""
-    mask = np.uint64(len(table) - 1)
     for number in range(count):
-        place = mixed(store, number * words, words) & mask
-        while table[place] != 0:
-            place = (place + np.uint64(1)) & mask
-        table[place] = number + 1
+        put(table, store, words, number)
 
 
 @uncounted(cache=True)
 def find(table: Any, store: Any, words: int, out: Any, at: int) -> Any:
-    """The number of the state whose words begin at `out[at]`, or -1 - its place in the table."""
+    """The number of the state whose words begin at `out[at]`, or -1 where it is not there."""
     mask = np.uint64(len(table) - 1)
-    place = mixed(out, at, words) & mask
+    hashed = mixed(out, at, words)
+    place = hashed & mask
+    tag = tagged(hashed, mask)
     while True:
-        number = np.int64(table[place]) - 1
-        if number < 0:
-            return -1 - np.int64(place)
-        equal = True
-        for i in range(words):
-            if store[number * words + i] != out[at + i]:
-                equal = False
-                break
-        if equal:
+        entry = np.uint64(table[place])
+        if entry == 0:
+            return -1
+        number = np.int64(entry & mask) - 1
+        if entry & ~mask == tag and same(store, number, out, at, words):
             return number
         place = (place + np.uint64(1)) & mask
 
 
-@uncounted(cache=True)
-def keep(arrays: Arrays, words: int, n: int, number: int, count: int) -> int:
-    """The n states in `out`, successors of a state: new ones are kept. How many there are then.
+@uncounted(cache=True, inline="always")
+def gather(arrays: Arrays, words: int, n: int, number: int, left: int) -> int:
+    """The n states in `out`, successors of a state, to those to be looked up; how many they are.
 
     `recent` holds, at a place by their hash, states that were met a moment ago: most successors
     are among them, and known without a look at the table.
     """
-    store, table, parents, rules = arrays.store, arrays.table, arrays.parents, arrays.rules
-    out, places, heads, recent = arrays.out, arrays.places, arrays.heads, arrays.recent
+    out, recent, batch = arrays.out, arrays.recent, arrays.batch
     room = len(out) // (words + 1)
-    mask = np.uint64(len(table) - 1)
-    left = 0
+    few = np.uint64(len(recent) // words)
     for e in range(n):
         at = e * words
         hashed = mixed(out, at, words)
-        near = np.int64(hashed >> np.uint64(64 - RECENT)) * words
-        known = True
-        for i in range(words):
-            if recent[near + i] != out[at + i]:
-                known = False
-                break
-        if known:
+        near = np.int64(((hashed >> np.uint64(32)) * few) >> np.uint64(32))
+        if same(recent, near, out, at, words):
             continue
         for i in range(words):
-            recent[near + i] = out[at + i]
-        places[left] = e
-        heads[left] = hashed & mask
+            recent[near * words + i] = out[at + i]
+            batch[left * words + i] = out[at + i]
+        arrays.hashes[left] = hashed
+        arrays.origins[2 * left] = number
+        arrays.origins[2 * left + 1] = out[room * words + e]
         left += 1
-    # Memory is waited for once for all of them, not once for each.
-    waited = 0
+    return left
+
+
+@uncounted(cache=True)
+def touch(arrays: Arrays, words: int, left: int) -> None:
+    """Memory is waited for once for all that are looked up, not once for each."""
+    store, table, hashes = arrays.store, arrays.table, arrays.hashes
+    mask = np.uint64(len(table) - 1)
+    touched = np.uint64(0)
     for k in range(left):
-        waited ^= table[heads[k]]
+        touched ^= np.uint64(table[hashes[k] & mask])
     for k in range(left):
-        head = np.int64(table[heads[k]])
-        if head != 0:
-            waited ^= store[(head - 1) * words] ^ store[head * words - 1]
-    arrays.control[NEAR] = waited
+        entry = np.uint64(table[hashes[k] & mask])
+        if entry != 0 and entry & ~mask == tagged(hashes[k], mask):
+            number = np.int64(entry & mask) - 1
+            touched ^= np.uint64(store[number * words] ^ store[number * words + words - 1])
+    arrays.control[TOUCHED] = np.int64(touched)
+
+
+@uncounted(cache=True)
+def keep(arrays: Arrays, words: int, left: int, count: int) -> int:
+    """Of the states that were gathered, new ones are kept. How many states there are then."""
+    store, table, batch, origins = arrays.store, arrays.table, arrays.batch, arrays.origins
+    mask = np.uint64(len(table) - 1)
+    touch(arrays, words, left)
     for k in range(left):
-        e = places[k]
-        at = e * words
-        place = np.uint64(heads[k])
+        at = k * words
+        hashed = arrays.hashes[k]
+        place = hashed & mask
+        tag = tagged(hashed, mask)
         while True:
-            found = np.int64(table[place]) - 1
-            if found < 0:
+            entry = np.uint64(table[place])
+            if entry == 0:
                 for i in range(words):
-                    store[count * words + i] = out[at + i]
-                parents[count] = number
-                rules[count] = out[room * words + e]
+                    store[count * words + i] = batch[at + i]
+                arrays.parents[count] = origins[2 * k]
+                arrays.rules[count] = origins[2 * k + 1]
                 count += 1
-                table[place] = count
+                table[place] = np.uint32(np.uint64(count) | tag)
                 break
-            equal = True
-            for i in range(words):
-                if store[found * words + i] != out[at + i]:
-                    equal = False
-                    break
-            if equal:
+            if entry & ~mask == tag and same(
+                store, np.int64(entry & mask) - 1, batch, at, words
+            ):
                 break
             place = (place + np.uint64(1)) & mask
     return count
@@ -191,17 +235,22 @@ def search(expand: Any, arrays: Arrays, words: int) -> int:
     `control[MOST]` states are kept; it stops after a state that notes something at a place from
     `control[FAILING]` to `control[FAILED]`.
     """
-    w, store, table, parents = arrays.w, arrays.store, arrays.table, arrays.parents
-    out, info, control = arrays.out, arrays.info, arrays.control
-    totals, firsts = arrays.totals, arrays.firsts
+    w, store, out, info = arrays.w, arrays.store, arrays.out, arrays.info
+    control, totals, firsts = arrays.control, arrays.totals, arrays.firsts
     room = len(out) // (words + 1)
     size = len(info)
     number = control[NEXT]
-    last = control[LAST]
     count = control[COUNT]
+    most = min(len(arrays.parents), len(arrays.table) // 2) - room
+    left = 0
     status = DONE
-    while number < last and count < control[MOST]:
-        if count + room > len(parents) or 2 * (count + room) > len(table):
+    while number < control[LAST]:
+        if left >= BATCH or count + left >= control[MOST]:
+            count = keep(arrays, words, left, count)
+            left = 0
+            if count >= control[MOST]:
+                break
+        if count + left > most:
             status = FULL
             break
         for i in range(size):
@@ -221,11 +270,11 @@ def search(expand: Any, arrays: Arrays, words: int) -> int:
                 if firsts[i] < 0:
                     firsts[i] = number - 1
                 failed = failed or control[FAILING] <= i < control[FAILED]
-        count = keep(arrays, words, n, number - 1, count)
+        left = gather(arrays, words, n, number - 1, left)
         if failed:
             break
+    control[COUNT] = keep(arrays, words, left, count)
     control[NEXT] = number
-    control[COUNT] = count
     return status
 
 

@@ -28,18 +28,20 @@ class Memory:
         self.arrays = core.Arrays(
             w=np.zeros(s.program.cells, np.int64),
             store=np.zeros(FIRST * s.words, np.int64),
-            table=np.zeros(2 * FIRST, np.int32),
+            table=np.zeros(2 * FIRST, np.uint32),
             parents=np.zeros(FIRST, np.int32),
             rules=np.zeros(FIRST, np.uint16),
-            out=np.zeros(self.room * (s.words + 1), np.int64),
+            out=np.zeros(0, np.int64),
             info=np.zeros(s.layout.size, np.int64),
             totals=np.zeros(s.layout.size, np.int64),
             firsts=np.full(s.layout.size, -1, np.int64),
             control=np.zeros(8, np.int64),
-            places=np.zeros(self.room, np.int64),
-            heads=np.zeros(self.room, np.int64),
-            recent=np.full(s.words << core.RECENT, -1, np.int64),  # No state has such a word.
+            batch=np.zeros(0, np.int64),
+            origins=np.zeros(0, np.int64),
+            hashes=np.zeros(0, np.uint64),
+            recent=np.full(max(s.words, 1 << core.RECENT), -1, np.int64),  # No state's word.
         )
+        self._make_room()
 
     @classmethod
     def taking(cls, plain: Plain, expand: Callable[..., int]) -> Memory:
@@ -67,16 +69,15 @@ class Memory:
         if 2 * (number + 1) > len(self.arrays.table) or number >= len(self.arrays.parents):
             self.grow(number, number)
         a = self.arrays
-        place = self.find(words)
-        if place >= 0:
+        if self.find(words) >= 0:
             return False
         a.store[number * self.words : (number + 1) * self.words] = words
         a.parents[number], a.rules[number] = parent
-        a.table[-1 - place] = number + 1
+        core.put(a.table, a.store, self.words, number)
         return True
 
     def find(self, words: tuple[int, ...]) -> int:
-        """The number of a state, or -1 - the place in the table that it would have."""
+        """The number of a state, or -1 where it is not there."""
         a = self.arrays
         return int(core.find(a.table, a.store, self.words, np.array(words, np.int64), 0))
 
@@ -124,7 +125,7 @@ class Memory:
                 parents=_longer(self.arrays.parents, size),
                 rules=_longer(self.arrays.rules, size),
             )
-        self.arrays = self.arrays._replace(table=np.zeros(2 * size, np.int32))
+        self.arrays = self.arrays._replace(table=np.zeros(2 * size, np.uint32))
         core.rebuild(self.arrays.table, self.arrays.store, self.words, count)
 
     def size(self, count: int) -> int:
@@ -153,10 +154,15 @@ class Memory:
     def widen(self) -> None:
         """Twice the room for the successors of one state."""
         self.room *= 2
+        self._make_room()
+
+    def _make_room(self) -> None:
+        most = core.BATCH + self.room
         self.arrays = self.arrays._replace(
             out=np.zeros(self.room * (self.words + 1), np.int64),
-            places=np.zeros(self.room, np.int64),
-            heads=np.zeros(self.room, np.int64),
+            batch=np.zeros(most * self.words, np.int64),
+            origins=np.zeros(2 * most, np.int64),
+            hashes=np.zeros(most, np.uint64),
         )
 
     def follow(self, count: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
