@@ -75,12 +75,12 @@ def _told(stay: Stay) -> Iterator[str]:
 
 def _box(name: str, title: str, rows: Iterable[str]) -> Iterator[str]:
     yield f"state {_quoted(title)} as {_id(name)}"
-    yield from (f"{_id(name)} : {_safe(row)}" for row in rows)
+    yield from (f"{_id(name)} : {safe(row)}" for row in rows)
 
 
 def _edge(edge: Edge, prefix: str) -> str:
     source, target = _id(prefix + (edge.source or "any")), _id(prefix + edge.target)
-    return f"{source} --> {target} : {'<br/>'.join(map(_safe, _rows(edge.label)))}"
+    return f"{source} --> {target} : {'<br/>'.join(map(safe, _rows(edge.label)))}"
 
 
 def _rows(said: Label) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _notes(shown: Chart) -> Iterator[str]:
     items = [f"{heading}: {'; '.join(items)}" for heading, items in shown.notes]
     if items:
         yield f"note left of {_id(states[0])}"
-        yield from (f"    {_safe(item)}" for item in items)
+        yield from (f"    {safe(item)}" for item in items)
         yield "end note"
 
 
@@ -106,9 +106,9 @@ def _id(name: str) -> str:
     return f"{plain}_" if plain.lower() in RESERVED else plain
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
     return "".join(ENTITIES.get(char, char) for char in text)
 
 
 def _quoted(title: str) -> str:
-    return f'"{_safe(title)}"'
+    return f'"{safe(title)}"'
