@@ -1,10 +1,14 @@
 """Parallel read-only transactions: the windows of a node, after the design document of Leap.
 
 `declaration.py` has the window of one node and one read-only transaction, `timing.py` how often
-that is put back, `as_seed.py` what the document says where that goes wrong. All name the demands
-that they meet. Of L1 to L24, the machines are for L7 to L10, L12 to L14, L16 to L21, and of L11 and
-L15 what a window decides: that a write is held, and that a transaction which the window's end stops
-is put back. With the composed system come the order of writes and of the queue (L11, L14, L15), who
-posts to whom (L2 to L6), and that no other thread writes in a read-only window (L22, L23). L1 is
-background, L24 a list of tests.
+that is put back, `as_seed.py` what the document says where that goes wrong; `requests.py` the way
+of a request through the threads; `system.py` and `system_as_seed.py` a whole node, as it has to be
+and as written. `demands.py` says where each demand of the document, L1 to L24, is met.
+
+L1 is background. L23 is met as far as a machine can: a transaction has nothing here that it could
+write; that the interpreter of transactions writes nothing is not ours to show. The document has one
+mutex and does not speak of the end of the node, so that nothing is said of locks and shutting down;
+nor does it let a block end a window, so that a block waits for a whole one at most (L-B13).
+That a `get_` request overtakes a write of its own client is part of the design (L-B9); it is shown
+to happen, and nothing prevents it.
 """

@@ -6,14 +6,15 @@ from lawful import Machine
 from lawful.checks.explore import CheckResult, explore
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
+from lawful.targets import expectations, scope_of
 
 
 def checked(cls: type[Machine], scope: str = "scope") -> CheckResult:
     """What exploration finds, within the scope of that name."""
     resolved = resolve(cls)
-    named = resolved.scopes["scope"].widened(resolved.scopes[scope].bounds)
-    flat = lower(resolved.machine, named)
-    return explore(flat, resolved.world, resolved.expects)
+    named = [] if scope == "scope" else [scope]
+    flat = lower(resolved.machine, scope_of(cls, named))
+    return explore(flat, resolved.world, expectations(cls, named))
 
 
 def counts(result: CheckResult) -> tuple[int, int, int]:

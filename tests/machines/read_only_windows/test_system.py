@@ -1,0 +1,84 @@
+"""The node as a whole: what exploration and induction establish, and how it was as written."""
+
+from __future__ import annotations
+
+import pytest
+
+from lawful import Machine
+from lawful.machines.read_only_windows.declaration import Transaction, WindowFixed
+from lawful.machines.read_only_windows.requests import Request
+from lawful.machines.read_only_windows.system import NodeFixed
+from lawful.machines.read_only_windows.system_as_seed import (
+    NodeAsSeed,
+    NodePosted,
+    NodePutBackLast,
+    NodeSingleThreaded,
+)
+from tests.machines.checked import checked, counts
+from tests.machines.drawn import same_sequences, same_states
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected"),
+    [(NodeFixed, (8_670, 47_087, 35)), (Request, (62, 111, 7))],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) -> None:
+    result = checked(cls)
+    assert counts(result) == expected
+    assert {p.verdict.value for p in result.properties} == {"holds"}
+
+
+@pytest.mark.nightly
+def test_with_more_transactions_everything_holds() -> None:
+    result = checked(NodeFixed, "large")
+    assert counts(result) == (71_220, 444_387, 43)
+    assert {p.verdict.value for p in result.properties} == {"holds"}
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected", "violated"),
+    [
+        (
+            NodeAsSeed,
+            (7_380, 40_652, 24),
+            [
+                "runs_in_read_only_windows", "writes_and_transactions_exclude_each_other",
+                "writes_keep_their_order", "put_back_at_most_once", "every_window_answers",
+                "answered_in_the_end", "executed_in_the_end",
+                "window.reads_and_writes_exclude_each_other", "window.no_thread_leaves_early",
+                "window.writes_have_their_turn",
+            ],
+        ),
+        (NodePutBackLast, (1_384, 6_675, 34), ["put_back_at_most_once", "answered_in_the_end"]),
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_what_goes_wrong(
+    cls: type[Machine], expected: tuple[int, int, int], violated: list[str]
+) -> None:
+    result = checked(cls)
+    assert counts(result) == expected
+    assert same_sequences(result) == violated
+
+
+def test_a_window_that_ends_as_told_depends_on_the_tasks_priority() -> None:
+    assert counts(checked(NodePosted)) == (646, 3_193, 18)
+    ends = "read_only_windows_end"
+    assert {p.name: p.verdict.value for p in checked(NodePosted).properties}[ends] == "holds"
+    result = checked(NodePosted, "least")
+    assert counts(result) == (600, 3_021, 18)
+    assert ends in same_sequences(result)
+
+
+def test_without_threads_there_are_no_windows() -> None:
+    result = checked(NodeSingleThreaded)
+    assert counts(result) == (90, 433, 8)
+    assert {p.name for p in result.properties if p.verdict.value != "holds"} == {
+        "ends_before_its_time", "finishes_in_the_next_window", "get_while_transactions_run",
+        "get_overtakes_a_write",
+    }
+
+
+def test_the_pictures_are_what_is_declared() -> None:
+    same_states(WindowFixed, Transaction, NodeFixed)
