@@ -32,9 +32,20 @@ def number(term: Term) -> int:
     return int(inner(term).get_id())
 
 
+def order(term: Term) -> tuple[int, int]:
+    """A key for an order of terms that is, but for rare terms alike, the same in every context."""
+    return int(inner(term).hash()), number(term)
+
+
 def arguments(term: Term) -> list[Term]:
     """What the term is applied to."""
     return [Term(arg) for arg in inner(term).children()]
+
+
+def bound_names(term: Term) -> list[str]:
+    """The names that the term itself binds."""
+    t = inner(term)
+    return [t.var_name(i) for i in range(t.num_vars())] if z3.is_quantifier(t) else []
 
 
 def is_value(term: Term) -> bool:

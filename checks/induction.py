@@ -103,7 +103,8 @@ class Induction:
             if found is None and answer.status == "unknown" and rest > 0:
                 answer = self._refute(question, rest)
         if answer.status == "unsat":
-            return replace(open, verdict=Verdict.PROVED, leans=answer.used)
+            kept = answer.before
+            return replace(open, verdict=Verdict.PROVED, leans=answer.used, before=kept)
         if found is None and answer.model is not None:
             found = self._told(self.exact, case, property, answer)
         if found is None:
@@ -149,7 +150,7 @@ class Induction:
     def _refute(self, question: Question, seconds: float) -> Answer:
         """Values where the facts are true and a goal is not: goal by goal, or `unsat`."""
         logic, used = self.exact.logic, set[str]()
-        worst_answer = Answer("unsat")
+        worst_answer, asked, before = Answer("unsat"), 0, 0
         given = {number(fact) for fact in question.facts}
         named = {n: h for n, h in self.exact.assumed.items() if number(h) in given}
         numbers = {number(h) for h in named.values()}
@@ -163,9 +164,9 @@ class Induction:
             used |= found.used
             if found.status == "sat":
                 return found
-            if found.status == "unknown":
-                worst_answer = found
-        return replace(worst_answer, used=frozenset(used))
+            asked, before = asked + 1, before + found.before
+            worst_answer = found if found.status == "unknown" else worst_answer
+        return replace(worst_answer, used=frozenset(used), before=0 < asked == before)
 
     def sift(self, obligations: list[Obligation]) -> list[Obligation]:
         """Take back what was proved with the help of an invariant that is not proved itself."""
@@ -193,11 +194,13 @@ class Induction:
         question = self.exact.question(case, obligation.property)
         answer = self._asked((case, obligation.property), question, seconds)
         if answer.status == "unsat":
-            return replace(obligation, leans=answer.used)
+            kept = obligation.before and answer.before
+            return replace(obligation, leans=answer.used, before=kept)
         lost.add(obligation.property)
         return replace(
             obligation,
             verdict=Verdict.UNKNOWN,
+            before=False,
             seconds=obligation.seconds + time.perf_counter() - began,
             note=f"shown only together with what is not proved: {', '.join(sorted(gone))}",
         )
@@ -283,7 +286,9 @@ class Induction:
             contested = o.property == "ambiguous" and o.obligation in self.exact.contested
             why = "" if contested else self.vacuous.get(o.obligation, "")
             unfounded = bool(why) and o.verdict.good
-            out.append(replace(o, verdict=Verdict.UNKNOWN, note=why) if unfounded else o)
+            out.append(
+                replace(o, verdict=Verdict.UNKNOWN, note=why, before=False) if unfounded else o
+            )
         return out
 
     def unmet(self, happened: Callable[[], Collection[str | None]]) -> dict[str, str]:

@@ -124,7 +124,7 @@ class Deeper:
         if answer.status != "unsat":
             return None
         seconds = o.seconds + time.perf_counter() - began
-        return replace(shown, seconds=seconds, leans=answer.used)
+        return replace(shown, seconds=seconds, leans=answer.used, before=answer.before)
 
     def _goal(self, case: str, name: str, k: int) -> Goal:
         """That a run of k steps, the last of this case, keeps the property."""

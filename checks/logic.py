@@ -18,6 +18,7 @@ from .foreign import (
     Term,
     accessors_of,
     arguments,
+    bound_names,
     conjuncts,
     inner,
     is_boolean,
@@ -27,10 +28,12 @@ from .foreign import (
     is_value,
     number,
     occurs,
+    order,
     recognizer_of,
     same,
     z3,
 )
+from .naming import Naming
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,42 +44,24 @@ class Data:
     variants: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-class Logic:
+class Logic(Naming):
     """Terms of one Z3 context; equal calls give equal terms, in every process."""
 
     def __init__(self) -> None:
-        self.context: Any = z3.Context()
+        super().__init__()
         self.true = Term(z3.BoolVal(True, self.context))
         self.false = Term(z3.BoolVal(False, self.context))
         self.bool = Shape(z3.BoolSort(self.context))
         self.int = Shape(z3.IntSort(self.context))
         self.real = Shape(z3.RealSort(self.context))
-        self._fresh = 0
         # Terms are kept with the results: Z3 gives the numbers of freed terms to new ones.
         self._pushed: dict[tuple[object, ...], tuple[Any, Any, Term]] = {}
 
-    # Constants and shapes.
-
-    def fresh(self, name: str, shape: Shape) -> Term:
-        """A constant that occurs nowhere else."""
-        self._fresh += 1
-        return Term(z3.Const(f"{name}!{self._fresh}", shape))
-
-    def again(self, name: Term) -> Term:
-        """Another constant of the same shape, named alike."""
-        return self.like(str(name).split("!")[0], name)
-
-    def like(self, name: str, term: Term) -> Term:
-        """A constant that occurs nowhere else, of the shape of a term."""
-        return self.fresh(name, Shape(inner(term).sort()))
+    # Shapes and values.
 
     def is_container(self, term: Term) -> bool:
         """Whether the term is an array."""
         return bool(inner(term).sort().kind() == z3.Z3_ARRAY_SORT)
-
-    def const(self, name: str, shape: Shape) -> Term:
-        """The constant of that name."""
-        return Term(z3.Const(name, shape))
 
     def truth(self, value: bool) -> Term:
         """`true` or `false`."""
@@ -196,7 +181,8 @@ class Logic:
         if is_by_cases(a) or is_by_cases(b):
             key = self.fresh("k", Shape(inner(a).sort().domain()))
             return self.forall([key], self.true, self.equal(self.read(a, key), self.read(b, key)))
-        if number(b) < number(a) and not (is_value(b) or is_constructed(b)):
+        # The order of numbers depends on what else was made before, that of hashes does not.
+        if order(b) < order(a) and not (is_value(b) or is_constructed(b)):
             a, b = b, a
         return Term(inner(a) == inner(b))
 
@@ -242,12 +228,25 @@ class Logic:
         used = [name for name in names if occurs(name, body)]
         if not used:
             return body
-        # Bound names are made canonical, so that equal formulas are one term.
+        # Bound names are made canonical, so that equal formulas are one term; they differ from
+        # those bound inside, for Z3 writes them as they are.
         plain = [
             Term(z3.Const(str(n).split("!")[0] + f"?{i}", inner(n).sort()))
-            for i, n in enumerate(used)
+            for i, n in enumerate(used, self._bound(body))
         ]
         return Term(quantifier(plain, self.replace(body, list(zip(used, plain, strict=True)))))
+
+    def _bound(self, term: Term) -> int:
+        """A number above those of all names that are bound in the term."""
+        above, seen, stack = 0, set[int](), [term]
+        while stack:
+            each = stack.pop()
+            if number(each) in seen:
+                continue
+            seen.add(number(each))
+            above = max([above, *(1 + int(n.rpartition("?")[2]) for n in bound_names(each))])
+            stack.extend(arguments(each))
+        return above
 
     def replace(self, term: Term, pairs: Sequence[tuple[Term, Term]]) -> Term:
         """The term with each first of the pairs replaced by the second."""

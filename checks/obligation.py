@@ -22,7 +22,7 @@ class Obligation:
     """One thing to prove: that a start or a transition (`obligation`) keeps `property`.
 
     `leans` names the invariants that the proof used; it may not need all of them. `depth` is how
-    many steps of a run it is about.
+    many steps of a run it is about; `before`: that it is proved was known from another time.
     """
 
     property: str
@@ -34,6 +34,7 @@ class Obligation:
     note: str = ""
     leans: frozenset[str] = frozenset()
     depth: int = 1
+    before: bool = False
 
 
 @dataclass(frozen=True, slots=True)

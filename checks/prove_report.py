@@ -23,6 +23,8 @@ def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
     """The table of properties, and every obligation that is not proved."""
     proved = sum(o.verdict in PROVED for o in result.obligations)
     counts = f"{proved} of {len(result.obligations)} obligations proved, "
+    before = sum(o.before for o in result.obligations)
+    counts += f"{before} of them known from before, " if before else ""
     done = f"{counts if result.obligations else ''}{result.seconds:.1f} s (Z3)"
     lines = [result.machine, f"{INDENT}{'induction' if result.obligations else 'runs':<9}  {done}"]
     asked = [p for p in result.properties if p.method != NONE]
@@ -191,6 +193,7 @@ def _obligation(o: Obligation) -> Json:
         "counterexample": shown,
         "note": o.note,
         "leans_on": leans,
+        "known_before": o.before,
         "steps": o.depth,
     }
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from . import remembered, script_key
 from .foreign import Shape, Term, inner, z3
 from .logic import Logic
 
@@ -17,19 +18,28 @@ FAR = 1000  # Further than this from every number in a model nothing is special 
 class Answer:
     """Whether some values make all facts true; `model` are such values.
 
-    Where there are none, `used` names those of the named facts without which there might be some.
+    Where there are none, `used` names those of the named facts without which there might be some;
+    `before`: that was known from another time.
     """
 
     status: Literal["sat", "unsat", "unknown"]
     model: Model | None = None
     why: str = ""
     used: frozenset[str] = frozenset()
+    before: bool = False
 
 
 def ask(
     logic: Logic, facts: Iterable[Term], seconds: float, named: Mapping[str, Term] = NO_NAMES
 ) -> Answer:
     """Search values that make all facts true; the same question has the same answer."""
+    facts, key = tuple(facts), ""
+    if remembered.folder() is not None:
+        about = "\0".join((z3.get_full_version(), *named))
+        key = script_key.key(about + script(logic, (*facts, *named.values())))
+        used = remembered.shown(key)
+        if used is not None:
+            return Answer("unsat", used=used, before=True)
     solver = z3.Solver(ctx=logic.context)
     solver.set(timeout=max(1, int(seconds * 1000)), random_seed=0)
     for fact in facts:
@@ -41,7 +51,10 @@ def ask(
     except z3.Z3Exception as error:
         return Answer("unknown", why=str(error))
     if result == z3.unsat:
-        return Answer("unsat", used=frozenset(str(name) for name in solver.unsat_core()))
+        used = frozenset(str(name) for name in solver.unsat_core())
+        if key:
+            remembered.note(key, used)
+        return Answer("unsat", used=used)
     if result == z3.sat:
         return Answer("sat", Model(logic, solver.model()))
     return Answer("unknown", why=str(solver.reason_unknown()))

@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
+from pathlib import Path
 
+from . import remembered
 from .induction import Induction
 from .obligation import Obligation
 
@@ -25,7 +27,9 @@ def spread(
         yield own.answer(*left.pop(0))
     if not left:
         return
-    pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (make,))
+    pool = ProcessPoolExecutor(
+        workers, get_context("spawn"), _begin, (make, remembered.folder())
+    )
     try:
         for each in as_completed([pool.submit(_answered, *one) for one in left]):
             yield each.result()
@@ -36,9 +40,14 @@ def spread(
 _begun: list[Induction] = []  # What this process of a pool has begun with.
 
 
-def _begin(make: Make) -> None:
+_kept: list[Path | None] = []  # Where it keeps what it shows.
+
+
+def _begin(make: Make, kept: Path | None) -> None:
     _begun.append(make())
+    _kept.append(kept)
 
 
 def _answered(case: str, property: str) -> Obligation:
-    return _begun[0].answer(case, property)
+    with remembered.kept_in(_kept[0]):
+        return _begun[0].answer(case, property)

@@ -58,6 +58,7 @@ class Subject:
         }
         self.scoped = self.encoding.lengths.variables(machine)
         self._cases: dict[tuple[str, bool], Case | NotEncodable] = {}
+        self._goals: dict[tuple[str, str, bool], list[Term] | NotEncodable] = {}
         self._given: list[Term] = []
         self.parameters = {
             p.name: self._value(p.name, p.type, None if fixed is None else fixed.parameters)
@@ -209,7 +210,8 @@ class Subject:
         """The start or transition of that name; about ambiguity, the contested event."""
         key = name, property == "ambiguous" and name in self.contested
         if key not in self._cases:
-            self._cases[key] = tried(self._new_case, *key)
+            with self.logic.counting(f"{name}.choice" if key[1] else name):
+                self._cases[key] = tried(self._new_case, *key)
         return self._cases[key]
 
     def _new_case(self, name: str, contested: bool) -> Case:
@@ -314,46 +316,24 @@ class Subject:
             return (*self.about_starts(), *case.given)
         return (*self.facts(), *case.given)
 
-    def _asked(self, case: Case, facts: tuple[Term, ...], *goals: Term) -> Question:
-        """The question about steps within the scope; no list may get longer than is seen."""
-        goals = (self.logic.negate(case.step.excess), *goals)
-        found = [part for goal in goals for part in conjuncts(goal)]
-        return Question((*facts, case.within), tuple(found))
-
     def happens(self, case: Case) -> tuple[Term, ...]:
         """What is true where the step is taken and has a state after it."""
         return (*self.possible(case), case.step.done, case.bounded)
 
-    def question(self, case: Case, name: str) -> Question:
-        """Whether the case keeps a property; raises NotEncodable."""
-        step, logic = case.step, self.logic
-        if name == "bounds":
-            self._all_judged(case)
-            kept = logic.implies(step.done, case.bounded)
-            goal = logic.all((logic.negate(step.bounds), kept))
-            return self._asked(case, self.possible(case), goal)
-        if name in BUILT_IN:
-            stops = {
-                "asserts": step.asserts,
-                "undefined": step.undefined,
-                "ambiguous": step.ambiguous,
-            }
-            return self._asked(case, self.possible(case), logic.negate(stops[name]))
-        j = self.judged[name]
-        if j.row.kind == "refines":
-            goal = Refinement(self.encoding, self.machine, j.row).goal(case)
-            return self._asked(case, self.happens(case), goal)
-        if j.row.kind == "invariant":
-            parts = conjuncts(self.always(j, step.after))
-            if case.before is not None:
-                # What the step does not touch is assumed already, word for word.
-                assumed = logic.all(known([self.hypotheses[name]]))
-                had = {number(part) for part in conjuncts(assumed)}
-                parts = [part for part in parts if number(part) not in had]
-            return self._asked(case, self.happens(case), *parts)
-        assert case.before is not None
-        goal = self.always(j, case.before, step.after)
-        return self._asked(case, self.happens(case), goal)
+    def question(self, case: Case, name: str, *, near: bool = False) -> Question:
+        """Whether the case keeps a property, within the scope; `near` as in `nearer`. Raises
+        NotEncodable."""
+        key = case.name, name, near
+        if key not in self._goals:
+            with self.logic.counting(f"{case.name}.{name}{'.near' * near}"):
+                self._goals[key] = tried(self._goal, case, name, near)
+        goal = self._goals[key]
+        if isinstance(goal, NotEncodable):
+            raise goal
+        facts = self.possible(case) if name in BUILT_IN else self.happens(case)
+        # No list may get longer than is seen.
+        goals = (*conjuncts(self.logic.negate(case.step.excess)), *goal)
+        return Question((*facts, case.within), goals)
 
     def nearer(self, case: Case, name: str) -> Question | None:
         """A question that is easier to decide and whose answer `unsat` is one to the question, too:
@@ -361,8 +341,35 @@ class Subject:
         j = self.judged.get(name)
         if j is None or j.row.kind != "refines" or case.before is None:
             return None
-        goal = Refinement(self.encoding, self.machine, j.row).goal(case, near=True)
-        return self._asked(case, self.happens(case), goal)
+        return self.question(case, name, near=True)
+
+    def _goal(self, case: Case, name: str, near: bool) -> list[Term]:
+        """What is to be true, part by part."""
+        step, logic = case.step, self.logic
+        if name == "bounds":
+            self._all_judged(case)
+            kept = logic.implies(step.done, case.bounded)
+            return conjuncts(logic.all((logic.negate(step.bounds), kept)))
+        if name in BUILT_IN:
+            stops = {
+                "asserts": step.asserts,
+                "undefined": step.undefined,
+                "ambiguous": step.ambiguous,
+            }
+            return conjuncts(logic.negate(stops[name]))
+        j = self.judged[name]
+        if j.row.kind == "refines":
+            return conjuncts(Refinement(self.encoding, self.machine, j.row).goal(case, near=near))
+        if j.row.kind == "step_property":
+            assert case.before is not None
+            return conjuncts(self.always(j, case.before, step.after))
+        parts = conjuncts(self.always(j, step.after))
+        if case.before is None:
+            return parts
+        # What the step does not touch is assumed already, word for word.
+        assumed = logic.all(known([self.hypotheses[name]]))
+        had = {number(part) for part in conjuncts(assumed)}
+        return [part for part in parts if number(part) not in had]
 
     def _all_judged(self, case: Case) -> None:
         """Raise NotEncodable where the bounds of a changed variable were not judged."""

@@ -176,6 +176,9 @@ def _prove(commands_: Commands) -> None:
         "--smtlib", type=Path, metavar="DIR", help="each obligation as a script for other solvers"
     )
     parser.add_argument(
+        "--no-cache", action="store_true", help="ask for what was shown before, too"
+    )
+    parser.add_argument(
         "--strengthen", action="store_true", help="find clauses that make it inductive"
     )
     parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from lawful.checks import remembered
 from lawful.checks.explore import Limits, explore
 from lawful.checks.prove import How, prove
 from lawful.runtime.instance import Machine
@@ -73,7 +74,8 @@ def established(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> Ro
         raise OutOfReach(str(error)) from error
     tell("proving")
     sizes = {name: size for name, size in scope.bounds.items() if type(size) is int}
-    proofs = prove(found.machine, sizes=sizes, how=How(seconds=given.timeout), progress=tell)
+    with remembered.kept_in(remembered.users()):
+        proofs = prove(found.machine, sizes=sizes, how=How(seconds=given.timeout), progress=tell)
     counts = ("complete", "distinct", "generated", "depth", "cuts")
     return {
         "fingerprint": cls.lawful.fingerprint.whole,

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from lawful.checks import prove as proofs
-from lawful.checks import strengthen
+from lawful.checks import remembered, strengthen
 from lawful.checks.covers import sorts
 from lawful.checks.happened import happened
 from lawful.checks.induction import Induction
@@ -61,13 +61,14 @@ def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofRe
         return () if flat is None else happened(flat, found.world)
 
     how = proofs.How(given.method, given.timeout, given.depth, os.cpu_count() or 1)
-    result = proofs.prove(found.machine, sizes=sizes, how=how, progress=tell, happened=met)
-    if flat is None or not strengthen.open_of(result):
+    with remembered.kept_in(None if given.no_cache else remembered.users()):
+        result = proofs.prove(found.machine, sizes=sizes, how=how, progress=tell, happened=met)
+        if flat is None or not strengthen.open_of(result):
+            return result
+        tell("looking at what is reachable")
+        seen = strengthen.Seen(flat, found.world)
+        result = strengthen.looked_up(result, seen)
+        if given.strengthen:
+            tell("trying clauses")
+            result = strengthen.proposed(found.machine, seen, (sizes, given.timeout), result)
         return result
-    tell("looking at what is reachable")
-    seen = strengthen.Seen(flat, found.world)
-    result = strengthen.looked_up(result, seen)
-    if given.strengthen:
-        tell("trying clauses")
-        result = strengthen.proposed(found.machine, seen, (sizes, given.timeout), result)
-    return result

@@ -7,12 +7,22 @@ import os
 import pytest
 from hypothesis import settings
 
+from lawful.checks import remembered
+
 # Without a profile of our own, Hypothesis takes another one where CI is set.
 settings.register_profile(
     "lawful", derandomize=True, database=None, deadline=None, print_blob=False
 )
 settings.register_profile("nightly", parent=settings.get_profile("lawful"), derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "lawful"))
+
+
+@pytest.fixture(autouse=True)
+def nothing_proved_before(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What the user's proofs showed is not known to a test, and no test adds to it."""
+    monkeypatch.setattr(remembered, "users", lambda: tmp_path_factory.mktemp("proofs"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

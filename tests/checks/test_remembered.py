@@ -1,0 +1,181 @@
+"""What was shown before is not asked again; what was not shown is never taken for known."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawful.checks import remembered, script_key
+from lawful.checks.asked import Case
+from lawful.checks.covers import sorts
+from lawful.checks.foreign import Term
+from lawful.checks.induction import Induction
+from lawful.checks.logic import Logic
+from lawful.checks.obligation import ProofResult
+from lawful.checks.prove import prove
+from lawful.checks.solve import ask, script
+from lawful.cli import main
+from lawful.spec.resolve import resolve
+from tests.checks import provable
+from tests.classics.peterson import Peterson
+from tests.classics.two_phase import TwoPhase
+
+
+def proved(cls: type, folder: Path) -> ProofResult:
+    with remembered.kept_in(folder):
+        return prove(resolve(cls).machine, sizes={})
+
+
+def told(result: ProofResult) -> list[tuple[object, ...]]:
+    return [(o.property, o.obligation, o.verdict, o.leans, o.note) for o in result.obligations]
+
+
+def test_the_second_proof_asks_nothing(tmp_path: Path) -> None:
+    first, second = proved(Peterson, tmp_path), proved(Peterson, tmp_path)
+    assert {o.verdict.value for o in first.obligations} == {"proved"}
+    assert told(first) == told(second)
+    # What is true as it is written is not asked at all.
+    assert (len(first.obligations), sum(o.before for o in first.obligations)) == (42, 0)
+    assert sum(o.before for o in second.obligations) == 27
+
+
+def test_what_is_not_decided_is_not_kept(tmp_path: Path) -> None:
+    first, again = proved(provable.Counter, tmp_path), proved(provable.Counter, tmp_path)
+    assert not any(o.before for o in first.obligations)
+    assert told(first) == told(again)
+    assert {o.verdict.value for o in again.obligations if o.before} == {"proved"}
+    refuted = [o for o in again.obligations if o.counterexample is not None]
+    assert {o.obligation for o in refuted} == {"the start", "up"}
+    assert not any(o.before for o in refuted)
+
+
+def test_another_machine_asks_other_questions(tmp_path: Path) -> None:
+    proved(provable.Counter, tmp_path)
+    files = {path.name for path in tmp_path.iterdir()}
+    assert not any(o.before for o in proved(provable.Places, tmp_path).obligations)
+    assert files < {path.name for path in tmp_path.iterdir()}
+
+
+def test_a_damaged_file_is_as_none(tmp_path: Path) -> None:
+    logic = Logic()
+    n = logic.fresh("n", logic.int)
+    facts = [logic.less(n, logic.number(3)), logic.less(logic.number(4), n)]
+    with remembered.kept_in(tmp_path):
+        assert not ask(logic, facts, 1.0).before
+        (file,) = tmp_path.iterdir()
+        good = file.read_text(encoding="utf-8")
+        damaged = ["", "{", "[]", good[:-3], good.replace("[]", "[3]"), good.replace(':', ':"x')]
+        another = good.replace(file.name[:6], "abcdef")
+        for text in (*damaged, another):
+            file.write_text(text, encoding="utf-8")
+            found = ask(logic, facts, 1.0)
+            assert (found.status, found.before) == ("unsat", False), text
+            assert file.read_text(encoding="utf-8") == good
+        assert ask(logic, facts, 1.0).before
+
+
+def test_a_folder_that_cannot_be_is_as_none(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    barred, good = (proved(provable.Counter, tmp_path / name) for name in ("file", "good"))
+    assert told(barred) == told(good)
+
+
+def keys(cls: type, seed: int) -> dict[tuple[str, str], str]:
+    """The key of every question, asked in the order that the seed gives."""
+    found = resolve(cls)
+    induction = Induction(found.machine, sorts(found.machine, {"RM": 2}), 10.0)
+    asked = list(induction.questions())
+    random.Random(seed).shuffle(asked)
+    return dict(sorted(_keys(induction, asked)))
+
+
+def _keys(
+    induction: Induction, asked: list[tuple[str, str]]
+) -> Iterator[tuple[tuple[str, str], str]]:
+    for name, property in asked:
+        case = induction.exact.case(name, property)
+        assert isinstance(case, Case)
+        question = induction.exact.question(case, property)
+        yield (name, property), script_key.key(
+            script(induction.exact.logic, (*question.facts, *question.goals))
+        )
+
+
+@pytest.mark.parametrize("cls", [Peterson, TwoPhase, provable.Places], ids=lambda c: c.__name__)
+def test_a_question_is_the_same_whatever_was_asked_before(cls: type) -> None:
+    assert keys(cls, 0) == keys(cls, 1) == keys(cls, 2)
+
+
+# Texts with `let` and without.
+
+Tree = str | list["Tree"]
+TREES: st.SearchStrategy[Tree] = st.recursive(
+    st.sampled_from(["a", "b", "and", "|a b|"]),
+    lambda inner: st.lists(inner, min_size=1, max_size=3),
+    max_leaves=12,
+)
+
+
+def written(tree: Tree, shared: dict[int, str]) -> str:
+    """The tree as text, each list in it under a name of its own where there are names for it."""
+    if isinstance(tree, str):
+        return tree
+    whole = f"({' '.join(written(each, shared) for each in tree)})"
+    if not shared:
+        return whole
+    name = f"$x{len(shared)}"
+    shared[len(shared)] = name
+    return f"(let (({name} {whole}))\n {name})"
+
+
+@given(TREES, TREES)
+def test_a_name_for_a_term_is_no_difference_and_all_else_is_one(one: Tree, two: Tree) -> None:
+    def key(tree: Tree, *, shared: bool) -> str:
+        names = {0: ""} if shared else {}
+        return script_key.key(f"(declare-sort A 0)\n(assert\n {written(tree, names)})\n(check-sat)")
+
+    assert key(one, shared=True) == key(one, shared=False)
+    assert (key(one, shared=True) == key(two, shared=False)) == (one == two)
+
+
+def test_names_that_are_bound_inside_are_not_bound_again() -> None:
+    """Z3 writes names as they are: an inner one alike would take the outer one's place."""
+    logic = Logic()
+    sort = logic.sort("A")
+    related = logic.function("related", [sort, sort, logic.bool])
+    one, other = logic.fresh("k", sort), logic.fresh("k", sort)
+
+    def some(body: Term) -> Term:
+        return logic.forall([one], logic.true, logic.exists([other], body))
+
+    text = script(logic, [some(related(one, other))])
+    assert "(related k?1 k?0)" in text
+    assert script_key.key(text) != script_key.key(script(logic, [some(related(other, one))]))
+
+
+def test_what_was_shown_is_found_with_what_it_leaned_on(tmp_path: Path) -> None:
+    logic = Logic()
+    n = logic.fresh("n", logic.int)
+    below, above = logic.less(n, logic.number(3)), logic.less(logic.number(4), n)
+    named = {"below": below, "other": logic.less(n, logic.number(9))}
+    with remembered.kept_in(tmp_path):
+        first, second = (ask(logic, [above], 1.0, named) for _ in range(2))
+        renamed = ask(logic, [above], 1.0, {"under": below, "other": named["other"]})
+    assert (first.used, first.before) == (frozenset({"below"}), False)
+    assert (second.used, second.before) == (frozenset({"below"}), True)
+    assert (renamed.used, renamed.before) == (frozenset({"under"}), False)
+
+
+def test_the_command_says_what_was_known(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(remembered, "users", lambda: tmp_path)
+    known = "27 of them known from before"
+    for more, is_known in (([], False), ([], True), (["--no-cache"], False)):
+        assert main(["prove", "tests.classics.peterson", *more]) == 0
+        assert (known in capsys.readouterr().out) == is_known
