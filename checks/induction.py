@@ -22,9 +22,10 @@ from lawful.spec.ticks import with_ticks
 from .asked import Case, Question, tried
 from .covers import covers
 from .foreign import Term, number
+from .nearest import wishes
 from .obligation import NO_START, NO_STEP, START_UNKNOWN, UNSEEN, Obligation, PropertyProof
 from .shapes import NotEncodable, Options
-from .solve import Answer, ask, script
+from .solve import Answer, ask, nearest, script
 from .subject import BUILT_IN, START, Subject
 from .verdict import Verdict, worst
 from .witness import Witness
@@ -37,6 +38,7 @@ NOT_SHOWN = "not shown that it can happen: nothing is proved of it"
 EXPLORATION_ONLY = "exploration only"
 WINDOW = range(-1, 5)
 QUICK_SECONDS = 2.0
+NEAREST_SECONDS = 2.0
 EXPLORED: tuple[ir.PropertyKind, ...] = (
     *("reachable", "recoverable"),
     *("eventually", "eventually_always", "infinitely_often", "leads_to"),
@@ -106,7 +108,10 @@ class Induction:
             kept = answer.before
             return replace(open, verdict=Verdict.PROVED, leans=answer.used, before=kept)
         if found is None and answer.model is not None:
-            found = self._told(self.exact, case, property, answer)
+            rest = max(0.0, min(NEAREST_SECONDS, until - time.perf_counter()))
+            facts, more = _against(self.exact, question), wishes(self.exact, case)
+            near = nearest(self.exact.logic, facts, more, rest)
+            found = self._told(self.exact, case, property, near if near.model else answer)
         if found is None:
             why = answer.why or "a model that is not finite"
             return replace(open, note=f"Z3 does not decide it: {why}")
@@ -138,8 +143,7 @@ class Induction:
         question = tried(self.exact.question, case, property) if isinstance(case, Case) else case
         if isinstance(question, NotEncodable):
             return None
-        logic = self.exact.logic
-        return script(logic, (*question.facts, logic.negate(logic.all(question.goals))))
+        return script(self.exact.logic, _against(self.exact, question))
 
     def _asked(self, about: tuple[Case, str], question: Question, seconds: float) -> Answer:
         """The answer; of a nearer question if that one is `unsat`."""
@@ -211,10 +215,9 @@ class Induction:
         """A counterexample among small integers that the exact encoding confirms."""
 
         def question(subject: Subject, case: Case) -> tuple[Term, ...]:
-            asked = subject.question(case, property)
-            return (*asked.facts, subject.logic.negate(subject.logic.all(asked.goals)))
+            return _against(subject, subject.question(case, property))
 
-        confirmed = self._search(name, property, question, max(0.0, seconds))
+        confirmed = self._search(name, property, question, max(0.0, seconds), small=True)
         if confirmed is None:
             return None
         subject, case, answer = confirmed
@@ -226,8 +229,11 @@ class Induction:
         property: str,
         facts: Callable[[Subject, Case], tuple[Term, ...]],
         seconds: float,
+        *,
+        small: bool = False,
     ) -> tuple[Subject, Case, Answer] | None:
-        """Values for a case that make these facts true, found small and confirmed exactly."""
+        """Values for a case that make these facts true, found small and confirmed exactly; with
+        `small` those next to the start."""
         subject = self._small
         case = subject.case(name, property)
         if isinstance(case, NotEncodable):
@@ -236,6 +242,25 @@ class Induction:
         if isinstance(asked, NotEncodable):
             return None
         answer = ask(subject.logic, asked, seconds)
+        if answer.model is None:
+            return None
+        if small:
+            rest = min(NEAREST_SECONDS, seconds)
+            near = nearest(subject.logic, asked, wishes(subject, case), rest)
+            found = self._confirmed((name, property), (subject, case, near), facts, seconds)
+            if found is not None:
+                return found
+        return self._confirmed((name, property), (subject, case, answer), facts, seconds)
+
+    def _confirmed(
+        self,
+        about: tuple[str, str],
+        found: tuple[Subject, Case, Answer],
+        facts: Callable[[Subject, Case], tuple[Term, ...]],
+        seconds: float,
+    ) -> tuple[Subject, Case, Answer] | None:
+        """The same values where nothing is left out; None where they are none there."""
+        (name, property), (subject, case, answer) = about, found
         if answer.model is None:
             return None
         fixed, _, _ = subject.told(case, Witness(subject.encoding, answer.model))
@@ -337,6 +362,11 @@ class Induction:
         names += [p.name for p in self.machine.properties if p.kind in EXPLORED]
         for name in names:
             yield PropertyProof(name, Verdict.UNKNOWN, "none", "", EXPLORATION_ONLY)
+
+
+def _against(subject: Subject, question: Question) -> tuple[Term, ...]:
+    """What is true where one of the goals is not."""
+    return (*question.facts, subject.logic.negate(subject.logic.all(question.goals)))
 
 
 def _can_happen(subject: Subject, case: Case) -> tuple[Term, ...]:

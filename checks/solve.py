@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -58,6 +59,38 @@ def ask(
     if result == z3.sat:
         return Answer("sat", Model(logic, solver.model()))
     return Answer("unknown", why=str(solver.reason_unknown()))
+
+
+def nearest(
+    logic: Logic, facts: Iterable[Term], wishes: Iterable[Sequence[Term]], seconds: float
+) -> Answer:
+    """Values that make all facts true, and as many wishes as come true one after the other: of each
+    the first of its terms that can. With the time over, the best so far."""
+    until = time.perf_counter() + seconds
+    solver = z3.Solver(ctx=logic.context)
+    solver.set(random_seed=0)
+    for fact in facts:
+        solver.add(fact)
+
+    def met() -> Any:
+        solver.set(timeout=max(1, int((until - time.perf_counter()) * 1000)))
+        return solver.model() if solver.check() == z3.sat else None
+
+    model = met()
+    if model is None:
+        return Answer("unknown", why=str(solver.reason_unknown()))
+    for wish in wishes:
+        for term in wish:
+            if time.perf_counter() >= until:
+                break
+            solver.push()
+            solver.add(term)
+            found = model if z3.is_true(model.eval(term, model_completion=True)) else met()
+            if found is not None:
+                model = found
+                break
+            solver.pop()
+    return Answer("sat", Model(logic, model))
 
 
 Row = tuple[Term, ...]
