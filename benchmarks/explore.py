@@ -22,7 +22,7 @@ from pathlib import Path
 
 from lawful import Machine, Scope
 from lawful.checks.explore import Limits
-from lawful.checks.packed import core, engine
+from lawful.checks.packed import engine, native
 from lawful.checks.packed.memory import Memory
 from lawful.checks.packed.stepping import Stepping
 from lawful.checks.search import search
@@ -103,11 +103,11 @@ def ours(cls: type[Machine]) -> Taken:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         began = time.process_time()
-        expand = core.compiled(stepping.program.source)
+        code = native.compiled(stepping.text)
         compiling = time.process_time() - began
     taken: list[Taken] = []
     for _ in range(RUNS):
-        memory = Memory(stepping, expand)
+        memory = Memory(stepping, code)
         found = engine.PackedSearch(space, stepping, Limits(), memory)
         found.begin()
         began = time.process_time()

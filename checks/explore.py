@@ -202,5 +202,5 @@ def searched(
             return "reference", search(space, limits, progress, snapshots=kept.by("reference"))
         raise NoEngine(f"the {engine} engine does not know {reason}") from reason
     except ImportError as error:
-        raise NoEngine("the compiled engine needs numba: pip install 'lawful[check]'") from error
+        raise NoEngine("the compiled engine needs llvmlite: pip install 'lawful[check]'") from error
     return found.tier, found

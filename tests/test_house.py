@@ -47,7 +47,7 @@ MAY_IMPORT: dict[str, frozenset[str]] = {
 }
 PROGRAMS = frozenset({"lawful/cli.py", "lawful/tour.py", "lawful/__main__.py"})
 HEAVY = (
-    *("z3", "numba", "numpy", "rich"),
+    *("z3", "llvmlite", "numpy", "rich"),
     *("pyspark", "pyarrow", "pandas"),
     *("hypothesis", "pytest", "graphviz", "transitions"),
 )

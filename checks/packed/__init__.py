@@ -1,1 +1,1 @@
-"""The compiled explorer: states as packed words, one generated transition function, numba."""
+"""The compiled explorer: states as packed words, one generated transition function, LLVM."""

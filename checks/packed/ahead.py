@@ -1,34 +1,33 @@
 """Machine code made by a second process, while the plain steps go on.
 
-    python -m lawful.checks.packed.ahead FOLDER
+    python -m lawful.checks.packed.ahead
 
-compiles the steps that stand in the folder, and keeps the machine code there.
+compiles the steps that come as JSON at its input, and keeps the machine code.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-from . import kept
+from .stepping import Text
 
 # Processor seconds of plain steps before anything is compiled: what is smaller is done by then. To
 # import the compiler and to load machine code takes about as long.
-PATIENCE = 0.7
+PATIENCE = 0.3
 
 
 class Ahead:
     """The second process, if there is one."""
 
-    def __init__(self, source: str) -> None:
-        self.source = source
+    def __init__(self, text: Text) -> None:
+        self.text = text
         self.began = time.process_time()
-        self.possible = importlib.util.find_spec("numba") is not None
-        self._folder: Path | None = None
+        self.possible = importlib.util.find_spec("llvmlite") is not None
         self._process: subprocess.Popen[bytes] | None = None
 
     def ready(self) -> bool:
@@ -37,10 +36,12 @@ class Ahead:
             return False
         if self._process is not None:
             return self._process.poll() is not None
-        self._folder = kept.folder(self.source)
-        if self._folder is None or kept.is_there(self._folder):
+        from .native import kept
+
+        file = kept(self.text)
+        if file is None or file.exists():
             return True
-        self._process = _started(self._folder)
+        self._process = _started(self.text)
         return False
 
     def stop(self) -> None:
@@ -51,14 +52,19 @@ class Ahead:
             self._process = None
 
 
-def _started(folder: Path) -> subprocess.Popen[bytes]:
+def _started(text: Text) -> subprocess.Popen[bytes]:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = (sys.executable, "-m", __name__, str(folder))
-    out = subprocess.DEVNULL
-    return subprocess.Popen(command, env=env, stdin=out, stdout=out, stderr=out)
+    command = (sys.executable, "-m", __name__)
+    out, given = subprocess.DEVNULL, subprocess.PIPE
+    made = subprocess.Popen(command, env=env, stdin=given, stdout=out, stderr=out)
+    assert made.stdin is not None
+    with made.stdin as file:
+        file.write(json.dumps(text).encode())
+    return made
 
 
 if __name__ == "__main__":
-    from .core import compiled
+    from .native import kept, make
 
-    compiled(kept.text(Path(sys.argv[1])))
+    read = Text(*json.load(sys.stdin))
+    make(read, kept(read))

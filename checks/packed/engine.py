@@ -404,11 +404,11 @@ class PackedSearch:
 
 
 def as_machine_code(plain: Plain) -> Store:
-    """What plain Python found, and machine code to go on with. ImportError without numba."""
-    from . import core
+    """What plain Python found, and machine code to go on with. ImportError without LLVM."""
     from .memory import Memory
+    from .native import compiled
 
-    return Memory.taking(plain, core.compiled(plain.stepping.program.source))
+    return Memory.taking(plain, compiled(plain.stepping.text))
 
 
 def search(
@@ -423,13 +423,13 @@ def search(
 
     With a tier in this one only, otherwise in plain Python first, and as machine code from when
     that is there. Raises `Unsupported`, naming it, for what the generated steps do not do,
-    `ImportError` where machine code is asked for and numba is not here, and `ValueError` where no
-    initial state is within the scope.
+    `ImportError` where machine code is asked for and llvmlite is not here, and `ValueError` where
+    no initial state is within the scope.
     """
     stepping = Stepping(space.flat, space.world, space)
     plain = Plain(stepping)
     store = as_machine_code(plain) if tier == "compiled" else plain
-    ahead = Ahead(stepping.program.source) if tier is None else None
+    ahead = Ahead(stepping.text) if tier is None else None
     found = PackedSearch(space, stepping, limits, store, ahead)
     into, items = snapshots or (None, None)
     if items is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pickle import PickleBuffer
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import core
+from .native import Native
 from .plain import ARRAYS, Plain
 from .stepping import Stepping
 from .store import Span, Stopped
@@ -17,15 +18,37 @@ FIRST = 1 << 12  # States that there is place for at the beginning.
 SLICE = 1 << 15  # States expanded between two looks at the clock.
 
 
+class Arrays(NamedTuple):
+    """What a search works on, in the order of `core.ROWS`; see there."""
+
+    w: Any
+    store: Any
+    table: Any
+    parents: Any
+    rules: Any
+    out: Any
+    info: Any
+    totals: Any
+    firsts: Any
+    control: Any
+    batch: Any
+    origins: Any
+    hashes: Any
+    recent: Any
+    ends: Any
+    edges: Any
+    marks: Any
+
+
 class Memory:
     """The arrays of a search of states of so many words; they grow by doubling."""
 
-    def __init__(self, stepping: Stepping, expand: Callable[..., int]) -> None:
+    def __init__(self, stepping: Stepping, code: Native) -> None:
         s = self.stepping = stepping
-        self.expand = expand
+        self.code = code
         self.words = s.words
         self.room = 1 << 8
-        self.arrays = core.Arrays(
+        self.arrays = Arrays(
             w=np.zeros(s.program.cells, np.int64),
             store=np.zeros(FIRST * s.words, np.int64),
             table=np.zeros(2 * FIRST, np.uint32),
@@ -35,24 +58,32 @@ class Memory:
             info=np.zeros(s.layout.size, np.int64),
             totals=np.zeros(s.layout.size, np.int64),
             firsts=np.full(s.layout.size, -1, np.int64),
-            control=np.zeros(8, np.int64),
+            control=np.zeros(core.CONTROLS, np.int64),
             batch=np.zeros(0, np.int64),
             origins=np.zeros(0, np.int64),
-            hashes=np.zeros(0, np.uint64),
-            recent=np.full(max(s.words, 1 << core.RECENT), -1, np.int64),  # No state's word.
+            hashes=np.zeros(0, np.int64),
+            recent=np.full(max(s.words, core.RECENT), -1, np.int64),  # No state's word.
+            ends=np.zeros(0, np.int64),
+            edges=np.zeros(0, np.int64),
+            marks=np.zeros(0, np.int8),
         )
         self._make_room()
+        self._enter(0, 0)
+
+    def _call(self, name: str, *given: Any) -> int:
+        rows = np.array([row.ctypes.data for row in self.arrays], np.int64)
+        return self.code(name, rows, *given)
 
     @classmethod
-    def taking(cls, plain: Plain, expand: Callable[..., int]) -> Memory:
+    def taking(cls, plain: Plain, code: Native) -> Memory:
         """All that plain Python has found so far."""
-        made, count = cls(plain.stepping, expand), len(plain.parents)
+        made, count = cls(plain.stepping, code), len(plain.parents)
         made.grow(0, 2 * count)
         a = made.arrays
         a.store[: len(plain.store)] = plain.store
         a.parents[:count], a.rules[:count] = plain.parents, plain.rules
         a.totals[:], a.firsts[:] = plain.totals, plain.firsts
-        core.rebuild(a.table, a.store, made.words, count)
+        made._enter(0, count)
         return made
 
     @property
@@ -73,13 +104,12 @@ class Memory:
             return False
         a.store[number * self.words : (number + 1) * self.words] = words
         a.parents[number], a.rules[number] = parent
-        core.put(a.table, a.store, self.words, number)
+        self._enter(number, number + 1)
         return True
 
     def find(self, words: tuple[int, ...]) -> int:
         """The number of a state, or -1 where it is not there."""
-        a = self.arrays
-        return int(core.find(a.table, a.store, self.words, np.array(words, np.int64), 0))
+        return self._call("find", np.array(words, np.int64), 0)
 
     def words_of(self, number: int) -> Sequence[int]:
         at = number * self.words
@@ -102,7 +132,7 @@ class Memory:
             span.next, last, span.count, span.most
         )
         c[core.FAILING], c[core.FAILED] = self.stepping.layout.failing if span.first else (0, 0)
-        while (status := core.search(self.expand, self.arrays, self.words)) == core.ROOM:
+        while (status := self._call("search")) == core.ROOM:
             self.widen()
         count = int(c[core.COUNT])
         wanted = self.size(count + self._more(count)) if status == core.FULL else 0
@@ -126,7 +156,14 @@ class Memory:
                 rules=_longer(self.arrays.rules, size),
             )
         self.arrays = self.arrays._replace(table=np.zeros(2 * size, np.uint32))
-        core.rebuild(self.arrays.table, self.arrays.store, self.words, count)
+        self._enter(0, count)
+
+    def _enter(self, first: int, count: int) -> None:
+        """States that are in the store are in the table too, from the first to so many in all."""
+        a = self.arrays
+        a.control[core.MASK] = len(a.table) - 1
+        a.control[core.STATES] = len(a.parents)
+        self._call("enter", first, count)
 
     def size(self, count: int) -> int:
         """The bytes of the arrays for so many states, once they have grown to hold them."""
@@ -149,7 +186,7 @@ class Memory:
             array = getattr(self.arrays, name)
             kept = np.frombuffer(items[name], array.dtype)
             array[: len(kept)] = kept
-        core.rebuild(self.arrays.table, self.arrays.store, self.words, count)
+        self._enter(0, count)
 
     def widen(self) -> None:
         """Twice the room for the successors of one state."""
@@ -162,26 +199,31 @@ class Memory:
             out=np.zeros(self.room * (self.words + 1), np.int64),
             batch=np.zeros(most * self.words, np.int64),
             origins=np.zeros(2 * most, np.int64),
-            hashes=np.zeros(most, np.uint64),
+            hashes=np.zeros(most, np.int64),
         )
+        self.arrays.control[core.PLACES] = self.room
 
     def follow(self, count: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
         first, last = self.stepping.layout.marking
         kept = last - first
         c = self.arrays.control
-        graph = core.Graph(
-            np.zeros(count, np.int64), np.zeros(self.room + int(self.arrays.totals[0]), np.int64),
-            np.zeros(count * kept, np.int8),
+        edges = np.zeros(self.room + int(self.arrays.totals[0]), np.int64)
+        self.arrays = self.arrays._replace(
+            ends=np.zeros(count, np.int64), edges=edges, marks=np.zeros(count * kept, np.int8)
         )
-        c[core.NEXT], c[core.LAST], c[core.COUNT] = 0, count, first
-        while (status := core.follow(self.expand, self.arrays, graph, self.words)) != core.DONE:
+        c[core.NEXT], c[core.LAST], c[core.FIRST] = 0, count, first
+        c[core.EDGES] = len(edges)
+        while (status := self._call("follow")) != core.DONE:
             if status == core.ROOM:
                 self.widen()
-            graph = graph._replace(edges=_longer(graph.edges, 2 * len(graph.edges) + self.room))
+            edges = _longer(self.arrays.edges, 2 * len(self.arrays.edges) + self.room)
+            self.arrays = self.arrays._replace(edges=edges)
+            c[core.EDGES] = len(edges)
+        ends, edges, marks = self.arrays.ends, self.arrays.edges, self.arrays.marks
         begin = 0
-        for number, end in enumerate(graph.ends.tolist()):
+        for number, end in enumerate(ends.tolist()):
             at = number * kept
-            yield graph.edges[begin:end].tolist(), graph.marks[at : at + kept].tolist()
+            yield edges[begin:end].tolist(), marks[at : at + kept].tolist()
             begin = end
 
 

@@ -64,6 +64,14 @@ class Bounds(NamedTuple):
     outside: list[str]
 
 
+class Text(NamedTuple):
+    """The steps, and of how many words a state is, of how many cells `info`."""
+
+    steps: str
+    words: int
+    notes: int
+
+
 class Stepping:
     """Writes the module; `source` is its text, `expand` the name of its entry."""
 
@@ -105,6 +113,11 @@ class Stepping:
         for plan, (_, declared) in zip(j.rule.plans, params(j.row), strict=True):
             count *= elements(self.codec.kind(declared, plan.type))
         return count
+
+    @property
+    def text(self) -> Text:
+        """What machine code is made of."""
+        return Text(self.program.source, self.words, self.layout.size)
 
     # The module.
 
@@ -385,4 +398,4 @@ CALLS = (ir.Step, ir.Do, ir.Base)
 GUARDS = (ir.Require, ir.Refuse, ir.Needed)
 
 
-__all__ = ["Stepping"]
+__all__ = ["Stepping", "Text"]

@@ -14,10 +14,11 @@ from annotated_types import Interval
 from lawful import Machine, Nat, Scope, invariant, require, transition
 from lawful.checks.explore import CheckResult, Engine, Limits, NoEngine, explore
 from lawful.checks.packed import ahead as waiting
-from lawful.checks.packed import core, plain
+from lawful.checks.packed import plain
 from lawful.checks.packed.ahead import Ahead
 from lawful.checks.packed.engine import Tier, search
 from lawful.checks.packed.memory import Memory
+from lawful.checks.packed.native import compiled, kept
 from lawful.checks.packed.slots import pack, unpack
 from lawful.checks.packed.stepping import Stepping
 from lawful.checks.reference import Done, Fault
@@ -142,20 +143,19 @@ def test_going_over_to_machine_code_shows_in_nothing(monkeypatch: pytest.MonkeyP
 def test_a_second_process_compiles(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Started once it pays, stopped when nobody waits for it, not needed the next time."""
     monkeypatch.setattr(waiting, "PATIENCE", 0.0)
-    source = flat_steps(Jugs).program.source
-    ahead = Ahead(source)
+    text = flat_steps(Jugs).text
+    ahead = Ahead(text)
     assert not ahead.ready()
     while not ahead.ready():
         time.sleep(0.1)
-    (folder,) = (alone / "lawful" / "steps").iterdir()
-    assert (folder / "compiled").exists()
+    assert list((alone / "lawful" / "steps").iterdir()) == [kept(text)]
     ahead.stop()
-    assert Ahead(source).ready()
+    assert Ahead(text).ready()
 
 
 def test_what_is_done_soon_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "PATIENCE", 1e6)
-    assert not Ahead(flat_steps(Jugs).program.source).ready()
+    assert not Ahead(flat_steps(Jugs).text).ready()
     assert explored(TwoPhase, "auto").engine == "generated"
 
 
@@ -196,8 +196,12 @@ def test_what_it_does_not_know_is_named() -> None:
 def test_compiled_steps_are_kept(alone: Path) -> None:
     first, again = explored(Jugs, "compiled"), explored(Jugs, "compiled")
     assert established(first) == established(again)
-    (folder,) = (alone / "lawful" / "steps").iterdir()
-    assert (folder / "compiled").exists()
+    (file,) = (alone / "lawful" / "steps").iterdir()
+    whole = file.read_bytes()
+    for damaged in (whole[:-1], b"", bytes(len(whole))):
+        file.write_bytes(damaged)
+        assert established(explored(Jugs, "compiled")) == established(first)
+        assert file.read_bytes() == whole
 
 
 def test_without_a_place_to_keep_them(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,8 +265,8 @@ def test_integers_at_the_ends_of_a_cell() -> None:
     flat = lower(resolved.machine, Scope())
     space = Space(flat, resolved.world)
     stepping = Stepping(flat, resolved.world, space)
-    expand = core.compiled(stepping.program.source)
-    memory = Memory(stepping, expand)
+    code = compiled(stepping.text)
+    memory = Memory(stepping, code)
     pairs = [(a, b) for a in EDGES for b in EDGES]
     random.Random(1).shuffle(pairs)
     left = 0
@@ -272,7 +276,9 @@ def test_integers_at_the_ends_of_a_cell() -> None:
         cells = stepping.codec.encode(stepping.whole, state)
         arrays.store[: memory.words] = pack(stepping.slots, cells)
         arrays.info[:] = 0
-        count = expand(arrays.w, arrays.store, 0, arrays.out, arrays.info, memory.room)
+        count = code(
+            "expand", arrays.w, arrays.store, 0, arrays.out, arrays.info, memory.room
+        )
         if arrays.info[stepping.layout["escaped"]]:
             left += 1
             continue
