@@ -16,7 +16,7 @@ from .limits import Over
 from .liveness import NoLabel, NoMember, violation
 from .reference import Done
 from .runs import trace_of
-from .space import Args, Edge
+from .space import Args, Edge, Space
 from .verdict import PropertyResult, Trace, Verdict
 from .why import stuck
 
@@ -34,9 +34,17 @@ def judge(
 
     What happens for ever is judged until it is over.
     """
-    rows: list[tuple[str, str]] = [(name, "built-in") for name in BUILT_IN]
-    rows += [(j.name, j.kind) for j in search.space.of_kind(*JUDGED, *LIVENESS)]
-    return [_result(search, row, expects.get(row[0], "holds"), over) for row in rows]
+    return [
+        _result(search, row, expects.get(row[0], "holds"), over) for row in rows(search.space)
+    ]
+
+
+def rows(space: Space) -> list[tuple[str, str]]:
+    """The properties that are judged, each with its kind, the built-in ones first."""
+    return [
+        *((name, "built-in") for name in BUILT_IN),
+        *((j.name, j.kind) for j in space.of_kind(*JUDGED, *LIVENESS)),
+    ]
 
 
 def _result(

@@ -36,12 +36,14 @@ Tell = Callable[[Progress], None] | None
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """How many walks, of how many events at most; equal seeds give equal walks."""
+    """How many walks, of how many events at most; equal seeds give equal walks. `stop` is asked
+    before each whether somebody wants it to end."""
 
     runs: int = 100
     steps: int = 100
     seed: int = 0
     seconds: float | None = None
+    stop: Callable[[], bool] | None = None
 
 
 def simulate(
@@ -58,11 +60,12 @@ def simulate(
     initial, rng = len(search.states), Random(walks.seed)
     for run in range(walks.runs):
         seconds = time.perf_counter() - search.started
-        if not initial or (walks.seconds is not None and seconds >= walks.seconds):
+        late = walks.seconds is not None and seconds >= walks.seconds
+        if not initial or late or (walks.stop is not None and walks.stop()):
             break
         if tell is not None:
             tell(Progress(len(search.states), search.generated, search.depth, run, seconds))
-        _walk(search, rng.randrange(initial), walks.steps, rng)
+        walk(search, rng.randrange(initial), walks.steps, rng)
     properties = _smallest(search, {name: _verdict(each) for name, each in expects.items()})
     return CheckResult(
         machine=flat.machine.name,
@@ -88,7 +91,8 @@ def _verdict(expected: Expected) -> str:
     return expected if isinstance(expected, str) else expected[0]
 
 
-def _walk(search: Search, number: int, steps: int, rng: Random) -> None:
+def walk(search: Search, number: int, steps: int, rng: Random) -> None:
+    """From a state on, so many events at most, each drawn from those that are admitted."""
     for taken in range(steps):
         ways = list(admitted(search, number))
         if not ways:

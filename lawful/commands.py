@@ -126,7 +126,8 @@ def _agreement(result: CheckResult) -> int:
 def _checked(
     cls: type[Machine], given: argparse.Namespace, run: Run
 ) -> tuple[CheckResult, Json]:
-    from lawful.checks import explore, report
+    from lawful.checks import explore, report, results
+    from lawful.checks.space import Space
 
     began = time.perf_counter()
     resolved = resolve(cls)
@@ -135,6 +136,11 @@ def _checked(
     expects = targets.expectations(cls, given.scope)
     with progress(f"checking {cls.__name__}", given.quiet, given.progress) as tell:
         try:
+            names = [name for name, _ in results.rows(Space(flat, resolved.world))]
+            for name in given.only:
+                if name not in names:
+                    known = ", ".join(names)
+                    raise OutOfReach(f"{cls.__name__} has no property {name}; it has {known}")
             result = run(cls, given, (flat, resolved.world, expects), tell)
         except (ValueError, explore.NoEngine) as error:
             raise OutOfReach(str(error)) from error
@@ -192,17 +198,14 @@ def _walked(
 ) -> CheckResult:
     from lawful.checks import simulate as walking
 
-    walks = walking.Walks(given.runs, given.steps, given.seed, given.max_seconds)
-    return walking.simulate(
-        *what, walks, lambda p: tell(f"{p.frontier:,} walks, {p.distinct:,} states")
-    )
+    with interruption() as stop:
+        walks = walking.Walks(given.runs, given.steps, given.seed, given.max_seconds, stop)
+        return walking.simulate(
+            *what, walks, lambda p: tell(f"{p.frontier:,} walks, {p.distinct:,} states")
+        )
 
 
 def _only(result: CheckResult, names: Sequence[str]) -> CheckResult:
-    known = [p.name for p in result.properties]
-    for name in names:
-        if name not in known:
-            raise OutOfReach(f"{result.machine} has no property {name}; it has {', '.join(known)}")
     kept = tuple(p for p in result.properties if not names or p.name in names)
     return dataclasses.replace(result, properties=kept)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from lawful.checks import explore, simulate
 from lawful.checks.packed import plain
 from lawful.cli import main
 from lawful.progress import progress
@@ -57,6 +58,33 @@ def test_asked_to_stop_it_says_so_and_goes_on_later(
     code, _, err = run(*asked, "--scope", "RM=2", capsys=capsys)
     assert code == 5
     assert "is within another scope" in err
+
+
+def test_walks_that_are_stopped_tell_what_they_found(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("simulate", "tests.classics.jugs", "--steps", "50", "--runs")
+    walk, done = simulate.walk, iter(range(100))
+
+    def interrupted(*args: Any) -> Any:
+        walk(*args)
+        if next(done) == 9:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    ten = run(*asked, "10", capsys=capsys)
+    monkeypatch.setattr(simulate, "walk", interrupted)
+    stopped = run(*asked, "100000", capsys=capsys)
+    assert "violated" in ten[1]
+    assert (stopped[0], without_times(stopped[1])) == (ten[0], without_times(ten[1]))
+
+
+def test_a_property_that_is_not_there_is_named_before_anything_is_explored(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explore, "explore", None)
+    code, _, err = run("check", "tests.classics.jugs", "--only", "nothing", capsys=capsys)
+    assert code == 5
+    assert "Jugs has no property nothing; it has deadlock, bounds" in err
 
 
 def without_times(text: str) -> str:
