@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from lawful.spec import ir
-from lawful.spec.outcomes import Reason, Refused
+from lawful.spec.outcomes import MachineFault, Reason, Refused
 from lawful.spec.resolve import Resolved, abstract_scopes, resolve
 from lawful.spec.serial import Fingerprints, behaviour, fingerprints
 
-from . import choice, persist
+from . import choice, judging, persist
 from .guards import Refusal
+from .judging import Asserted
 from .make import bare, begin, plan_of
 from .observed import Observed, Observer
 from .plan import Alarm, Plan, Way
@@ -69,22 +71,74 @@ class Access(Generic[M]):
         *,
         universe: Mapping[type[Any], Any] | None = None,
         clock: Any = None,
+        renamed: Mapping[str, str] | None = None,
     ) -> M:
         """An instance as a snapshot has it; its timers have the time left that they had.
 
-        ValueError where the data are no snapshot of this machine, or of another shape of it.
+        With `renamed`, which gives the former names of variables and parameters that had others,
+        the snapshot may be of another version: what that had is taken over by name, what is new
+        begins as declared, and what is no more is left out. Every invariant is judged of such a
+        state. (`lawful diff` proves beforehand that none is refused.)
+
+        ValueError where the data are no snapshot of this machine, or of another shape of it, and
+        where an invariant is false, or cannot be judged.
         """
         plan = self.plan
         shape = fingerprint_of(plan).shape
-        if data.get("v") != 1 or data.get("shape") != shape:
+        another = data.get("shape") != shape
+        if data.get("v") != 1 or (another and renamed is None):
             raise ValueError(
                 f"a snapshot of another {plan.name}: shape {data.get('shape')!r}, not {shape!r}"
             )
         machine = bare(self._cls, universe, clock)
         state = machine.__state__
-        kept = persist.read(data, plan, state.__universe__)
-        persist.fill(machine, kept, state.__time__.now())
+        if another and renamed is not None:
+            self._take_over(machine, persist.renamed(data, plan, renamed))
+        else:
+            kept = persist.read(data, plan, state.__universe__)
+            persist.fill(machine, kept, state.__time__.now())
+        if plan.asserted is not None:
+            plan.asserted.but_of_steps().judge(machine, "restore")
         return machine
+
+    def _take_over(self, machine: M, data: dict[str, Any]) -> None:
+        """Give an instance the values of another version, if its invariants allow them."""
+        plan, state = self.plan, machine.__state__
+        kept = persist.read(data, plan, state.__universe__, partly=True)
+        begin(state, kept.parameters, plan.fresh_but(frozenset(kept.variables)))
+        persist.fill(machine, kept, state.__time__.now())
+        unset = [name for name in plan.variables if not hasattr(state, name)]
+        if unset:
+            raise ValueError(f"{plan.name}: {', '.join(unset)} is new, and begins with no value")
+        asserted = judging.judged(plan).but_of_steps()
+        unknown = [name for name, why in asserted.left.items() if why != judging.ERASED]
+        if unknown:
+            raise ValueError(f"{plan.name}: nobody can judge {', '.join(unknown)} of one state")
+        try:
+            asserted.judge(machine, "restore")
+        except MachineFault as fault:
+            raise ValueError(f"the snapshot is of no state of {plan.name}: {fault}") from fault
+
+    def enforce(
+        self, which: Literal["off", "unproved", "all"], lock: str | Path | None = None
+    ) -> Asserted:
+        """Assert invariants and step properties after each event of the instances that are made
+        from now on: the event raises `PropertyViolated` (or `Undefined`), and nothing has changed.
+
+        "unproved" leaves out what `lock`, a file of `lawful lock`, says is proved for all values
+        whatever the scope. What is asserted is returned, with the reasons why the rest is not.
+        ValueError where the file is of another version of the machine.
+        """
+        plan = self.plan
+        if (which == "unproved") != (lock is not None):
+            raise ValueError(f"enforce: {which!r} {'without' if lock is None else 'with'} a lock")
+        done: frozenset[str] = frozenset()
+        if lock is not None:
+            done = judging.proved(lock, plan, self.fingerprint.whole)
+        asserted = judging.NOTHING if which == "off" else judging.judged(plan, done)
+        plan.asserted = asserted if asserted.rows else None
+        plan.plain = False
+        return asserted
 
     def state(
         self, *, universe: Mapping[type[Any], Any] | None = None, **values: Any
@@ -215,7 +269,7 @@ class InstanceAccess(Access[M]):
         watch = self._machine.__state__.__watch__
         if isinstance(watch, Observed) and callback in watch.observers:
             watch.observers.remove(callback)
-            if not watch.observers:
+            if not watch.observers and watch.asserted is None:
                 self._machine.__state__.__watch__ = None
 
     def next_deadline(self) -> float | None:

@@ -76,6 +76,9 @@ class Machine(Declaration):
         begin(state, parameters)
         if plan.starts:
             state.__watch__ = UNSTARTED
+            return
+        if plan.asserted is not None:
+            plan.asserted.but_of_steps().judge(self, "initial")
         elif universe is None and plan.judged:
             plan.plain = not (plan.required or plan.assumed or plan.families)
 

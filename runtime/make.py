@@ -14,9 +14,10 @@ from lawful.spec.resolve import resolve
 from lawful.spec.words import Sort, header
 
 from .arguments import NO_ELEMENTS
+from .choice import restore, save
 from .compile import Compiler
-from .observed import PART, UNSTARTED
-from .plan import Plan, State, Way
+from .observed import PART, UNSTARTED, Observed
+from .plan import Plan, State, Watch, Way
 from .timers import REAL, Clock, Time
 from .views import viewer
 from .whole import choose, judge_all
@@ -53,9 +54,15 @@ def equip(machine: Machine, universe: Universe | None, clock: Clock | None) -> S
     else:
         state.__time__ = Time(REAL if clock is None else clock)
     state.__universe__ = _elements(universe) if universe is not None else NO_ELEMENTS
-    state.__watch__ = state.__note__ = None
+    state.__watch__ = watching(plan)
+    state.__note__ = None
     state.__odd__ = False
     return state
+
+
+def watching(plan: Plan) -> Watch | None:
+    """What the events of a new instance go through: nothing, unless something is asserted."""
+    return None if plan.asserted is None else Observed(plan.asserted)
 
 
 def part_of(cls: type[M], whole: State, parameters: Mapping[str, Any] | None) -> M:
@@ -238,8 +245,17 @@ def _starter(start: Way, cls: type[Machine]) -> Callable[..., None]:
             raise TypeError(f"{start.name} takes {len(start.params)} arguments, not {len(args)}")
         both = zip(start.checks, args, strict=True)
         given = tuple(check(arg, state.__universe__) for check, arg in both)
+        asserted = state.__plan__.asserted
+        saved = [] if asserted is None else save(state, start)
         choose(state, start, given)
-        state.__watch__ = None
+        state.__watch__ = watching(state.__plan__)
+        if asserted is not None:
+            try:
+                asserted.but_of_steps().judge(self, start.name)
+            except BaseException:
+                restore(saved)
+                state.__watch__ = UNSTARTED
+                raise
 
     begin.__name__ = start.name
     _dress(begin, start.name, cls)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from lawful.spec.outcomes import Reason, Refused
 
-from .choice import UNSET, control, tree
+from .choice import UNSET, control, restore, save, tree
+from .judging import Asserted, kept
 from .plan import Plan, State, Way
 from .views import viewer
 
@@ -61,10 +62,11 @@ UNSTARTED = Closed("one of {} has to be called first")
 
 
 class Observed:
-    """Runs the events of one instance and tells its observers."""
+    """Runs the events of one instance, judges what is asserted, and tells its observers."""
 
-    def __init__(self) -> None:
+    def __init__(self, asserted: Asserted | None = None) -> None:
         self.observers: list[Observer] = []
+        self.asserted = asserted
 
     def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> Any:
         """Run the event, tell what it did, and give or raise what it gave or raised."""
@@ -81,11 +83,23 @@ class Observed:
         before = _Before(state, way)
         state.__note__ = way.candidates[0].name
         try:
-            output = step()
+            output = step() if self.asserted is None else self._judged(machine, way, step)
         except Refused as refusal:
             self._tell(before.stepped(machine, args, reasons=refusal.reasons))
             raise
         self._tell(before.stepped(machine, args, output=output))
+        return output
+
+    def _judged(self, machine: Machine, way: Way, step: Callable[[], Any]) -> Any:
+        """The step, undone if what is asserted is false after it."""
+        assert self.asserted is not None
+        saved, before = save(machine.__state__, way), kept(machine, self.asserted)
+        output = step()
+        try:
+            self.asserted.judge(machine, way.event, before)
+        except BaseException:
+            restore(saved)
+            raise
         return output
 
     def _tell(self, stepped: Stepped) -> None:

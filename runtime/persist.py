@@ -12,7 +12,7 @@ list of [key, part].
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -126,18 +126,38 @@ def _plain(kind: t.Type) -> t.Type:
             return kind
 
 
-def read(data: Any, plan: Plan, elements: Elements) -> Kept:
+def read(data: Any, plan: Plan, elements: Elements, *, partly: bool = False) -> Kept:
     """What a snapshot keeps, of sorts with these elements; ValueError, with what is wrong, for
-    anything else."""
+    anything else. `partly`: not everything need be there."""
     rows = _object(data)
     if rows.get("machine") != plan.name:
         raise ValueError(f"not a snapshot of {plan.name}: {rows.get('machine', data)!r}")
-    held = set(plan.fields) - set(plan.variables)
+    held, own = set(plan.fields) - set(plan.variables), set(plan.variables)
+    if partly:
+        held, own = held & {*rows["parameters"]}, own & {*rows["variables"]}
     return Kept(
         plan.cls,
         _rows(rows.get("parameters"), plan, held, elements),
-        _rows(rows.get("variables"), plan, set(plan.variables), elements),
+        _rows(rows.get("variables"), plan, own, elements),
     )
+
+
+def renamed(data: Mapping[str, Any], plan: Plan, old: Mapping[str, str]) -> dict[str, Any]:
+    """The snapshot of another version with this one's names, `old` giving those that were others;
+    what this one does not have is left out. ValueError for names that are none."""
+    for name, was in old.items():
+        kind = "variables" if name in plan.variables else "parameters"
+        if name not in plan.fields or was not in _object(data.get(kind)):
+            raise ValueError(f"{plan.name}.{name} was not {was}: there are no such {kind}")
+    rows = {
+        kind: {
+            name: had[old.get(name, name)]
+            for name in plan.fields
+            if (name in plan.variables) == (kind == "variables") and old.get(name, name) in had
+        }
+        for kind, had in ((k, _object(data.get(k))) for k in ("parameters", "variables"))
+    }
+    return {"machine": data.get("machine"), **rows}
 
 
 def _object(data: Any) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from .timers import Time
 
 if TYPE_CHECKING:
     from .instance import Machine
+    from .judging import Asserted
 
 Check = Callable[..., Any]  # See `arguments.checker`.
 
@@ -139,6 +140,7 @@ class Plan:
     behaviour: str = ""
     abstract: bool = False
     judged: bool = False
+    asserted: Asserted | None = None  # After each event of the instances made from now on.
     plain: bool = False  # Instances need nothing but their initial values; one was made so.
     cls: Any = None
     part_of: Callable[..., Any] = print
