@@ -27,16 +27,20 @@ Wish = tuple[Term, ...]  # The first of them that can be met is enough.
 
 def wishes(subject: Subject, case: Case) -> Iterator[Wish]:
     """What is wished of the values of a case, the most important first."""
+    yield from near_the_start(subject, case.before or {})
+    for value, kind in case.args.values():
+        yield from _of(subject.encoding, value, kind)
+
+
+def near_the_start(subject: Subject, before: State) -> Iterator[Wish]:
+    """What is wished of a state, and then of the parameters."""
     encoding = subject.encoding
-    kinds = {v.name: v.type for v in subject.machine.variables}
     start = subject.run(subject.parameters).defaults(subject.parameters)
-    before: State = case.before or {}
-    for name, kind in kinds.items():
-        if name in before:
-            yield from _as_at_first(encoding, before[name], start.get(name), kind)
-    rows = [(subject.parameters[p.name], p.type) for p in subject.machine.parameters]
-    for value, kind in (*rows, *case.args.values()):
-        yield from _of(encoding, value, kind)
+    for v in subject.machine.variables:
+        if v.name in before:
+            yield from _as_at_first(encoding, before[v.name], start.get(v.name), v.type)
+    for p in subject.machine.parameters:
+        yield from _of(encoding, subject.parameters[p.name], p.type)
 
 
 def _as_at_first(

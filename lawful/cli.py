@@ -68,8 +68,8 @@ def _say(text: str, code: int) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="lawful", description="Formally specified state machines.")
     commands_ = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
-    every = (_check, _simulate, _lint, _prove, _draw, _replay, _show, _export, _lock, _freeze)
-    for add in every:
+    every = (_check, _simulate, _lint, _prove, _draw, _replay, _show, _export, _lock, _diff)
+    for add in (*every, _freeze):
         add(commands_)
     return parser
 
@@ -235,6 +235,19 @@ def _lock(commands_: Commands) -> None:
     parser.add_argument("--max-seconds", type=_seconds, metavar="S", help="of each exploration")
     parser.add_argument(
         "--timeout", type=_seconds, default=10.0, metavar="S", help="of each obligation"
+    )
+
+
+def _diff(commands_: Commands) -> None:
+    parser = _command(commands_, "diff", commands.diff)
+    parser.add_argument("old", metavar="OLD", help="a machine, as it was")
+    parser.add_argument("target", metavar="NEW", help="... and as it is")
+    parser.add_argument(
+        "--renamed", action="append", default=[], metavar="NEW=OLD", help="what had another name"
+    )
+    parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
+    parser.add_argument(
+        "--timeout", type=_seconds, default=10.0, metavar="S", help="for each obligation"
     )
 
 

@@ -358,6 +358,19 @@ def lock(given: argparse.Namespace) -> int:
     return VIOLATED if given.stale and lines else HOLDS
 
 
+def diff(given: argparse.Namespace) -> int:
+    """what changed between two versions, and whether every state of the older one is taken over"""
+    try:
+        from . import differing
+    except ModuleNotFoundError as error:
+        raise OutOfReach("diff needs Z3: pip install 'lawful[check]'") from error
+    old, new = (targets.machine(where) for where in (given.old, given.target))
+    with progress(f"{new.__name__}", given.quiet):
+        found = differing.between(old, new, given)
+    _answer(given, differing.text(found), "diff", [differing.to_json(found)])
+    return differing.exit_code(found)
+
+
 def freeze(given: argparse.Namespace) -> int:
     """write the IR beside a module, for deployments without its source"""
     name, found = targets.declared_in(given.target)

@@ -49,6 +49,15 @@ def machines(target: str) -> list[type[Machine]]:
     return out
 
 
+def machine(target: str) -> type[Machine]:
+    """The one machine that a target names; raises as `machines`, and where it names several."""
+    found = machines(target)
+    if len(found) > 1:
+        names = ", ".join(cls.__name__ for cls in found)
+        raise TargetError(f"{target} has several machines, and one is wanted: {names}")
+    return found[0]
+
+
 def declared_in(where: str) -> tuple[str, list[type[Machine]]]:
     """The name of a module or file, and every machine that it defines, parts included.
 

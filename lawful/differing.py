@@ -1,0 +1,100 @@
+"""`lawful diff`: what changed between two versions of a machine, and what becomes of its states."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from lawful.checks import remembered
+from lawful.checks.evolution import Versions, evolve
+from lawful.checks.obligation import Obligation
+from lawful.checks.prove_report import PROVED
+from lawful.checks.verdict import Verdict
+from lawful.runtime.instance import Machine
+from lawful.spec.explain import text as value_text
+from lawful.spec.ir import Json
+from lawful.spec.resolve import resolve
+from lawful.spec.serial import Fingerprints
+
+from . import targets
+from .commands import OutOfReach
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two versions, their fingerprints, and what is established of the states of the older one."""
+
+    versions: Versions
+    fingerprints: tuple[Fingerprints, Fingerprints]
+    obligations: tuple[Obligation, ...]
+
+
+def between(old: type[Machine], new: type[Machine], given: argparse.Namespace) -> Difference:
+    """What is established; raises OutOfReach for names that are none."""
+    pairs = [each.partition("=") for each in given.renamed]
+    if not all(name and was for name, _, was in pairs):
+        raise OutOfReach(f"--renamed {' '.join(given.renamed)}: NEW=OLD is expected")
+    renamed = {name: was for name, _, was in pairs}
+    versions = Versions(resolve(old).machine, resolve(new).machine, renamed)
+    bounds = targets.scope_of(new, given.scope).bounds
+    sizes = {name: size for name, size in bounds.items() if type(size) is int}
+    try:
+        with remembered.kept_in(remembered.users()):
+            found = evolve(versions, sizes, given.timeout)
+    except ValueError as error:
+        raise OutOfReach(str(error)) from error
+    return Difference(versions, (old.lawful.fingerprint, new.lawful.fingerprint), tuple(found))
+
+
+def text(found: Difference) -> str:
+    """What changed, and each thing that is not kept."""
+    old, new = found.fingerprints
+    lines = [f"{found.versions.old.name} -> {found.versions.new.name}"]
+    for kind in ("shape", "behaviour", "whole"):
+        was, now = getattr(old, kind), getattr(new, kind)
+        lines.append(f"  {kind:<9}  {f'{was} -> {now}' if was != now else 'the same'}")
+    lines += [f"  {line}" for line in found.versions.lines()]
+    good = sum(o.verdict in PROVED for o in found.obligations)
+    counts = f"{good} of {len(found.obligations)} proved"
+    lines.append(f"states of the older version taken over: {counts}")
+    covers = {o.covers for o in found.obligations}
+    lines += [f"  covers     {each}" for each in sorted(covers)]
+    for o in found.obligations:
+        note = f"  {o.note}" if o.note else ""
+        lines.append(f"  {o.property}: {o.verdict.value}{note}")
+        lines += [f"    {line}" for line in _shown(o)]
+    return "\n".join(lines)
+
+
+def _shown(o: Obligation) -> Iterator[str]:
+    for key, said in (("state", "a state that the older invariants allow"), ("after", "becomes")):
+        rows = (o.counterexample or {}).get(key)
+        if isinstance(rows, Mapping):
+            yield said
+            yield from (f"  {name} = {value_text(value)}" for name, value in rows.items())
+
+
+def to_json(found: Difference) -> Json:
+    """The difference as one row."""
+    return {
+        "machine": found.versions.new.name,
+        "fingerprints": [each.whole for each in found.fingerprints],
+        "shapes": [each.shape for each in found.fingerprints],
+        "renamed": dict(found.versions.renamed),
+        "changes": list(found.versions.lines()),
+        "obligations": [
+            {
+                "property": o.property, "obligation": o.obligation, "verdict": o.verdict.value,
+                "covers": o.covers, "seconds": round(o.seconds, 4), "note": o.note,
+                "counterexample": None if o.counterexample is None else dict(o.counterexample),
+            }
+            for o in found.obligations
+        ],
+    }
+
+
+def exit_code(found: Difference) -> int:
+    """0 every state is taken over, 1 one is not, 3 it is open."""
+    verdicts = {o.verdict for o in found.obligations}
+    return 1 if Verdict.VIOLATED in verdicts else 0 if verdicts <= PROVED else 3

@@ -1,0 +1,149 @@
+"""Whether a newer version takes over every state that the invariants of the older one allow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawful import Machine
+from lawful.checks.evolution import NO_STATE, Versions, evolve
+from lawful.checks.obligation import Obligation
+from lawful.checks.verdict import Verdict
+from lawful.cli import main
+from lawful.spec.resolve import resolve
+from tests.checks.versions import After, Before, Kept, Member, Narrower, Never
+
+RENAMED = {"total": "paid"}
+
+
+def evolved(
+    old: type[Machine], new: type[Machine], renamed: dict[str, str], **sizes: int
+) -> dict[str, Obligation]:
+    versions = Versions(resolve(old).machine, resolve(new).machine, renamed)
+    return {o.property: o for o in evolve(versions, sizes, 10.0)}
+
+
+def verdicts(found: dict[str, Obligation]) -> dict[str, str]:
+    return {name: o.verdict.value for name, o in found.items()}
+
+
+def test_what_follows_is_proved_and_what_does_not_is_shown() -> None:
+    found = evolved(Before.Till, After.Till, RENAMED, Member=2)
+    assert verdicts(found) == {
+        "bounds": "proved-within",
+        "within": "proved-within",
+        "nobody_is_owed_less_than_nothing": "proved-within",
+        "strictly": "violated",
+    }
+    assert found["strictly"].counterexample == {
+        "state": {"state": "OPEN", "paid": 1, "owed": {}, "note": 4, "history": 0, "most": 1},
+        "after": {"state": "OPEN", "total": 1, "owed": {}, "fees": 1, "history": 0, "most": 1},
+    }
+
+
+def test_of_any_size() -> None:
+    found = evolved(Before.Till, Kept.Till, RENAMED)
+    assert set(verdicts(found).values()) == {"proved"}
+    assert {o.covers for o in found.values()} == {"all integers; all parameter values; any Member"}
+
+
+def test_the_state_that_is_shown_is_refused_at_run_time() -> None:
+    found = evolved(Before.Till, After.Till, RENAMED, Member=2)["strictly"].counterexample
+    assert found is not None
+    shown: Any = found["state"]
+    old = Before.Till.lawful.state(paid=shown["paid"], most=shown["most"])
+    with pytest.raises(ValueError, match="strictly: false"):
+        After.Till.lawful.restore(
+            old.lawful.snapshot(), renamed=RENAMED, universe={Member: ["a"]}
+        )
+
+
+@given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 3))
+def test_what_is_proved_is_never_refused_at_run_time(paid: int, most: int, owed: int) -> None:
+    """Kept is proved to take over all that Before allows."""
+    values: dict[str, Any] = {"paid": min(paid, most), "most": most, "owed": {Member("a"): owed}}
+    old = Before.Till.lawful.state(universe={Member: ["a", "b"]}, **values)
+    new = Kept.Till.lawful.restore(
+        old.lawful.snapshot(), renamed=RENAMED, universe={Member: ["a", "b"]}
+    )
+    assert (new.total, new.most, new.owed, new.fees) == (
+        min(paid, most), most, {Member("a"): owed}, 1
+    )
+
+
+def test_assumptions_are_to_be_met_and_what_has_no_value_is_false() -> None:
+    found = evolved(Before.Till, Narrower.Till, {})
+    assert verdicts(found) == {"bounds": "proved", "some": "violated", "divided": "violated"}
+
+
+def test_nothing_is_proved_where_the_older_version_has_no_state() -> None:
+    found = evolved(Never.Till, Narrower.Till, {})
+    assert {(o.verdict, o.note) for o in found.values()} == {(Verdict.UNKNOWN, NO_STATE)}
+
+
+@pytest.mark.parametrize(
+    "renamed", [{"total": "none"}, {"none": "paid"}, {"total": "most"}], ids=str
+)
+def test_names_that_are_none_are_refused(renamed: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="was not"):
+        evolved(Before.Till, After.Till, renamed)
+
+
+# The command.
+
+OLD = """
+from lawful import Machine, Nat, Scope, State, invariant
+
+class Phase(State):
+    OPEN = "open"
+    SHUT = "shut"
+
+class Lamp(Machine):
+    phase: Phase = Phase.OPEN
+    on: Nat = 0
+    deadlock_ok = True
+
+    @invariant
+    def few(self) -> bool:
+        return self.on < 9
+
+    scope = Scope(Nat=range(0, 9))
+"""
+
+
+def written(folder: Path, name: str, text: str) -> str:
+    path = folder / f"{name}.py"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_the_command_says_what_changed_and_what_is_proved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = written(tmp_path, "old", OLD)
+    wider = written(tmp_path, "wider", OLD.replace("on:", "lit:").replace("self.on < 9",
+                                                                          "self.lit < 10"))
+    narrow = written(tmp_path, "narrow", OLD.replace("< 9", "< 8"))
+    assert main(["diff", old, wider, "--renamed", "lit=on"]) == 0
+    out = capsys.readouterr().out
+    assert "lit was on" in out and "2 of 2 proved" in out
+    assert main(["diff", old, narrow]) == 1
+    out = capsys.readouterr().out
+    assert "few: violated" in out and "      on = 8" in out
+    assert "shape      the same" in out
+    assert main(["diff", old, wider, "--renamed", "lit"]) == 5
+    assert main(["diff", old, wider, "--renamed", "lit=gone"]) == 5
+
+
+def test_another_type_of_the_same_name_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = written(tmp_path, "before", OLD)
+    other = written(tmp_path, "after", OLD.replace("SHUT", "DRAINING"))
+    assert main(["diff", old, other]) == 3
+    why = "not encodable: Phase, which is another type in the older version"
+    assert capsys.readouterr().out.count(why) == 2
