@@ -1,0 +1,142 @@
+"""A runner for the tasks of an event loop; see `runner`.
+
+    runner = TaskRunner()
+    seqno = await runner.call(entry.send)
+    await runner.call(handle, message)          # a coroutine function: the next event waits for it
+
+What was taken is run exactly once and to its end, also if its caller is cancelled: then nobody
+gets its outcome, and if that is an exception, the event loop's exception handler is told. A
+caller that is cancelled while it waits for room was not taken, and nothing happens.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any, ParamSpec, TypeVar, overload
+
+from .runner import Full
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Job = tuple[Callable[[], Any], asyncio.Future[Any]]
+
+
+class TaskRunner:
+    """Runs events one at a time, in the order in which they came, for the tasks of one loop.
+
+    An event may be a coroutine function: it runs in a task of its own, so that cancelling its
+    caller does not cut it in half, and the next event waits for its end. At most `capacity` events
+    are in line. Errors: ValueError for a capacity below 1.
+    """
+
+    def __init__(self, capacity: int = 1024) -> None:
+        if capacity < 1:
+            raise ValueError(f"a line has room for one event at least, not for {capacity}")
+        self._line: asyncio.Queue[Job] = asyncio.Queue(capacity)
+        self._held = False
+        self._task: asyncio.Future[Any] | None = None
+
+    @overload
+    async def call(
+        self, step: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T: ...
+    @overload
+    async def call(self, step: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
+    async def call(self, step: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Run the event in its turn; what it gives or raises. Waits while the line is full.
+
+        RuntimeError inside an event, which would wait for itself; `post` it.
+        """
+        if self._task is not None and asyncio.current_task() is self._task:
+            raise RuntimeError("called inside an event, it would wait for itself; post it")
+        job = _job(step, args, kwargs)
+        await self._line.put(job)
+        self._serve()
+        return await job[1]
+
+    @overload
+    def post(
+        self, step: Callable[P, Coroutine[Any, Any, T]], /, *args: P.args, **kwargs: P.kwargs
+    ) -> asyncio.Future[T]: ...
+    @overload
+    def post(
+        self, step: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> asyncio.Future[T]: ...
+    def post(self, step: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """Take the event, to be run in its turn: at once, if nothing is in line and nothing runs.
+
+        Its outcome is in the future, which must not be awaited inside an event. Errors: Full.
+        """
+        job = _job(step, args, kwargs)
+        try:
+            self._line.put_nowait(job)
+        except asyncio.QueueFull:
+            raise Full(f"{self._line.maxsize} events are in line") from None
+        self._serve()
+        return job[1]
+
+    async def idle(self) -> None:
+        """Wait until everything that was taken has run."""
+        await self._line.join()
+
+    def _serve(self) -> None:
+        """Run what is in line until it is empty, or an event has to be waited for."""
+        if self._held:
+            return
+        self._held = True
+        stop: BaseException | None = None
+        while self._task is None and not self._line.empty():
+            step, future = self._line.get_nowait()
+            try:
+                output = step()
+            except BaseException as error:
+                stop = stop if isinstance(error, Exception) else error
+                self._end(future, error)
+                continue
+            if inspect.iscoroutine(output):
+                self._task = asyncio.ensure_future(output)
+                self._task.add_done_callback(partial(self._ended, future))
+            else:
+                self._end(future, None, output)
+        self._held = self._task is not None
+        if stop is not None:
+            raise stop  # Ctrl-C, say, is for whoever runs the loop.
+
+    def _ended(self, future: asyncio.Future[Any], task: asyncio.Future[Any]) -> None:
+        """The event that was waited for is over; on with the next."""
+        self._task, self._held = None, False
+        if task.cancelled():
+            future.cancel()
+            self._line.task_done()
+        elif (error := task.exception()) is not None:
+            self._end(future, error)
+        else:
+            self._end(future, None, task.result())
+        self._serve()
+
+    def _end(
+        self, future: asyncio.Future[Any], error: BaseException | None, output: Any = None
+    ) -> None:
+        """Tell the caller the outcome; an error whose caller was cancelled is told the loop."""
+        self._line.task_done()
+        if isinstance(error, StopIteration):  # A future cannot hold it.
+            error = RuntimeError("the event raised StopIteration").with_traceback(
+                error.__traceback__
+            )
+        if not future.cancelled():
+            if error is None:
+                future.set_result(output)
+            else:
+                future.set_exception(error)
+        elif error is not None:
+            told = {"message": "an event failed whose caller was cancelled", "exception": error}
+            future.get_loop().call_exception_handler(told)
+
+
+def _job(
+    step: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Job:
+    return partial(step, *args, **kwargs), asyncio.get_running_loop().create_future()
