@@ -103,12 +103,16 @@ class Codec:
 
     def _parameter(self, p: ir.Parameter, own: bool) -> Kind:
         tried = self.tried.get(p.name, ()) if own else ()
-        values = [decode(v, p.type, self.world) for v in tried] or [self.default(p)]
+        values = [decode(v, p.type, self.world) for v in tried] or self._default(p, own)
         if not own:
             values += self._given_to_parts(p.name)
         if t.contains(p.type, t.Float):
             return Index(p.type, len(values), tuple(values))
         return self.hull(p.type, values)
+
+    def _default(self, p: ir.Parameter, own: bool) -> list[Any]:
+        """What it is if nothing is given; a part without one is made with a value."""
+        return [] if p.default is None and not own else [self.default(p)]
 
     def _given_to_parts(self, name: str) -> list[Any]:
         """The values that parts are made with for a parameter of that name."""

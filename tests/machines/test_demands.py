@@ -13,7 +13,12 @@ from typing import cast
 import pytest
 
 # The letter of a document's demands, and how many there are.
-SYSTEMS = {"object_diffusion": ("O", 43), "read_only_windows": ("L", 24)}
+SYSTEMS = {
+    "message_scheduler": ("R", 40),
+    "object_diffusion": ("O", 43),
+    "read_only_windows": ("L", 24),
+    "unicast": ("U", 30),
+}
 
 
 def found(system: str, place: str) -> bool:

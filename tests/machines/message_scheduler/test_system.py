@@ -1,0 +1,94 @@
+"""The scheduler as a whole, its rounds and its locks: what is established, and what goes wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from lawful import Machine
+from lawful.checks.prove import prove
+from lawful.machines.message_scheduler.channel import ChannelFixed
+from lawful.machines.message_scheduler.declaration import Notification, RequestFixed
+from lawful.machines.message_scheduler.locks import (
+    OneLock,
+    TwoLocks,
+    TwoLocksBothWays,
+    TwoLocksUnnoticed,
+)
+from lawful.machines.message_scheduler.rounds import (
+    RoundAsSeed,
+    RoundFixed,
+    RoundLastTakesAll,
+)
+from lawful.machines.message_scheduler.system import SchedulerFixed
+from lawful.machines.message_scheduler.system_as_seed import (
+    SchedulerAsSeed,
+    SchedulerMovesFirst,
+)
+from lawful.spec.resolve import resolve
+from tests.machines.checked import checked, counts
+from tests.machines.drawn import same_sequences, same_states
+from tests.machines.established import verdicts
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected"),
+    [
+        (SchedulerFixed, (7_372, 29_372, 18)),
+        (RoundFixed, (310, 459, 13)),
+        (OneLock, (56, 145, 9)),
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) -> None:
+    result = checked(cls)
+    assert counts(result) == expected
+    assert {p.verdict.value for p in result.properties} == {"holds"}
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected", "violated"),
+    [
+        (
+            SchedulerAsSeed,
+            (5_608, 18_636, 18),
+            [
+                "nothing_at_a_peer_that_left", "once_stopped_nobody_is_called",
+                "open_channels_are_offered", "callbacks_return", "channels.gone_for_good",
+                "messages.nobody_waits_once_stopped", "messages.offers_differ",
+            ],
+        ),
+        (SchedulerMovesFirst, (960, 2_875, 17), ["receiver_is_called"]),
+        (RoundAsSeed, (185, 309, 7), ["ends"]),
+        (RoundLastTakesAll, (404, 586, 13), ["one_each_while_several_wait"]),
+        (TwoLocks, (13, 29, 4), ["callbacks_never_overlap", "all_come_out"]),
+        (
+            TwoLocksBothWays,
+            (19, 43, 5),
+            ["deadlock", "callbacks_never_overlap", "all_come_out"],
+        ),
+        (
+            TwoLocksUnnoticed,
+            (15, 31, 5),
+            ["deadlock", "callbacks_never_overlap", "all_come_out"],
+        ),
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_what_goes_wrong(
+    cls: type[Machine], expected: tuple[int, int, int], violated: list[str]
+) -> None:
+    result = checked(cls)
+    assert counts(result) == expected
+    assert same_sequences(result) == violated
+
+
+def test_one_lock_is_proved_for_any_number_of_threads() -> None:
+    assert verdicts(prove(resolve(OneLock).machine, sizes={})) == {"proved"}
+
+
+def test_a_round_is_proved_for_any_number() -> None:
+    assert verdicts(prove(resolve(RoundFixed).machine, sizes={})) == {"proved"}
+
+
+def test_the_pictures_are_what_is_declared() -> None:
+    same_states(ChannelFixed, RequestFixed, Notification, SchedulerFixed)

@@ -1,0 +1,38 @@
+"""A link as a whole: what exploration establishes of it, and how it was as written."""
+
+from __future__ import annotations
+
+import pytest
+
+from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
+from lawful.machines.unicast.system import LinkAsSeed, LinkFixed
+from tests.machines.checked import checked, counts
+from tests.machines.drawn import same_sequences, same_states
+
+
+def test_everything_holds() -> None:
+    result = checked(LinkFixed)
+    assert counts(result) == (15_313, 81_292, 25)
+    assert {p.verdict.value for p in result.properties} == {"holds"}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [("worse", (35_423, 217_383, 26)), ("three", (116_495, 629_759, 30))],
+)
+def test_with_more_faults_or_messages(scope: str, expected: tuple[int, int, int]) -> None:
+    assert counts(checked(LinkFixed, scope)) == expected
+
+
+def test_what_goes_wrong() -> None:
+    result = checked(LinkAsSeed)
+    assert counts(result) == (10_292, 53_746, 27)
+    assert same_sequences(result) == [
+        "no_duplicate", "in_order", "no_loss", "settled", "sender.no_silent_loss",
+        "receiver.never_goes_back",
+    ]
+
+
+def test_the_pictures_are_what_is_declared() -> None:
+    same_states(SenderEntryFixed, ReceiverEntryFixed, LinkFixed)
