@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
@@ -17,7 +17,7 @@ from .guards import Refusal
 from .judging import Asserted
 from .make import bare, begin, plan_of
 from .observed import Observed, Observer
-from .plan import Alarm, Plan, Way
+from .plan import Alarm, Plan, State, Way
 from .whole import choose
 
 if TYPE_CHECKING:
@@ -275,8 +275,7 @@ class InstanceAccess(Access[M]):
     def next_deadline(self) -> float | None:
         """When the next timer that fires a transition is due, in the clock's seconds; None while
         none is armed. It may have passed, where what the timer fires is refused now."""
-        state = self._machine.__state__
-        return min((due for a in self.plan.alarms for due, _ in a.find(state)), default=None)
+        return min(deadlines_of(self._machine.__state__), default=None)
 
     def fire_due(self, now: float) -> list[Fired]:
         """Run the transitions of the timers that are due at `now`, the earliest deadline first,
@@ -331,6 +330,11 @@ class InstanceAccess(Access[M]):
         watch = self._machine.__state__.__watch__
         if watch is not None and not isinstance(watch, Observed):
             watch.call(self._machine, what, ())
+
+
+def deadlines_of(state: State) -> Iterator[float]:
+    """When each armed timer of an instance that fires a transition is due."""
+    return (due for alarm in state.__plan__.alarms for due, _ in alarm.find(state))
 
 
 def _stepped(machine: Machine, way: Way, args: tuple[Any, ...]) -> Any:

@@ -1,9 +1,9 @@
 """Clocks, and timers as data: a timer is the instant at which it is due, or None.
 
 Nothing here waits or starts a thread. A machine's timers are read (`lawful.next_deadline`) and
-fired (`lawful.fire_due`) by whoever owns the loop. What was scheduled outside is a `Due`: it is
-honoured only while its timer still has that deadline, so a timer that was stopped, or started
-again for later, never fires late.
+fired (`lawful.fire_due`) by whoever owns the loop, those of many instances together by
+`deadlines.Deadlines`. What fires is what is due by the machine's state then: a timer that was
+stopped, or started again for later, never fires late.
 """
 
 from __future__ import annotations

@@ -1,0 +1,149 @@
+"""The timers of many instances, on one heap.
+
+    deadlines = Deadlines()
+    deadlines.add(entry, perform)       # perform(fired) for each timer of it that fires
+    deadlines.next_deadline()           # when to come back
+    deadlines.fire_due(clock.now())
+
+Nothing here waits, has a thread or has to be told that a timer changed: an instance is looked at
+after each of its events. A row of the heap is only a time to look at an instance: what fires then
+is what is due by the instance's own state, so a timer that was stopped, or started again for
+later, never fires late. Where one is started again for later the heap is left alone: its row is
+found when its time comes, and put where it belongs.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from itertools import count
+from typing import TYPE_CHECKING
+
+from lawful.spec import types as t
+from lawful.spec.ticks import clock_of
+
+from .access import Fired, deadlines_of
+
+if TYPE_CHECKING:
+    from .instance import Machine
+
+Perform = Callable[[Fired], None]
+
+
+class _Row:
+    """An instance; `queued`: when the heap says to look at it."""
+
+    __slots__ = ("entry", "gone", "number", "perform", "queued", "tick")
+
+    def __init__(self, entry: Machine, perform: Perform, number: int) -> None:
+        self.entry = entry
+        self.perform = perform
+        self.number = number
+        self.queued: float | None = None
+        self.gone = False
+        clock = clock_of(entry.lawful.plan.machine)
+        self.tick = clock.type.tick if clock and isinstance(clock.type, t.Clock) else None
+
+
+class Deadlines:
+    """Fires the timers of all instances that were added; they share one clock."""
+
+    __slots__ = ("_heap", "_live", "_numbers")
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, int, _Row]] = []
+        self._numbers = count()
+        self._live = 0
+
+    def __len__(self) -> int:
+        """How many rows the heap has; those that are stale among them."""
+        return len(self._heap)
+
+    def add(self, entry: Machine, perform: Perform) -> Callable[[], None]:
+        """Fire the instance's timers from now on; `perform` is told of each that fired.
+
+        Gives the function that ends it. Errors: RuntimeError for a part, and before an `@initial`
+        was called.
+        """
+        row = _Row(entry, perform, next(self._numbers))
+        detach = entry.lawful.observe(lambda _: self._look(row))
+        self._live += 1
+        self._look(row)
+        return lambda: self._end(row, detach)
+
+    def next_deadline(self) -> float | None:
+        """When to look next; None while no timer is armed. Never later than the next timer is
+        due; it may be earlier, where that was put off."""
+        while self._heap and _stale(self._heap[0]):
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
+
+    def fire_due(self, now: float) -> int:
+        """Fire what is due at `now`, the instance with the earliest deadline first; how many
+        timers fired.
+
+        An instance is asked once in a call, so this ends. A timer whose transitions are refused
+        or fail is asked again after the next event of its instance (and at the next tick of its
+        `Clock`). An exception, of a machine or of `perform`, keeps no other instance from firing;
+        then the first is raised, the others noted in it.
+        """
+        fired, first = 0, None
+        for row in self._due(now):
+            try:
+                for each in row.entry.lawful.fire_due(now):
+                    fired += 1
+                    row.perform(each)
+            except Exception as error:
+                if first is None:
+                    first = error
+                else:
+                    first.add_note(f"another instance raised {error!r}")
+            self._put_off(row, now)
+        if first is not None:
+            raise first
+        return fired
+
+    def _due(self, now: float) -> list[_Row]:
+        """Take the rows from the heap that say `now` or earlier."""
+        rows: list[_Row] = []
+        while self._heap and self._heap[0][0] <= now:
+            top = heapq.heappop(self._heap)
+            if not _stale(top):
+                top[2].queued = None
+                rows.append(top[2])
+        return rows
+
+    def _look(self, row: _Row) -> None:
+        """After an event: an instance that is due earlier than the heap says is put on it."""
+        due = min(deadlines_of(row.entry.__state__), default=None)
+        if due is not None:
+            self._queue(row, due)
+
+    def _put_off(self, row: _Row, now: float) -> None:
+        """After it was asked: what was due and did not fire is not asked again just because the
+        time passes, but where the machine can tell the time."""
+        due = list(deadlines_of(row.entry.__state__))
+        later = [at for at in due if at > now]
+        if row.tick is not None and len(later) < len(due):
+            later.append(now + row.tick)
+        if later:
+            self._queue(row, min(later))
+
+    def _queue(self, row: _Row, due: float) -> None:
+        if row.gone or (row.queued is not None and row.queued <= due):
+            return
+        row.queued = due
+        heapq.heappush(self._heap, (due, row.number, row))
+        if len(self._heap) > 2 * self._live + 64:
+            self._heap = [each for each in self._heap if not _stale(each)]
+            heapq.heapify(self._heap)
+
+    def _end(self, row: _Row, detach: Callable[[], None]) -> None:
+        detach()
+        self._live -= not row.gone
+        row.gone, row.queued = True, None
+
+
+def _stale(item: tuple[float, int, _Row]) -> bool:
+    """Whether the instance is looked at earlier than this item says, or not at all."""
+    return item[2].queued != item[0]
