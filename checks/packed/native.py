@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import llvmlite
 from llvmlite import binding
@@ -52,9 +52,9 @@ def _passed(x: Any) -> Any:
     """A number as it is, of an array where it stands, of several where those places stand."""
     if isinstance(x, int):
         return x
-    if not isinstance(x, tuple):
+    if hasattr(x, "ctypes"):
         return x.ctypes.data
-    places: list[int] = [array.ctypes.data for array in cast(tuple[Any, ...], x)]
+    places: list[int] = [array.ctypes.data for array in x]
     return (ctypes.c_void_p * len(places))(*places)
 
 
