@@ -167,8 +167,7 @@ def _explored(
 
     with interruption() as stop:
         limits = explore.Limits(
-            given.max_states, given.max_seconds, given.first, given.max_memory, stop,
-            given.resume, given.workers,
+            given.max_states, given.max_seconds, given.first, given.max_memory, stop, given.resume
         )
         result = explore.explore(
             *what, engine=given.engine, symmetry=given.symmetry, coverage=given.coverage,

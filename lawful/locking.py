@@ -18,6 +18,7 @@ from typing import Any, cast
 
 from lawful.checks import remembered
 from lawful.checks.explore import Limits, explore
+from lawful.checks.happened import happened
 from lawful.checks.prove import How, prove
 from lawful.runtime.instance import Machine
 from lawful.spec.lower import lower
@@ -75,7 +76,10 @@ def established(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> Ro
     tell("proving")
     sizes = {name: size for name, size in scope.bounds.items() if type(size) is int}
     with remembered.kept_in(remembered.users()):
-        proofs = prove(found.machine, sizes=sizes, how=How(seconds=given.timeout), progress=tell)
+        proofs = prove(
+            found.machine, sizes=sizes, how=How(seconds=given.timeout), progress=tell,
+            happened=lambda: happened(flat, found.world),
+        )
     counts = ("complete", "distinct", "generated", "depth", "cuts")
     return {
         "fingerprint": cls.lawful.fingerprint.whole,

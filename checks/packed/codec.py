@@ -102,29 +102,42 @@ class Codec:
         return Whole(t.Part(name), tuple(rows))
 
     def _parameter(self, p: ir.Parameter, own: bool) -> Kind:
-        tried = self.tried.get(p.name, ()) if own else ()
-        values = [decode(v, p.type, self.world) for v in tried] or self._default(p, own)
-        if not own:
-            values += self._given_to_parts(p.name)
+        values = self._tried(p) if own else self._given_to_parts(p)
+        if not own and p.default is not None:
+            values.append(self.default(p))
         if t.contains(p.type, t.Float):
             return Index(p.type, len(values), tuple(values))
         return self.hull(p.type, values)
 
-    def _default(self, p: ir.Parameter, own: bool) -> list[Any]:
-        """What it is if nothing is given; a part without one is made with a value."""
-        return [] if p.default is None and not own else [self.default(p)]
+    def _tried(self, p: ir.Parameter) -> list[Any]:
+        """The values of a parameter of the whole machine within the scope."""
+        tried = self.tried.get(p.name, ())
+        return [decode(v, p.type, self.world) for v in tried] or [self.default(p)]
 
-    def _given_to_parts(self, name: str) -> list[Any]:
+    def _given_to_parts(self, p: ir.Parameter) -> list[Any]:
         """The values that parts are made with for a parameter of that name."""
         found: list[Any] = []
         for node in everything(self.machines.values()):
             if isinstance(node, ir.New):
-                for given, arg in node.args:
-                    if given == name:
-                        if not isinstance(arg, ir.Const):
-                            raise Unsupported(f"the parameter {name} of a part")
-                        found.append(arg.value)
+                for name, arg in node.args:
+                    if name == p.name:
+                        found += self._given(p, arg)
         return found
+
+    def _given(self, p: ir.Parameter, arg: ir.Expr) -> list[Any]:
+        """What an argument may be: a constant, or a parameter of the whole machine."""
+        own = {each.name: each for each in self.flat.machine.parameters}
+        match arg:
+            case ir.Const():
+                return [arg.value]
+            case ir.Field(of=ir.Self(type=t.Part(machine=m)), name=name) if (
+                m == self.flat.machine.name and name in own and not t.contains(p.type, t.Float)
+            ):
+                return self._tried(own[name])
+            case _ if isinstance(p.type, t.Bool | t.Enum | t.Sort | t.Opaque):
+                return []  # Of these every value has its place, whichever are given.
+            case _:
+                raise Unsupported(f"the parameter {p.name} of a part")
 
     def default(self, p: ir.Parameter) -> Any:
         """The default of a parameter; replaced where expressions can be evaluated."""

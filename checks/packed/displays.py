@@ -93,13 +93,22 @@ def _counted(f: Expressions, of: ir.Expr, empty: bool) -> Kind:
 
 
 def _set(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
-    kind = want if isinstance(want, Subset) else Subset(e.type, _display_item(f, e.args))
+    kind = want if isinstance(want, Subset) else Subset(e.type, _set_item(f, e))
     at = f.region(kind)
     f.blank(at, width(kind))
     for arg in e.args:
         number = code(f, f.into(arg, kind.item, storing))
         put_in(f, at, kind, number, storing)
     return f.load(kind, at)
+
+
+def _set_item(f: Expressions, e: ir.Op) -> Kind:
+    """The kind of the elements of a set; of an empty one what its type says, where that is all."""
+    match t.element(e.type):
+        case (t.Bool() | t.Enum() | t.Sort() | t.Opaque()) as item if not e.args:
+            return f.module.codec.kind(item, item)
+        case _:
+            return _display_item(f, e.args)
 
 
 def _display_item(f: Expressions, args: tuple[ir.Expr, ...]) -> Kind:
