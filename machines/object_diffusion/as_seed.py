@@ -3,12 +3,12 @@
 The document gives no formula for `pdIdsToReq`, and does not say whether a decision is executed when
 a blocking request was sent, or when its reply is there. `declaration.py` settles both; these
 classes have them as the implementation of the document had them, and the checker shows what
-follows.
+follows. The last one has a mistake of that implementation alone.
 """
 
 from lawful import Expect, Nat, needed, require, transition
 
-from .declaration import InboundPeer, ObjectId, Status, Step
+from .declaration import InboundPeer, InboundPeerFixed, ObjectId, Status, Step
 
 
 class InboundPeerWaiting(InboundPeer):
@@ -42,3 +42,16 @@ class InboundPeerAsSeed(InboundPeerWaiting):
         self.take_ids(ids)
 
     expects = Expect(blocks_on_nothing=("violated", 8))
+
+
+class InboundPeerComparing(InboundPeerFixed):
+    """Compares the objects that come with those that its present decision asks for (O-B3)."""
+
+    @transition(source=Status.ACTING)
+    def on_receive_objects(self, ids: frozenset[ObjectId]) -> None:
+        decision = needed(self.decision, "no decision was made")
+        require(ids == decision.objects_to_req, "not the objects that are to be requested")
+        super().on_receive_objects(ids)
+
+    # Objects that were requested in an earlier round never arrive.
+    expects = Expect(nothing_left=("violated", 7), deadlock=("violated", 11))

@@ -6,21 +6,24 @@ peers (`pickObjectsToReq`), which reads the state of all peers and changes none 
 
 Abstractions, confessed. What is interesting of a peer is given, as `InboundPeer.interesting` tells
 it, and nothing of a frozen one; so are the copies on their way at active and frozen peers (O35),
-and what each of them has in flight. The peers are gone through in their order; the implementation
-of the document shuffles them. Its limits are of one round and of what came before: where there is
-more in flight than a limit admits, the round adds nothing.
+and what each of them has in flight: `registry.py` has all three. The peers are gone through in
+their order; the implementation of the document shuffles them. Its limits are of one round and of
+what came before: where there is more in flight than a limit admits, the round adds nothing.
 """
 
 from collections.abc import Mapping
 
 from lawful import (
+    Expect,
     Machine,
     Nat,
     OrderedSort,
     Param,
+    Record,
     Scope,
     initial,
     invariant,
+    leads_to,
     reachable,
     require,
     terminal,
@@ -34,13 +37,51 @@ class Peer(OrderedSort):
     """An outbound peer."""
 
 
+class Limits(Record):
+    """The policy of a round [seed:160] (O36)."""
+
+    redundancy: Nat
+    inflight_per_peer: Nat
+    inflight_total: Nat
+
+
+def attributed(
+    interesting: dict[Peer, frozenset[ObjectId]],
+    acquiring: dict[ObjectId, Nat],
+    inflight: dict[Peer, Nat],
+    limits: Limits,
+    first: ObjectId,
+) -> dict[Peer, frozenset[ObjectId]]:
+    """Which objects to request from whom.
+
+    For each object, sequentially, as many providers as its target lacks, within the limits of each
+    peer and of the node [seed:160] (O36): copies first, coverage later (O38). The round begins at
+    `first`, and goes on with the smallest after the largest.
+    """
+    picked: dict[Peer, frozenset[ObjectId]] = {p: frozenset() for p in interesting}
+    total = sum(inflight.values())
+    wanted = sorted({x for some in interesting.values() for x in some})
+    for x in [x for x in wanted if x >= first] + [x for x in wanted if x < first]:
+        copies = acquiring[x]
+        for p in sorted(p for p, some in interesting.items() if x in some):
+            if (
+                copies < limits.redundancy
+                and inflight[p] + len(picked[p]) < limits.inflight_per_peer
+                and total < limits.inflight_total
+            ):
+                picked[p] |= {x}
+                copies += 1
+                total += 1
+    return picked
+
+
 class Attribution(Machine):
     """One round over what the decision thread read."""
 
     interesting: dict[Peer, frozenset[ObjectId]]
     acquiring: dict[ObjectId, Nat]
     inflight: dict[Peer, Nat]
-    picked: dict[Peer, set[ObjectId]] = {}
+    picked: dict[Peer, frozenset[ObjectId]] = {}
     done: bool = False
 
     target_object_redundancy: Param[Nat] = 3
@@ -60,31 +101,18 @@ class Attribution(Machine):
         self.inflight = dict(inflight)
 
     @transition()
-    def pick(self) -> None:
-        """For each object, sequentially, as many providers as its target lacks, within the limits
-        of each peer and of the node [seed:160] (O36): copies first, coverage later (O38)."""
+    def pick(self, first: ObjectId) -> None:
         require(not self.done, "the round is over")
-        total = sum(self.inflight.values())
-        for x in sorted({x for some in self.interesting.values() for x in some}):
-            copies = self.acquiring[x]
-            for p in sorted(p for p, some in self.interesting.items() if x in some):
-                if (
-                    copies < self.target_object_redundancy
-                    and self.load(p) < self.max_num_objects_inflight_per_peer
-                    and total < self.max_num_objects_inflight_total
-                ):
-                    self.add(p, x)
-                    copies += 1
-                    total += 1
+        limits = Limits(
+            self.target_object_redundancy,
+            self.max_num_objects_inflight_per_peer,
+            self.max_num_objects_inflight_total,
+        )
+        self.picked = attributed(self.interesting, self.acquiring, self.inflight, limits, first)
         self.done = True
 
-    def add(self, p: Peer, x: ObjectId) -> None:
-        if p not in self.picked:
-            self.picked[p] = set()
-        self.picked[p].add(x)
-
     def of(self, p: Peer) -> frozenset[ObjectId]:
-        return frozenset(self.picked[p]) if p in self.picked else frozenset()
+        return self.picked.get(p, frozenset())
 
     def load(self, p: Peer) -> Nat:
         """What the peer has in flight, and is to request."""
@@ -159,3 +187,52 @@ class Attribution(Machine):
         max_num_objects_inflight_per_peer=(1, 2),
         max_num_objects_inflight_total=(2, 3),
     )
+
+
+class Rounds(Machine, abstract=True):
+    """Round after round, with room for one object in each; others arrive at any time (O-B9)."""
+
+    wanted: set[ObjectId] = set()
+    last: ObjectId | None = None
+
+    @transition()
+    def announce(self, x: ObjectId) -> None:
+        """One that was never seen, or one of the same place in the order."""
+        require(x not in self.wanted, "is wanted")
+        self.wanted.add(x)
+
+    def download(self, p: Peer, first: ObjectId) -> None:
+        """A round and what comes of it, at a node that knows one peer."""
+        none = {x: 0 for x in self.wanted}
+        picked = attributed({p: frozenset(self.wanted)}, none, {p: 0}, Limits(1, 1, 1), first)
+        self.wanted -= picked[p]
+
+    @leads_to
+    def every_object_has_its_turn(self, x: ObjectId) -> tuple[bool, bool]:
+        return x in self.wanted, x not in self.wanted
+
+    scope = Scope(Peer=1, ObjectId=3)
+
+
+class RoundsAsSeed(Rounds):
+    """Each begins with the smallest ID: where smaller ones keep coming, a large one starves."""
+
+    @transition(fair="weak")
+    def download_next(self, p: Peer) -> None:
+        require(len(self.wanted) > 0, "nothing is wanted")
+        self.download(p, sorted(self.wanted)[0])
+
+    expects = Expect(every_object_has_its_turn="violated")
+
+
+class RoundsFixed(Rounds):
+    """Each begins after what the last one began with."""
+
+    @transition(fair="weak")
+    def download_next(self, p: Peer) -> None:
+        require(len(self.wanted) > 0, "nothing is wanted")
+        last = self.last
+        later = sorted(x for x in self.wanted if last is None or x > last)
+        first = later[0] if len(later) > 0 else sorted(self.wanted)[0]
+        self.download(p, first)
+        self.last = first

@@ -140,10 +140,14 @@ class InboundPeer(Machine, abstract=True):
         what is in the pool, or on its way from this very peer (O27)."""
         prefix = 0
         for x in self.outstanding_fifo:
-            if x not in in_pool and x not in self.owt_pool:
+            if x not in in_pool and not self.handled(x):
                 break
             prefix += 1
         return prefix
+
+    def handled(self, x: ObjectId) -> bool:
+        """This peer will not ask for it again."""
+        return x in self.owt_pool
 
     def ids_to_request(self, remaining: Nat) -> Nat:
         """As many as the outbound peer may keep available for us [seed:112] (O22).
@@ -422,6 +426,11 @@ class InboundPeer(Machine, abstract=True):
 
 class InboundPeerFixed(InboundPeer):
     """Blocks only when nothing is under way, and is done only when the reply is there."""
+
+    def handled(self, x: ObjectId) -> bool:
+        """Or the pool had it from this peer, whether it keeps it or not (O-B5): what was announced
+        and is neither available nor in flight was received."""
+        return x not in self.available_ids and x not in self.inflight_ids
 
     @invariant
     def requested_once(self) -> bool:

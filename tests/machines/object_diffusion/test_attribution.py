@@ -15,7 +15,7 @@ IDS = [ObjectId(f"{i:02}") for i in range(6)]
 
 def test_everything_is_as_expected() -> None:
     result = checked(Attribution)
-    assert counts(result) == (4_096, 4_096, 2)
+    assert counts(result) == (4_421, 6_144, 2)
     assert result.cuts == 0
 
 
@@ -34,7 +34,7 @@ def attribution(
         max_num_objects_inflight_total=node,
     )
     made.reads(interesting, acquiring, inflight)
-    made.pick()
+    made.pick(IDS[0])
     return made
 
 
@@ -48,13 +48,13 @@ def test_copies_first_within_the_limits() -> None:
     idle = dict.fromkeys(PEERS, 0)
     one_under_way = none | {first: 1}
     assert attribution(offered, one_under_way, idle, 3, 50, 500).picked == {
-        anna: both, ben: {first}, carl: {second}
+        anna: both, ben: {first}, carl: {second}, dora: set()
     }
     assert attribution(offered, one_under_way, idle, 3, 1, 500).picked == {
-        anna: {first}, ben: {first}, carl: {second}
+        anna: {first}, ben: {first}, carl: {second}, dora: set()
     }
     assert attribution(offered, none, idle | {dora: 8}, 3, 50, 10).picked == {
-        anna: {first}, ben: {first}
+        anna: {first}, ben: {first}, carl: set(), dora: set()
     }
 
 

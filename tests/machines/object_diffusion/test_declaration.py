@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from lawful.machines.object_diffusion.as_seed import InboundPeerAsSeed, InboundPeerWaiting
+from lawful.machines.object_diffusion.as_seed import (
+    InboundPeerAsSeed,
+    InboundPeerComparing,
+    InboundPeerWaiting,
+)
 from lawful.machines.object_diffusion.declaration import InboundPeer, InboundPeerFixed
 from lawful.runtime.timers import SimulatedClock
 from lawful.testing import conformance
@@ -22,9 +26,10 @@ QUICK = settings(
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [
-        (InboundPeerFixed, (2_960, 11_172, 33)),
+        (InboundPeerFixed, (2_760, 10_268, 33)),
         (InboundPeerWaiting, (2_968, 10_948, 33)),
         (InboundPeerAsSeed, (3_612, 14_000, 30)),
+        (InboundPeerComparing, (1_092, 3_636, 28)),
     ],
 )
 def test_everything_is_as_expected(

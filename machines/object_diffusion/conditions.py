@@ -1,0 +1,128 @@
+"""Object diffusion where a condition that the registry meets is not met.
+
+The document says neither that a round is atomic nor what an address is that connects again. Its
+implementation made rounds atomic (O-B6), and each class here takes one condition away. The entries
+of peers, and all else, are as they have to be.
+"""
+
+from lawful import Expect, Nat, Param, Scope, can, drop, invariant, require, total, transition
+
+from .attribution import Peer
+from .declaration import ObjectId
+from .system import DiffusionFixed
+
+
+class DiffusionTorn(DiffusionFixed):
+    """A round that reads the state, and publishes what it made of it later (O-B6).
+
+    Meanwhile a peer reads the decision that this round meant to replace. Its entry refuses another
+    one while it acts, so that no decision is replaced under its hands; but two peers are asked.
+    """
+
+    nothing_fails = drop("a_rejected_object_comes_from_another")
+    made: dict[Peer, frozenset[ObjectId]] = {}
+    publishing: bool = False
+
+    @transition()
+    def make_decisions(self, in_pool: frozenset[ObjectId], first: ObjectId) -> frozenset[Peer]:
+        require(in_pool == frozenset(self.pool), "the thread asks the pool")
+        require(not self.publishing, "the last round is not published")
+        self.made = self.picked(in_pool, first)
+        self.publishing = True
+        return frozenset()
+
+    @transition(fair="weak")
+    def publish_round(self, in_pool: frozenset[ObjectId]) -> None:
+        require(in_pool == frozenset(self.pool), "the thread asks the pool")
+        require(self.publishing, "no round was made")
+        for p in self.peers:
+            if (
+                p in self.made
+                and can(self.peers[p].decide, in_pool, self.made[p])
+                and self.is_worth_it(p, in_pool, self.made[p])
+            ):
+                self.peers[p].decide(in_pool, self.made[p])
+        self.made = {}
+        self.publishing = False
+
+    scope = Scope(
+        {"on_receive_ids.ids": 1},
+        Peer=2,
+        ObjectId=1,
+        Nat=range(0, 3),
+        outstanding_fifo=2,
+        pending=3,
+        target_object_redundancy=(1,),
+        max_num_objects_outstanding=(1,),
+        max_num_objects_inflight_per_peer=(1,),
+        max_num_objects_inflight_total=(2,),
+        max_num_ids_req=(1,),
+        most_faults=(0,),
+    )
+    expects = Expect(
+        no_more_copies_than_the_target=("violated", 17),
+    )
+
+
+class DiffusionByAddress(DiffusionFixed):
+    """A peer is its address, under which it may connect again (O-B8).
+
+    Where it does so before the bracket of its old connection ends, that end takes the entry of the
+    new one away.
+    """
+
+    not_one_of_two = drop("a_frozen_peer_counts_before_it_asks")
+    no_other = drop("a_rejected_object_comes_from_another")
+    from_nobody_else = drop("an_id_is_acked_that_was_never_requested")
+    brackets: dict[Peer, Nat] = total(0)
+    overlap: Param[bool] = True
+
+    @transition()
+    def register(self, p: Peer) -> None:
+        require(self.brackets[p] < 2, "two connections are enough")
+        require(self.overlap or self.brackets[p] == 0, "the old connection has not ended")
+        if p in self.peers:
+            del self.peers[p]
+            self.lock = None
+        super().register(p)
+        self.brackets[p] += 1
+
+    def leave(self, p: Peer) -> None:
+        require(self.brackets[p] > 0, "there is no connection")
+        self.brackets[p] -= 1
+        if p in self.peers:
+            super().leave(p)
+            self.gone.discard(p)
+
+    @invariant
+    def every_connection_has_its_entry(self) -> bool:
+        """(O40)"""
+        return all(p in self.peers for p in Peer if self.brackets[p] > 0)
+
+    scope = Scope(
+        {"on_receive_ids.ids": 1},
+        Peer=1,
+        ObjectId=1,
+        Nat=range(0, 3),
+        outstanding_fifo=2,
+        pending=3,
+        target_object_redundancy=(1,),
+        max_num_objects_outstanding=(1,),
+        max_num_objects_inflight_per_peer=(1,),
+        max_num_objects_inflight_total=(2,),
+        max_num_ids_req=(1,),
+        most_faults=(1,),
+        expects=Expect(
+            every_connection_has_its_entry=("violated", 3),
+            received_is_not_lost=("violated", 14),
+            **{"peers.acks_are_a_prefix": ("violated", 6)},
+        ),
+    )
+    apart = Scope(
+        overlap=(False,),
+        expects=Expect(
+            every_connection_has_its_entry="holds",
+            received_is_not_lost="holds",
+            **{"peers.acks_are_a_prefix": "holds"},
+        ),
+    )

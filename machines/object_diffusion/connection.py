@@ -1,0 +1,431 @@
+"""Object diffusion, composed: one inbound peer, the outbound peer that it is connected to, a pool.
+
+Source: `object-diffusion.md` as in `declaration.py`, which says of the outbound side what the
+inbound side must respect: how many IDs it keeps available, and that IDs are acked by the length of
+a prefix of its FIFO. `Outbound` is that side as the protocol has it, with everything that it calls
+an error of ours. It is honest: it announces what it has once, in its order, and sends exactly what
+was requested. So none of its errors may occur, and it must never be disconnected.
+
+Abstractions, confessed. Requests arrive in their order and are answered one after the other; the
+requests under way are those pending here that have no reply under way. A reply to a request that is
+an error is none. What the attribution among several peers picks is any choice here; the pool may
+have objects from others, and may drop one. What breaks off is left out: a connection is its own
+beginning, and `system.py` has disconnections.
+"""
+
+from enum import Enum
+
+from lawful import (
+    Expect,
+    Machine,
+    Nat,
+    Param,
+    Record,
+    Scope,
+    can,
+    invariant,
+    leads_to,
+    reachable,
+    refuse,
+    require,
+    terminal,
+    transition,
+)
+
+from .as_seed import InboundPeerAsSeed, InboundPeerComparing, InboundPeerWaiting
+from .declaration import (
+    InboundPeer,
+    InboundPeerFixed,
+    ObjectId,
+    RequestIds,
+    RequestObjects,
+    Status,
+    Step,
+)
+
+
+class ReplyIds(Record):
+    """New IDs, in the outbound peer's order; none at all only where that did not wait."""
+
+    ids: tuple[ObjectId, ...]
+
+
+class ReplyObjects(Record):
+    """Exactly the requested objects."""
+
+    ids: frozenset[ObjectId]
+
+
+Reply = ReplyIds | ReplyObjects
+
+
+class Complaint(Enum):
+    """What the outbound peer calls an error of ours."""
+
+    NONE = "none"
+    NOTHING = "nothing is requested"
+    ACKED = "more is acked than is unacked"
+    TOO_MANY = "more IDs than it may keep available"
+    BLOCKS = "blocks with IDs unacked"
+    PIPELINES = "does not block with none unacked"
+    UNAVAILABLE = "an object that it did not announce, or that was acked"
+
+
+class Outbound(Machine):
+    """The outbound peer: what it announced, and what of that was not acked."""
+
+    complaint: Complaint = Complaint.NONE
+    fifo: list[ObjectId] = []
+    announced: set[ObjectId] = set()
+
+    max_num_objects_outstanding: Param[Nat] = 2
+
+    @transition()
+    def announce(self, request: RequestIds, ids: tuple[ObjectId, ...]) -> ReplyIds:
+        """Answers a request for IDs with what is new (O6, O22, O23)."""
+        self.complaint = self.about(request)
+        if self.complaint != Complaint.NONE:
+            require(len(ids) == 0, "it has given up")
+            return ReplyIds(ids)
+        require(len(ids) <= request.count, "more than requested")
+        require(len(ids) > 0 or not request.blocking, "waits for something new")
+        require(len(set(ids)) == len(ids), "the same twice")
+        require(not any(x in self.announced for x in ids), "announced before")
+        self.fifo = self.fifo[request.ack :]
+        self.fifo.extend(ids)
+        self.announced |= set(ids)
+        return ReplyIds(ids)
+
+    def about(self, request: RequestIds) -> Complaint:
+        unacked = len(self.fifo) - request.ack
+        if request.count == 0:
+            return Complaint.NOTHING
+        if unacked < 0:
+            return Complaint.ACKED
+        if unacked + request.count > self.max_num_objects_outstanding:
+            return Complaint.TOO_MANY
+        if request.blocking and unacked > 0:
+            return Complaint.BLOCKS
+        return Complaint.PIPELINES if unacked == 0 and not request.blocking else Complaint.NONE
+
+    @transition()
+    def send(self, request: RequestObjects) -> ReplyObjects:
+        """Answers a request for objects with exactly these (O25)."""
+        if len(request.ids) == 0:
+            self.complaint = Complaint.NOTHING
+        elif not all(x in self.fifo for x in request.ids):
+            self.complaint = Complaint.UNAVAILABLE
+        return ReplyObjects(request.ids)
+
+
+class Connection(Machine, abstract=True):
+    """Both ends, the replies under way, and the pool."""
+
+    peer: InboundPeer
+    outbound: Outbound = Outbound()
+    replies: list[Reply] = []
+    pool: set[ObjectId] = set()
+    disconnected: bool = False
+    evictions: Nat = 0
+
+    most_evictions: Param[Nat] = 1
+
+    @transition(fair="weak")
+    def decide(self, objects: frozenset[ObjectId]) -> None:
+        """Something is asked for wherever there is something."""
+        require(not self.has_ended(), "the connection has ended")
+        offered = self.peer.interesting(frozenset(self.pool))
+        require(len(objects) > 0 or len(offered) == 0, "something could be requested")
+        self.peer.decide(frozenset(self.pool), objects)
+
+    @transition(fair="weak")
+    def read(self) -> None:
+        self.peer.read_decision()
+
+    @transition(fair="strong")
+    def collect(self) -> None:
+        """The oldest reply is read; where that is an error, the connection ends (O16, O41)."""
+        require(len(self.replies) > 0, "there is no reply")
+        require(self.peer.collects() and not self.has_ended(), "not now")
+        reply = self.replies.pop(0)
+        if isinstance(reply, ReplyIds):
+            if can(self.peer.on_receive_ids, reply.ids) and self.accepts(reply):
+                self.peer.on_receive_ids(reply.ids)
+            else:
+                self.disconnected = True
+        elif can(self.peer.on_receive_objects, reply.ids):
+            self.peer.on_receive_objects(reply.ids)
+        else:
+            self.disconnected = True
+
+    def accepts(self, reply: ReplyIds) -> bool:
+        """What the pool has may be announced as well (O-B4)."""
+        return True
+
+    @transition(fair="weak")
+    def request_objects(self) -> None:
+        self.peer.on_request_objects()
+
+    @transition(fair="weak")
+    def request_ids(self) -> None:
+        self.peer.on_request_ids()
+
+    @transition(fair="weak")
+    def complete(self) -> None:
+        self.peer.on_decision_completed()
+
+    @transition(fair="weak")
+    def answer_ids(self, ids: tuple[ObjectId, ...]) -> None:
+        """The outbound peer comes to the next request."""
+        require(len(self.replies) < len(self.peer.pending), "nothing is requested")
+        require(not self.has_ended(), "the connection has ended")
+        request = self.peer.pending[len(self.replies)]
+        if not isinstance(request, RequestIds):
+            refuse("objects are requested")
+        self.replies.append(self.outbound.announce(request, ids))
+
+    @transition(fair="weak")
+    def answer_objects(self) -> None:
+        require(len(self.replies) < len(self.peer.pending), "nothing is requested")
+        require(not self.has_ended(), "the connection has ended")
+        request = self.peer.pending[len(self.replies)]
+        if not isinstance(request, RequestObjects):
+            refuse("IDs are requested")
+        self.replies.append(self.outbound.send(request))
+
+    @transition(fair="weak")
+    def insert(self, x: ObjectId) -> None:
+        """What was received gets to the pool (O15)."""
+        self.pool.add(x)
+        self.peer.on_added_to_pool(x)
+
+    @transition()
+    def insert_from_another(self, x: ObjectId) -> None:
+        require(x not in self.pool, "is in the pool")
+        self.pool.add(x)
+
+    @transition()
+    def evict(self, x: ObjectId) -> None:
+        """The pool drops an object, as a pool of limited size has to (O-B5)."""
+        require(x in self.pool, "is not in the pool")
+        require(self.evictions < self.most_evictions, "enough was dropped")
+        self.pool.remove(x)
+        self.evictions += 1
+
+    def has_ended(self) -> bool:
+        """Either side found the other in error."""
+        return self.disconnected or self.outbound.complaint != Complaint.NONE
+
+    def acks_under_way(self) -> Nat:
+        """Of requests that the outbound peer has not come to."""
+        return sum(
+            r.ack for r in self.peer.pending[len(self.replies) :] if isinstance(r, RequestIds)
+        )
+
+    @invariant
+    def fifos_agree(self) -> bool:
+        """The inbound FIFO mirrors the outbound one, but for what is under way [seed:132] (O29):
+        there acks are still to come, and here IDs."""
+        coming = [x for r in self.replies if isinstance(r, ReplyIds) for x in r.ids]
+        here = self.peer.outstanding_fifo + coming
+        return self.has_ended() or self.outbound.fifo[self.acks_under_way() :] == here
+
+    @invariant
+    def replies_are_to_the_oldest_requests(self) -> bool:
+        """One after the other, each as its request wants it."""
+        return self.has_ended() or (
+            len(self.replies) <= len(self.peer.pending)
+            and all(self.answered(i) for i in range(len(self.replies)))
+        )
+
+    def answered(self, i: int) -> bool:
+        request, reply = self.peer.pending[i], self.replies[i]
+        if isinstance(reply, ReplyObjects):
+            return isinstance(request, RequestObjects) and reply.ids == request.ids
+        return (
+            isinstance(request, RequestIds)
+            and len(reply.ids) <= request.count
+            and (len(reply.ids) > 0 or not request.blocking)
+        )
+
+    @invariant
+    def each_id_is_announced_once(self) -> bool:
+        """In the FIFO there nothing stands twice, and here nothing is known that was not there."""
+        fifo = self.outbound.fifo
+        return (
+            len(set(fifo)) == len(fifo)
+            and all(x in self.outbound.announced for x in fifo)
+            and all(x in self.outbound.announced for x in ObjectId if self.peer.known(x))
+        )
+
+    @invariant
+    def outbound_keeps_few(self) -> bool:
+        """(O22)"""
+        return len(self.outbound.fifo) <= self.outbound.max_num_objects_outstanding
+
+    @invariant
+    def nothing_to_complain_of(self) -> bool:
+        """The outbound peer never finds us in error (O6, O20, O22, O24)."""
+        return self.outbound.complaint == Complaint.NONE
+
+    @invariant
+    def honest_peers_stay(self) -> bool:
+        """Nor do we find it in error (O16, O-B3, O-B4)."""
+        return not self.disconnected
+
+    @invariant
+    def something_becomes_of_each_id(self) -> bool:
+        """It can be asked for, is on its way, or can be acked (O24, O27, O-B5)."""
+        return all(
+            x in self.peer.available_ids
+            or x in self.peer.inflight_ids
+            or x in self.pool
+            or self.peer.handled(x)
+            for x in self.peer.outstanding_fifo
+        )
+
+    @leads_to
+    def announced_ids_are_acked(self, x: ObjectId) -> tuple[bool, bool]:
+        here = x in self.peer.outstanding_fifo
+        return here, not here or self.has_ended()
+
+    @leads_to
+    def decisions_are_completed(self) -> tuple[bool, bool]:
+        """Unless a blocking request waits for an ID that there is not."""
+        acting = self.peer.state == Status.ACTING
+        return acting, not acting or self.peer.waits() or self.has_ended()
+
+    @reachable
+    def fewer_ids_come_than_were_requested(self) -> bool:
+        """10 requested and 7 received, in small numbers [seed:112] (O13)."""
+        return any(
+            isinstance(request, RequestIds) and len(reply.ids) < request.count
+            for i, reply in enumerate(self.replies)
+            if isinstance(reply, ReplyIds)
+            for request in self.peer.pending[i : i + 1]
+        )
+
+    @reachable
+    def ids_and_objects_are_under_way(self) -> bool:
+        """In a pipeline (O6)."""
+        return self.peer.num_ids_in_flight > 0 and len(self.peer.inflight_ids) > 0
+
+    @terminal
+    def ended(self) -> bool:
+        return self.has_ended()
+
+    @terminal
+    def everything_is_acked(self) -> bool:
+        """All there is was announced and handled, and a blocking request waits for more."""
+        return (
+            all(x in self.outbound.announced for x in ObjectId)
+            and len(self.peer.outstanding_fifo) == 0
+            and self.peer.waits()
+        )
+
+    @reachable
+    def an_object_is_dropped_before_its_id_is_acked(self) -> bool:
+        return any(
+            x not in self.pool and self.peer.handled(x) and x not in self.peer.owt_pool
+            for x in self.peer.outstanding_fifo
+        )
+
+    @reachable
+    def an_id_is_acked_that_was_never_requested(self) -> bool:
+        decision = self.peer.decision
+        return decision is not None and any(
+            x in self.peer.available_ids for x in self.peer.outstanding_fifo[: decision.ids_to_ack]
+        )
+
+    scope = Scope(
+        {"answer_ids.ids": 2, "ReplyIds.ids": 2},
+        ObjectId=2,
+        Nat=range(0, 3),
+        outstanding_fifo=2,
+        fifo=2,
+        pending=3,
+        replies=3,
+    )
+
+
+class ConnectionFixed(Connection):
+    """Blocks only when nothing is under way, and is done only when the reply is there."""
+
+    peer: InboundPeer = InboundPeerFixed(
+        max_num_objects_outstanding=2, max_num_objects_inflight=2, max_num_ids_req=2
+    )
+
+    @invariant
+    def waits_with_nothing_left(self) -> bool:
+        """While a blocking request is under way, nothing else is, and all IDs are acked (O6)."""
+        peer = self.peer
+        return not peer.waits() or (
+            len(peer.pending) == 1
+            and len(peer.outstanding_fifo) == 0
+            and peer.step == Step.REQUESTED_IDS
+        )
+
+    @invariant
+    def requests_fit(self) -> bool:
+        """Each asks for something, and for IDs leaves one unacked, or blocks (O6, O22)."""
+        unanswered = self.peer.pending[len(self.replies) :]
+        return self.has_ended() or all(self.fits(i) for i in range(len(unanswered)))
+
+    def fits(self, i: int) -> bool:
+        unanswered = self.peer.pending[len(self.replies) :]
+        request = unanswered[i]
+        acked = sum(r.ack for r in unanswered[: i + 1] if isinstance(r, RequestIds))
+        if isinstance(request, RequestObjects):
+            left = self.outbound.fifo[acked:]
+            return len(request.ids) > 0 and all(x in left for x in request.ids)
+        return request.count > 0 and (request.blocking or acked < len(self.outbound.fifo))
+
+
+class ConnectionWaiting(Connection):
+    """Blocks with a reply under way (O-B2), and forgets what the pool had from it (O-B5)."""
+
+    peer: InboundPeer = InboundPeerWaiting(
+        max_num_objects_outstanding=2, max_num_objects_inflight=2, max_num_ids_req=1
+    )
+    expects = Expect(
+        nothing_to_complain_of=("violated", 20),
+        something_becomes_of_each_id=("violated", 17),
+        announced_ids_are_acked=("violated", 23),
+        an_object_is_dropped_before_its_id_is_acked="violated",
+        **{"peer.blocks_on_nothing": ("violated", 19)},
+    )
+
+
+class ConnectionAsSeed(Connection):
+    """And signals before the reply to a blocking request is there (O-B1)."""
+
+    peer: InboundPeer = InboundPeerAsSeed(
+        max_num_objects_outstanding=2, max_num_objects_inflight=2, max_num_ids_req=1
+    )
+    expects = Expect(
+        nothing_to_complain_of=("violated", 10),
+        something_becomes_of_each_id=("violated", 17),
+        announced_ids_are_acked=("violated", 23),
+        an_object_is_dropped_before_its_id_is_acked="violated",
+        **{"peer.blocks_on_nothing": ("violated", 9)},
+    )
+
+
+class ConnectionAsImplemented(Connection):
+    """Takes what honest peers send for errors.
+
+    O-B3: objects are compared with what the present decision asks for, not with what was requested.
+    O-B4: an ID is taken for announced before where the pool has its object from another peer.
+    """
+
+    peer: InboundPeer = InboundPeerComparing(
+        max_num_objects_outstanding=2, max_num_objects_inflight=2, max_num_ids_req=2
+    )
+
+    def accepts(self, reply: ReplyIds) -> bool:
+        return not any(x in self.pool for x in reply.ids)
+
+    expects = Expect(
+        honest_peers_stay=("violated", 6),
+        an_object_is_dropped_before_its_id_is_acked="violated",
+    )

@@ -1,0 +1,382 @@
+"""Object diffusion, composed: a node that downloads from several outbound peers.
+
+Source: `object-diffusion.md` as in `declaration.py`. `Diffusion` is the registry that a node embeds
+with what is around it: connections that break, peers that fall silent or send what is not valid, a
+pool with its lock that may drop what it has. What goes wrong does so within a budget of faults.
+
+Abstractions, confessed. The outbound side is what `connection.py` shows that it may be: a reply is
+made when it is read, and announces what its peer did not announce before. With two peers and one
+object there is a choice of providers; the attribution among more objects is explored for every
+state that there can be in `attribution.py`, and here in the scope `large`. One ID is requested at a
+time, in the default scope with no other unacked; the scope `pipelined` has two. Which object is
+invalid is found out when it is inserted. Time limits run out for silent peers alone: they are
+longer than an honest peer takes. Rounds begin anywhere, and no property depends on it.
+"""
+
+from lawful import (
+    Expect,
+    Fairness,
+    Ghost,
+    Nat,
+    Param,
+    Record,
+    Scope,
+    Strong,
+    Weak,
+    drop,
+    implies,
+    invariant,
+    leads_to,
+    reachable,
+    require,
+    step_property,
+    transition,
+)
+
+from .attribution import Peer
+from .declaration import ObjectId, Status, Step
+from .registry import Registry
+
+
+class Insertion(Record):
+    """Who has the pool's lock, and for which object."""
+
+    peer: Peer
+    object: ObjectId
+
+
+class Diffusion(Registry, abstract=True):
+    """The registry that a node embeds, with what is around it: connections, and the pool.
+
+    A callback that is not redefined is called whenever its peer's loop comes to it.
+    """
+
+    pool: set[ObjectId] = set()
+    lock: Insertion | None = None
+    announced: set[tuple[Peer, ObjectId]] = set()
+    silent: set[Peer] = set()
+    gone: set[Peer] = set()
+    faults: Nat = 0
+    rejected: Ghost[set[ObjectId]] = set()
+
+    most_faults: Param[Nat] = 1
+
+    # Where one copy is wanted there are not two; `registry.py` has them.
+    not_where_one_is_wanted = drop("two_copies_are_in_flight")
+
+    # The connections.
+
+    @transition()
+    def register(self, p: Peer) -> None:
+        require(p not in self.gone, "who connects again is another peer")
+        super().register(p)
+
+    @transition()
+    def unregister(self, p: Peer) -> None:
+        """A connection breaks, whatever is under way."""
+        self.fail()
+        self.leave(p)
+
+    @transition()
+    def fall_silent(self, p: Peer) -> None:
+        """An outbound peer answers no more, and keeps the connection (O-B7)."""
+        require(p in self.peers, "is not connected")
+        require(p not in self.silent, "is silent already")
+        self.fail()
+        self.silent.add(p)
+
+    def fail(self) -> None:
+        require(self.faults < self.most_faults, "enough went wrong")
+        self.faults += 1
+
+    def leave(self, p: Peer) -> None:
+        """The bracket ends: an insertion that has not happened will not (O40)."""
+        super().unregister(p)
+        self.gone.add(p)
+        self.silent.discard(p)
+        if self.lock is not None and self.lock.peer == p:
+            self.lock = None
+
+    # The thread that decides, and replies.
+
+    @transition()
+    def make_decisions(self, in_pool: frozenset[ObjectId], first: ObjectId) -> frozenset[Peer]:
+        require(in_pool == frozenset(self.pool), "the thread asks the pool")
+        return super().make_decisions(in_pool, first)
+
+    @transition()
+    def on_receive_ids(self, p: Peer, ids: tuple[ObjectId, ...]) -> None:
+        """An outbound peer announces what it has once."""
+        require(p not in self.silent, "it is silent")
+        require(all((p, x) not in self.announced for x in ids), "announced before")
+        super().on_receive_ids(p, ids)
+        self.announced |= {(p, x) for x in ids}
+
+    @transition()
+    def on_receive_objects(self, p: Peer, ids: frozenset[ObjectId]) -> None:
+        require(p not in self.silent, "it is silent")
+        super().on_receive_objects(p, ids)
+
+    # The pool.
+
+    @transition()
+    def take_lock(self, p: Peer, x: ObjectId) -> None:
+        """`submitObjectsToPool` waits for it [seed:43,118] (O15, O26)."""
+        require(self.lock is None, "the pool is locked")
+        require(p in self.peers and x in self.peers[p].owt_pool, "not on its way to the pool")
+        self.lock = Insertion(p, x)
+
+    @transition()
+    def insert(self, p: Peer, x: ObjectId) -> None:
+        require(self.lock == Insertion(p, x), "does not have the lock")
+        require(x not in self.pool, "is in the pool")
+        self.pool.add(x)
+
+    @transition()
+    def reject(self, p: Peer, x: ObjectId) -> None:
+        """The pool finds it invalid: its peer is adversarial [seed:127-130] (O28, O41)."""
+        require(self.lock == Insertion(p, x), "does not have the lock")
+        require(x not in self.pool, "is in the pool")
+        self.fail()
+        self.leave(p)
+        self.rejected.add(x)
+
+    @transition()
+    def on_added_to_pool(self, p: Peer, x: ObjectId) -> None:
+        """It was inserted before it is taken off the way (O15)."""
+        require(self.lock == Insertion(p, x), "does not have the lock")
+        require(x in self.pool, "not inserted yet")
+        super().on_added_to_pool(p, x)
+        self.lock = None
+
+    @transition()
+    def evict(self, x: ObjectId) -> None:
+        """The pool drops an object, as a pool of limited size has to (O-B5)."""
+        require(x in self.pool, "not in the pool")
+        self.fail()
+        self.pool.remove(x)
+
+    def answers(self, p: Peer) -> bool:
+        return p in self.peers and p not in self.silent
+
+    @invariant
+    def inserting_is_on_its_way(self) -> bool:
+        """Whoever has the lock is there, and has the object (O15, O26)."""
+        lock = self.lock
+        return lock is None or (
+            lock.peer in self.peers and lock.object in self.peers[lock.peer].owt_pool
+        )
+
+    @invariant
+    def who_is_gone_is_not_registered(self) -> bool:
+        return all(p not in self.peers for p in self.gone)
+
+    @invariant
+    def silent_peers_are_connected(self) -> bool:
+        return all(p in self.peers for p in self.silent)
+
+    @invariant
+    def outstanding_was_announced(self) -> bool:
+        return all(
+            (p, x) in self.announced
+            for p, peer in self.peers.items()
+            for x in peer.outstanding_fifo
+        )
+
+    @step_property
+    def deciding_changes_decisions_alone(self, after: "Diffusion") -> bool:
+        """(O39)"""
+        return all(
+            implies(
+                p in after.peers
+                and after.peers[p].state == Status.UNREAD
+                and after.peers[p].decision != peer.decision,
+                after.peers[p].outstanding_fifo == peer.outstanding_fifo
+                and after.peers[p].available_ids == peer.available_ids
+                and after.peers[p].inflight_ids == peer.inflight_ids
+                and after.peers[p].owt_pool == peer.owt_pool
+                and after.peers[p].pending == peer.pending,
+            )
+            for p, peer in self.peers.items()
+        )
+
+    @step_property
+    def acks_are_of_what_is_handled(self, after: "Diffusion") -> bool:
+        """A new decision acks what the pool has, or this peer received [seed:122-125] (O27)."""
+        return all(
+            peer.state != Status.UNREAD
+            or (p in self.peers and self.peers[p].decision == peer.decision)
+            or all(x in after.pool or peer.handled(x) for x in after.acked(p))
+            for p, peer in after.peers.items()
+        )
+
+    def acked(self, p: Peer) -> frozenset[ObjectId]:
+        """What a peer's decision acks."""
+        peer = self.peers[p]
+        decision = peer.decision
+        if decision is None:
+            return frozenset()
+        return frozenset(peer.outstanding_fifo[: decision.ids_to_ack])
+
+    @step_property
+    def one_at_a_time_leaves(self, after: "Diffusion") -> bool:
+        """With its state and its decision, and nobody else's (O40)."""
+        left = {p for p in self.peers if p not in after.peers}
+        return len(left) <= 1 and all(
+            implies(
+                len(left) > 0,
+                after.peers[p].decision == self.peers[p].decision
+                and after.peers[p].outstanding_fifo == self.peers[p].outstanding_fifo
+                and after.peers[p].pending == self.peers[p].pending,
+            )
+            for p in after.peers
+        )
+
+    @step_property
+    def received_is_not_lost(self, after: "Diffusion") -> bool:
+        """What leaves the way to the pool is in the pool, or its peer has left (O15)."""
+        return all(
+            x in after.peers[p].owt_pool or x in after.pool
+            for p, peer in self.peers.items()
+            if p in after.peers
+            for x in peer.owt_pool
+        )
+
+    @step_property
+    def peers_wake_for_something(self, after: "Diffusion") -> bool:
+        """A decision that asks for nothing is published only where a reply may be read."""
+        return all(
+            p not in self.peers
+            or self.peers[p].state != Status.COMPLETED
+            or peer.state != Status.UNREAD
+            or after.says_something(p)
+            for p, peer in after.peers.items()
+        )
+
+    def says_something(self, p: Peer) -> bool:
+        peer = self.peers[p]
+        decision = peer.decision
+        return decision is not None and (
+            len(decision.objects_to_req) > 0 or decision.ids_to_req > 0 or len(peer.pending) > 0
+        )
+
+    @leads_to
+    def offered_objects_arrive(self, p: Peer, x: ObjectId) -> tuple[bool, bool]:
+        """What an outbound peer that answers has for us is in the pool one day, or was when its
+        ID was acked."""
+        offered = self.answers(p) and x in self.peers[p].available_ids
+        acked = self.answers(p) and x not in self.peers[p].outstanding_fifo
+        return offered, x in self.pool or acked or not self.answers(p)
+
+    @leads_to
+    def announced_ids_are_acked(self, p: Peer, x: ObjectId) -> tuple[bool, bool]:
+        """(O27, O29)"""
+        outstanding = self.answers(p) and x in self.peers[p].outstanding_fifo
+        acked = self.answers(p) and x not in self.peers[p].outstanding_fifo
+        return outstanding, acked or not self.answers(p)
+
+    @leads_to
+    def decisions_are_completed(self, p: Peer) -> tuple[bool, bool]:
+        """Unless a blocking request waits for an ID that there is not (O17)."""
+        acting = p in self.peers and self.peers[p].state == Status.ACTING
+        done = p not in self.peers or self.peers[p].state != Status.ACTING
+        return acting, done or self.peers[p].waits() or not self.answers(p)
+
+    @leads_to
+    def lost_copies_are_asked_for_again(self, x: ObjectId) -> tuple[bool, bool]:
+        """The next rounds ask another provider, if there is one [seed:176] (O42)."""
+        offered = any(
+            self.answers(p) and x in peer.available_ids for p, peer in self.peers.items()
+        )
+        lost = x not in self.pool and self.copies(x) == 0
+        return lost and offered, not offered or self.copies(x) > 0 or x in self.pool
+
+    @reachable
+    def a_rejected_object_comes_from_another(self) -> bool:
+        return any(x in self.pool for x in self.rejected)
+
+    @reachable
+    def an_id_is_acked_that_was_never_requested(self) -> bool:
+        return any(
+            x in peer.available_ids for p, peer in self.peers.items() for x in self.acked(p)
+        )
+
+    @reachable
+    def waits_and_wakes(self) -> bool:
+        """The reply to a blocking request is there, and the decision not yet completed."""
+        return any(
+            peer.step == Step.REQUESTED_IDS and not peer.waits() and len(peer.pending) == 0
+            for peer in self.peers.values()
+        )
+
+    @reachable
+    def everything_is_idle(self) -> bool:
+        """All is in the pool, and every peer waits for new IDs."""
+        return len(self.pool) > 0 and all(
+            p in self.peers and self.peers[p].waits() for p in Peer
+        )
+
+    fairness = Fairness(
+        Weak("make_decisions", each=()),
+        Weak("read_decision"),
+        Weak("on_request_objects"),
+        Weak("on_request_ids"),
+        Weak("on_decision_completed"),
+        # A peer reads replies now and then; between that there is none to be read.
+        Strong("on_receive_ids", each=("p",)),
+        Strong("on_receive_objects", each=("p",)),
+        Strong("take_lock"),
+        Weak("insert"),
+        Weak("on_added_to_pool"),
+    )
+
+    scope = Scope(
+        {"on_receive_ids.ids": 1},
+        Peer=2,
+        ObjectId=1,
+        Nat=range(0, 3),
+        outstanding_fifo=2,
+        pending=3,
+        target_object_redundancy=(1,),
+        max_num_objects_outstanding=(1,),
+        max_num_objects_inflight_per_peer=(1,),
+        max_num_objects_inflight_total=(2,),
+        max_num_ids_req=(1,),
+    )
+    redundant = Scope(target_object_redundancy=(2,))
+
+
+class DiffusionAsSeed(Diffusion):
+    """Nobody is given up, and each round wakes all peers that have completed their decision.
+
+    O-B7: a peer that was asked and does not answer holds up what it was asked for.
+    """
+
+    def is_worth_it(
+        self, p: Peer, in_pool: frozenset[ObjectId], objects: frozenset[ObjectId]
+    ) -> bool:
+        return True
+
+    expects = Expect(
+        offered_objects_arrive=("violated", 21),
+        announced_ids_are_acked=("violated", 21),
+        peers_wake_for_something=("violated", 12),
+    )
+
+
+class DiffusionFixed(Diffusion):
+    """Who does not answer in time is disconnected."""
+
+    @transition(fair="weak")
+    def time_out(self, p: Peer) -> None:
+        """A reply that has to come at once does not (O-B7).
+
+        A blocking request has no limit: it may wait for ever, and holds up nobody.
+        """
+        require(p in self.silent, "its answer may still come")
+        require(len(self.peers[p].pending) > 0, "nothing was requested")
+        require(not self.peers[p].waits(), "a blocking request waits for ever")
+        self.leave(p)
+
+    pipelined = Scope(max_num_objects_outstanding=(2,))
+    large = Scope(ObjectId=2)
