@@ -16,6 +16,7 @@ import pytest
 SYSTEMS = {
     "message_scheduler": ("R", 40),
     "object_diffusion": ("O", 43),
+    "queue_cluster": ("Q", 58),
     "read_only_windows": ("L", 24),
     "unicast": ("U", 30),
 }

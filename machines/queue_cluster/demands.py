@@ -1,0 +1,101 @@
+"""What `new-cluster-plan.org` demands, and where it is met.
+
+A demand has a number, its sense in a few words, and places: of this package, as in
+`declaration.Class.name`, or of its tests, as in `tests.test_ownership.test_name`. Where there is
+none, the package's docstring says why.
+"""
+
+DEMANDS: dict[str, tuple[str, ...]] = {
+    "Q1": ("a new plugin beside the old one",),
+    "Q2": ("first a minimal proof of concept",),
+    "Q3": ("then a transient cluster",),
+    "Q4": ("then a persistent one",),
+    "Q5": ("then better updates of joiners",),
+    "Q6": ("the easiest option first",),
+    "Q7": ("tests with senders and receivers",),
+    "Q8": ("where the broker calls the cluster",),
+    "Q9": ("a handler of what happens at the broker",),
+    "Q10": ("messages that are being enqueued here",),
+    "Q11": ("a handler of delivered messages",),
+    "Q12": ("a handler of delivered ownership", "declaration.QueueOwner"),
+    "Q13": ("a core that holds them together",),
+    "Q14": ("the sketch shows the happy path only", "as_seed.QueueOwnerAsSeed"),
+    "Q15": ("messages have an ID of node and sequence",),
+    "Q16": ("flags of the thread that suppress replication",),
+    "Q17": ("removals while a message is routed are not replicated",),
+    "Q18": ("a new message is created once, and enqueued per queue",),
+    "Q19": ("the end of routing is replicated",),
+    "Q20": (
+        "taking a message is replicated", "declaration.Acquire",
+        "declaration.QueueOwner.acquires_come_before_a_release",
+    ),
+    "Q21": ("rejecting is replicated",),
+    "Q22": ("a dequeue cleans up here",),
+    "Q23": ("what is kept of entries and nodes",),
+    "Q24": ("delivered messages are enqueued by the others",),
+    "Q25": ("the end of routing cleans up",),
+    "Q26": ("a delivered acquire is noted", "declaration.QueueOwner.acquire_delivered"),
+    "Q27": ("a delivered reject prepares to enqueue again",),
+    "Q28": ("a delivered dequeue removes the entry",),
+    "Q29": ("what a member had acquired is released when it leaves",),
+    "Q30": (
+        "a locked queue delivers nothing", "declaration.QueueOwner.dispatch",
+        "declaration.QueueOwner.stopped_consumers_are_idle",
+    ),
+    "Q31": (
+        "stopping waits for busy consumers", "declaration.QueueOwner.stopped",
+        "declaration.QueueOwner.dispatched",
+    ),
+    "Q32": (
+        "at most one owner, and none if nobody is interested",
+        "turns.Turns.at_most_one_owner", "system.Cluster.at_most_one_owner",
+        "system.Cluster.in_the_end_somebody_interested_owns_it",
+        "tests.test_system.test_there_is_at_most_one_owner_of_any_number_of_nodes",
+    ),
+    "Q33": (
+        "released when interest is lost, or after a while if others are interested",
+        "declaration.QueueOwner.lose_interest", "declaration.QueueOwner.slice_over",
+        "system.Cluster.interested_nodes_own_it_one_day",
+    ),
+    "Q34": (
+        "the next interested node round the ring owns it",
+        "declaration.QueueOwner.next_after", "declaration.QueueOwner.the_next_one_gets_it",
+    ),
+    "Q35": (
+        "consumers start stopped, and run by ownership alone",
+        "declaration.QueueOwner.consumers_run_only_at_the_owner",
+        "system.Cluster.who_runs_owns_the_queue",
+    ),
+    "Q36": ("drop and take of a queue", "declaration.QueueOwner.start_consumers"),
+    "Q37": (
+        "consumers and owner are replicated",
+        "declaration.QueueOwner.consumers", "system.Cluster.all_come_to_know_the_same",
+    ),
+    "Q38": ("the first to consume owns it", "declaration.QueueOwner.consume_delivered"),
+    "Q39": ("a delivered release passes it on", "declaration.QueueOwner.release_delivered"),
+    "Q40": ("a delivered cancel ends interest", "declaration.QueueOwner.cancel_delivered"),
+    "Q41": (
+        "a member that leaves releases what it owned",
+        "declaration.QueueOwner.member_leaves", "system.Cluster.the_owner_lives",
+    ),
+    "Q42": (
+        "the first and the last consumer are made known",
+        "declaration.QueueOwner.consume", "declaration.QueueOwner.interest_is_known",
+    ),
+    "Q43": ("what becomes of destroyed queues",),
+    "Q44": ("events and multicasts of the old cluster are used again",),
+    "Q45": ("large messages in fragments, small ones in batches",),
+    "Q46": ("completion is asynchronous",),
+    "Q47": ("wiring is replicated",),
+    "Q48": ("joiners are updated",),
+    "Q49": ("persistence",),
+    "Q50": ("other ways off a queue",),
+    "Q51": ("flow control of internal queues",),
+    "Q52": ("transactions",),
+    "Q53": ("the replication exchange",),
+    "Q54": ("declaring, binding and destroying complete asynchronously",),
+    "Q55": ("queues that are not replicated",),
+    "Q56": ("joiners catch up queue by queue",),
+    "Q57": ("no stall for wiring",),
+    "Q58": ("observers of queues",),
+}

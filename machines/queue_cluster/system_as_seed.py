@@ -1,0 +1,201 @@
+"""Queue ownership in a whole cluster: as written, and with repairs that are none.
+
+`ClusterAsSeed` and `ClusterAssigned` have the nodes of `as_seed.py`, and `ClusterPassing` one more
+repair of them (Q-B6). The others begin with the nodes as they have to be, and change one thing
+each: Q-B15 says nothing of a consumer that comes while the cancel of the last one is on its way, as
+a successor of this design had it, and Q-B16 is a group that goes on in two halves.
+"""
+
+from lawful import (
+    Expect,
+    Fairness,
+    Weak,
+    drop,
+    initial,
+    require,
+    transition,
+)
+
+from .as_seed import QueueOwnerAsSeed, QueueOwnerAssigned
+from .declaration import Cancel, Consume, Node, Ownership, QueueOwnerFixed
+from .system import Cluster, ClusterFixed, Left, Placed
+
+
+class ClusterSketched(Cluster, abstract=True):
+    """Taken when delivered, released when dropped: there is nothing in between."""
+
+    nothing_in_between = drop("stopped")
+    taken_when_delivered = drop("take")
+    never_for_another_turn = drop("each_gives_it_to_another")
+
+    fairness = Fairness(
+        Weak("place"), Weak("handle"), Weak("slice_over"), Weak("dispatched", each=("n",))
+    )
+
+
+class ClusterAsSeed(ClusterSketched):
+    """Nobody ever owns the queue in the order; who takes it first does so at its own risk."""
+
+    nodes: dict[Node, QueueOwnerAsSeed] = {}
+    nobody_is_the_owner = drop("the_owner_crashes")
+
+    @initial
+    def begin(self) -> None:
+        for n in Node:
+            self.nodes[n] = QueueOwnerAsSeed(me=n)
+
+    expects = Expect(
+        deadlock=("violated", 8),
+        asserts=("violated", 6),
+        at_most_one_owner=("violated", 10),
+        who_runs_owns_the_queue=("violated", 9),
+        all_come_to_know_the_same=("violated", 3),
+        in_the_end_somebody_interested_owns_it=("violated", 8),
+        interested_nodes_own_it_one_day=("violated", 6),
+        **{
+            "nodes.consumers_run_only_at_the_owner": ("violated", 3),
+            "nodes.unowned_if_nobody_is_interested": ("violated", 3),
+            "nodes.runs_for_its_consumers": ("violated", 4),
+            "nodes.who_left_is_gone": ("violated", 5),
+            "nodes.slices_are_for_sharing": ("violated", 3),
+        },
+    )
+
+
+class ClusterAssigned(ClusterSketched):
+    """With the most evident repairs: the first to consume becomes the owner (Q-B1), and only the
+    last one to cancel says so (Q-B9)."""
+
+    nodes: dict[Node, QueueOwnerAssigned] = {}
+
+    @initial
+    def begin(self) -> None:
+        for n in Node:
+            self.nodes[n] = QueueOwnerAssigned(me=n)
+
+    expects = Expect(
+        deadlock=("violated", 7),
+        asserts=("violated", 6),
+        who_runs_owns_the_queue=("violated", 6),
+        all_come_to_know_the_same=("violated", 5),
+        in_the_end_somebody_interested_owns_it=("violated", 11),
+        interested_nodes_own_it_one_day=("violated", 8),
+        **{
+            "nodes.runs_for_its_consumers": ("violated", 4),
+            "nodes.who_left_is_gone": ("violated", 5),
+            "nodes.slices_are_for_sharing": ("violated", 3),
+        },
+    )
+
+
+class QueueOwnerPassing(QueueOwnerAssigned):
+    """And ownership moves when the owner's cancel is delivered: the evident repair of Q-B2."""
+
+    @transition(target=(Ownership.STOPPED, Ownership.OWNED))
+    def cancel_delivered(self, sender: Node) -> None:
+        self.receive(sender, Cancel())
+        self.consumers.discard(sender)
+        if self.owner == sender:
+            if sender == self.me:
+                self.state = Ownership.STOPPED
+                self.time_slice.stop()
+            self.hand_over(sender)
+
+
+class ClusterPassing(ClusterSketched):
+    """Others handle the cancel before the owner itself has, which still runs: two do (Q-B6).
+
+    Ownership may move only on what its owner says after it has stopped, or on its leaving.
+    """
+
+    nodes: dict[Node, QueueOwnerPassing] = {}
+
+    @initial
+    def begin(self) -> None:
+        for n in Node:
+            self.nodes[n] = QueueOwnerPassing(me=n)
+
+    expects = Expect(
+        deadlock=("violated", 11),
+        asserts=("violated", 9),
+        at_most_one_owner=("violated", 10),
+        who_runs_owns_the_queue=("violated", 6),
+        all_come_to_know_the_same=("violated", 5),
+        in_the_end_somebody_interested_owns_it=("violated", 8),
+        interested_nodes_own_it_one_day=("violated", 8),
+        **{
+            "nodes.consumers_run_only_at_the_owner": ("violated", 7),
+            "nodes.stopped_consumers_are_idle": ("violated", 8),
+            "nodes.runs_for_its_consumers": ("violated", 4),
+            "nodes.who_left_is_gone": ("violated", 5),
+            "nodes.slices_are_for_sharing": ("violated", 3),
+        },
+    )
+
+
+class QueueOwnerTrusting(QueueOwnerFixed):
+    """Takes what the cluster knows for what it was told: nothing is said of a first consumer while
+    this node is still known to be interested, though its cancel is on its way (Q-B15)."""
+
+    @transition()
+    def consume(self) -> Consume | None:
+        self.consumers_here += 1
+        if self.consumers_here > 1 or self.me in self.consumers:
+            return None
+        self.sent.append(Consume())
+        return Consume()
+
+
+class ClusterTrusting(Cluster):
+    """A consumer that came at the wrong moment is never served."""
+
+    nodes: dict[Node, QueueOwnerTrusting] = {}
+
+    @initial
+    def begin(self) -> None:
+        for n in Node:
+            self.nodes[n] = QueueOwnerTrusting(me=n)
+
+    expects = Expect(
+        in_the_end_somebody_interested_owns_it=("violated", 12),
+        interested_nodes_own_it_one_day=("violated", 12),
+        **{
+            "nodes.interest_is_known": ("violated", 5),
+        },
+    )
+
+
+class ClusterParted(ClusterFixed):
+    """A group that does not ask for a majority: who cannot be reached has left for the others, and
+    goes on alone (Q-B16)."""
+
+    parted: set[Node] = set()
+    deadlock_ok = True
+    nothing_is_lost = drop("the_owner_crashes_before_its_release_has_a_place")
+
+    @transition()
+    def crash(self, n: Node) -> None:
+        """It is not gone, but hears nothing and says nothing any more."""
+        require(n in self.nodes, "is gone")
+        require(self.crashes < self.most_crashes, "enough has crashed")
+        self.crashes += 1
+        self.parted.add(n)
+        self.put(Placed(n, Left()))
+
+    def put(self, m: Placed) -> None:
+        super().put(m)
+        for n in self.parted:
+            self.inbox[n] = []
+
+    @transition()
+    def place(self, n: Node) -> None:
+        require(n not in self.parted, "nobody hears it")
+        super().place(n)
+
+    expects = Expect(
+        at_most_one_owner=("violated", 11),
+        who_runs_owns_the_queue=("violated", 4),
+        all_come_to_know_the_same=("violated", 3),
+        in_the_end_somebody_interested_owns_it=("violated", 16),
+        interested_nodes_own_it_one_day=("violated", 3),
+    )

@@ -1,0 +1,74 @@
+"""A cluster's ownership of a queue: what is established, and how it was as written."""
+
+from __future__ import annotations
+
+import pytest
+
+from lawful import Machine
+from lawful.checks.prove import prove
+from lawful.machines.queue_cluster.system import ClusterFixed
+from lawful.machines.queue_cluster.system_as_seed import (
+    ClusterAsSeed,
+    ClusterAssigned,
+    ClusterParted,
+    ClusterPassing,
+    ClusterTrusting,
+)
+from lawful.machines.queue_cluster.turns import Turns
+from lawful.spec.resolve import resolve
+from tests.machines.checked import checked, counts
+from tests.machines.drawn import same_sequences, same_states
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected"),
+    [(ClusterFixed, (2_973, 9_969, 24))],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) -> None:
+    result = checked(cls)
+    assert counts(result) == expected
+    assert {p.verdict.value for p in result.properties} == {"holds"}
+
+
+def test_turns_hold_within_their_scope() -> None:
+    result = checked(Turns)
+    assert counts(result) == (2_540, 17_761, 13)
+    assert result.cuts == 4_536
+
+
+@pytest.mark.nightly
+def test_with_three_nodes_everything_holds() -> None:
+    assert counts(checked(ClusterFixed, "large")) == (8_822, 28_603, 44)
+
+
+def test_there_is_at_most_one_owner_of_any_number_of_nodes() -> None:
+    """And however far they are behind, and however often the queue has changed hands."""
+    machine = resolve(Turns).machine
+    everything = {name.name for name in machine.transitions} | {"begin"}
+    result = prove(machine, sizes={}, happened=lambda: everything)
+    assert {o.covers for o in result.obligations} == {"all integers; any Node"}
+    assert [o for o in result.obligations if o.verdict.value != "proved"] == []
+    assert len(result.obligations) == 77
+    assert "at_most_one_owner" in {o.property for o in result.obligations}
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected"),
+    [
+        (ClusterAsSeed, (2_316, 6_881, 18)),
+        (ClusterAssigned, (4_320, 15_921, 33)),
+        (ClusterPassing, (7_135, 27_035, 33)),
+        (ClusterTrusting, (3_047, 10_175, 24)),
+        (ClusterParted, (6_753, 17_851, 25)),
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_what_goes_wrong(cls: type[Machine], expected: tuple[int, int, int]) -> None:
+    result = checked(cls)
+    assert counts(result) == expected
+    assert len(same_sequences(result)) > 0
+
+
+def test_the_pictures_are_what_is_declared() -> None:
+    same_states(ClusterFixed)
