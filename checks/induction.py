@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from lawful.spec import ir
+from lawful.spec import types as t
 from lawful.spec.ir import Json
 from lawful.spec.ticks import with_ticks
 
@@ -39,10 +40,10 @@ EXPLORATION_ONLY = "exploration only"
 WINDOW = range(-1, 5)
 QUICK_SECONDS = 2.0
 NEAREST_SECONDS = 2.0
-EXPLORED: tuple[ir.PropertyKind, ...] = (
-    *("reachable", "recoverable"),
-    *("eventually", "eventually_always", "infinitely_often", "leads_to"),
+LIVENESS: tuple[ir.PropertyKind, ...] = (
+    "eventually", "eventually_always", "infinitely_often", "leads_to",
 )
+EXPLORED: tuple[ir.PropertyKind, ...] = ("reachable", "recoverable", *LIVENESS)
 
 
 class Induction:
@@ -360,8 +361,19 @@ class Induction:
         """What induction cannot judge."""
         names = [] if self.machine.deadlock_ok else ["deadlock"]
         names += [p.name for p in self.machine.properties if p.kind in EXPLORED]
+        names += _of_parts(self.machine, self.machine, "")
         for name in names:
             yield PropertyProof(name, Verdict.UNKNOWN, "none", "", EXPLORATION_ONLY)
+
+
+def _of_parts(whole: ir.Machine, machine: ir.Machine, prefix: str) -> Iterator[str]:
+    """What parts have to reach, which is judged in the whole."""
+    for v in machine.variables:
+        kind = t.part_of(v.type)
+        if kind is not None:
+            part, name = whole.part(kind.machine), f"{prefix}{v.name}."
+            yield from (name + p.name for p in part.properties if p.kind in LIVENESS)
+            yield from _of_parts(whole, part, name)
 
 
 def _against(subject: Subject, question: Question) -> tuple[Term, ...]:

@@ -17,7 +17,8 @@ Over = Callable[[], bool] | None
 class Limits:
     """When to stop early; None is no limit. `first`: at the first violation. `memory`: bytes that
     the process holds. `stop` is asked every so often whether somebody wants it to end. `resume`:
-    the folder where snapshots are kept, from which it goes on."""
+    the folder where snapshots are kept, from which it goes on. `workers`: so many threads expand
+    states at once, where machine code does; None is one for each processor."""
 
     states: int | None = None
     seconds: float | None = None
@@ -25,6 +26,7 @@ class Limits:
     memory: int | None = None
     stop: Callable[[], bool] | None = None
     resume: Path | None = None
+    workers: int | None = None
 
     def met(self, states: int, seconds: float, failed: bool) -> Reason:
         """The limit that so many states and seconds have come to; nothing if none."""

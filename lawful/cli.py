@@ -91,6 +91,10 @@ def _check(commands_: Commands) -> None:
         "--symmetry", action="store_true",
         help="explore states that differ in the names of interchangeable elements once",
     )
+    parser.add_argument(
+        "--workers", type=_positive, metavar="N",
+        help="threads that explore large machines; default: one for each processor",
+    )
     parser.add_argument("--first", action="store_true", help="stop at the first violation")
     parser.add_argument(
         "--coverage", action="store_true",

@@ -167,7 +167,8 @@ def _explored(
 
     with interruption() as stop:
         limits = explore.Limits(
-            given.max_states, given.max_seconds, given.first, given.max_memory, stop, given.resume
+            given.max_states, given.max_seconds, given.first, given.max_memory, stop,
+            given.resume, given.workers,
         )
         result = explore.explore(
             *what, engine=given.engine, symmetry=given.symmetry, coverage=given.coverage,

@@ -258,18 +258,25 @@ class InstanceAccess(Access[M]):
         of its output or refusal. A fault of the machine is no event: it is raised, not observed.
         RuntimeError for a part, and before an `@initial` was called.
         """
-        self._open("observe")
+        self.watched("observe").observers.append(callback)
+        return lambda: self._forget(callback)
+
+    def watched(self, what: str) -> Observed:
+        """What the events of this instance go through from now on; the runtime's own.
+
+        RuntimeError, as one of `what`, for a part, and before an `@initial` was called.
+        """
+        self._open(what)
         watch = self._machine.__state__.__watch__
         if not isinstance(watch, Observed):
             watch = self._machine.__state__.__watch__ = Observed()
-        watch.observers.append(callback)
-        return lambda: self._forget(callback)
+        return watch
 
     def _forget(self, callback: Observer) -> None:
         watch = self._machine.__state__.__watch__
         if isinstance(watch, Observed) and callback in watch.observers:
             watch.observers.remove(callback)
-            if not watch.observers and watch.asserted is None:
+            if not watch.observers and watch.asserted is None and watch.log is None:
                 self._machine.__state__.__watch__ = None
 
     def next_deadline(self) -> float | None:

@@ -62,11 +62,15 @@ UNSTARTED = Closed("one of {} has to be called first")
 
 
 class Observed:
-    """Runs the events of one instance, judges what is asserted, and tells its observers."""
+    """Runs the events of one instance, judges what is asserted, and tells its observers.
+
+    `log` is told of an event first; if it raises, the event is undone: it has not happened.
+    """
 
     def __init__(self, asserted: Asserted | None = None) -> None:
         self.observers: list[Observer] = []
         self.asserted = asserted
+        self.log: Observer | None = None
 
     def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> Any:
         """Run the event, tell what it did, and give or raise what it gave or raised."""
@@ -80,6 +84,9 @@ class Observed:
         """The same for a step of one's own making. A fault of the machine is not told: it is
         raised, and nothing has happened."""
         state = machine.__state__
+        if self.log is not None and state.__plan__.timed and not state.__time__.stands:
+            return self._at_one_instant(machine, way, args, step)
+        saved = None if self.log is None else save(state, way)
         before = _Before(state, way)
         state.__note__ = way.candidates[0].name
         try:
@@ -87,8 +94,26 @@ class Observed:
         except Refused as refusal:
             self._tell(before.stepped(machine, args, reasons=refusal.reasons))
             raise
-        self._tell(before.stepped(machine, args, output=output))
+        done = before.stepped(machine, args, output=output)
+        if self.log is not None and saved is not None:
+            try:
+                self.log(done)
+            except BaseException:
+                restore(saved)
+                raise
+        self._tell(done)
         return output
+
+    def _at_one_instant(
+        self, machine: Machine, way: Way, args: tuple[Any, ...], step: Callable[[], Any]
+    ) -> Any:
+        """The same while time stands still: what is logged has the time that the step read."""
+        time = machine.__state__.__time__
+        time.stop_at(time.now())
+        try:
+            return self.run(machine, way, args, step)
+        finally:
+            time.go_on()
 
     def _judged(self, machine: Machine, way: Way, step: Callable[[], Any]) -> Any:
         """The step, undone if what is asserted is false after it."""

@@ -113,6 +113,16 @@ def _written(value: Any, kind: t.Type) -> Any:
             return encode(_closed(value, kind), _plain(kind))
 
 
+def written(value: Any, kind: t.Type) -> Any:
+    """The JSON form of an argument, as in a snapshot."""
+    return _written(value, kind)
+
+
+def taken(data: Any, kind: t.Type, plan: Plan) -> Any:
+    """The argument that `written` gave. ValueError for what is none."""
+    return _open(decode(data, kind, plan.resolved.world), kind)
+
+
 def _plain(kind: t.Type) -> t.Type:
     """The type with timers as what is left of them."""
     match kind:

@@ -22,6 +22,7 @@ from . import built_in
 ROWS = {
     **dict.fromkeys(("w", "store", "out", "info", "totals", "firsts", "control", "batch"), 64),
     **dict.fromkeys(("origins", "hashes", "recent", "ends", "edges", "row", "other"), 64),
+    **dict.fromkeys(("shared", "sums", "earliest"), 64),
     "table": 32, "parents": 32, "rules": 16, "marks": 8,
 }
 

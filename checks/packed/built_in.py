@@ -23,6 +23,31 @@ define internal i64 @copy(ptr %w, i64 %to, i64 %of, i64 %count) alwaysinline {
   ret i64 0
 }
 
+declare i32 @sched_yield()
+
+define internal i64 @turn_of(ptr %row, i64 %at, i64 %mine) {
+entry:
+  %place = getelementptr inbounds i64, ptr %row, i64 %at
+  br label %look
+look:
+  %turn = load atomic i64, ptr %place acquire, align 8
+  %is_mine = icmp eq i64 %turn, %mine
+  %is_over = icmp slt i64 %turn, 0
+  %done = or i1 %is_mine, %is_over
+  br i1 %done, label %end, label %wait
+wait:
+  %ignored = call i32 @sched_yield()
+  br label %look
+end:
+  ret i64 %turn
+}
+
+define internal i64 @give_turn(ptr %row, i64 %at, i64 %turn) {
+  %place = getelementptr inbounds i64, ptr %row, i64 %at
+  store atomic i64 %turn, ptr %place release, align 8
+  ret i64 0
+}
+
 define internal i64 @floor_div(i64 %a, i64 %b) alwaysinline {
   %zero = icmp eq i64 %b, 0
   %minus = icmp eq i64 %b, -1

@@ -23,12 +23,14 @@ from .prelude import clear
 Cells = MutableSequence[int]
 
 WORDS = NOTES = 1
-DONE, FULL, ROOM, ESCAPED = range(4)  # Why a search came back.
+DONE, FULL, ROOM, ESCAPED, STOPPED, PAUSED = range(6)  # Why a search came back.
 BATCH = 512  # Successors gathered before they are looked up: enough to wait for memory once.
 RECENT = 1 << 13  # Cells in which the states are that were met a moment ago.
 LOW = (1 << 32) - 1
 # Where `control` says what.
-NEXT, LAST, COUNT, MOST, FAILING, FAILED, MASK, STATES, PLACES, EDGES, FIRST, CONTROLS = range(12)
+NEXT, LAST, COUNT, MOST, FAILING, FAILED, MASK, STATES, PLACES, EDGES = range(10)
+FIRST, ENOUGH, LEFT, BEGIN, TURN, WORKER, WORKERS, STATUS, CONTROLS = range(10, 19)
+CHUNK = 1 << 9  # States that one of several threads expands before what it gathered is kept.
 
 
 w: Cells = []  # The cells that the steps work on.
@@ -48,6 +50,9 @@ recent: Cells = []
 ends: Cells = []
 edges: Cells = []
 marks: Cells = []
+shared: Cells = []  # Of several threads: what `control`, `totals` and `firsts` are of the search.
+sums: Cells = []
+earliest: Cells = []
 ROWS = tuple(name for name, kind in __annotations__.items() if kind == "Cells")
 
 
@@ -58,6 +63,16 @@ def expand(*given: Cells | int) -> int:
 
 def prefetch(row: Cells, at: int) -> None:
     """Tell the processor that this place is looked at soon."""
+    raise NotImplementedError
+
+
+def turn_of(row: Cells, at: int, mine: int) -> int:
+    """Wait until the number there is this or negative; which it is."""
+    raise NotImplementedError
+
+
+def give_turn(row: Cells, at: int, turn: int) -> None:
+    """Put a number there, for others who wait; what was written before is seen by them."""
     raise NotImplementedError
 
 
@@ -123,14 +138,12 @@ def gather(n: int, number: int, left: int) -> int:
     `recent` holds, at a place by their hash, states that were met a moment ago: most successors
     are among them, and known without a look at the table.
     """
-    mask = control[MASK]
     room = control[PLACES]
     for e in range(n):
         at = e * WORDS
         hashed = mixed(out, at)
         near = ((hashed >> 32 & LOW) * (RECENT // WORDS) >> 32) * WORDS
         if not equal(recent, near, out, at):
-            prefetch(table, hashed & mask)
             for i in range(WORDS):
                 recent[near + i] = out[at + i]
                 batch[left * WORDS + i] = out[at + i]
@@ -143,12 +156,24 @@ def gather(n: int, number: int, left: int) -> int:
 
 def keep(left: int, count: int) -> int:
     """Of the states that were gathered, new ones are kept. How many states there are then."""
+    first = 0
+    while first < left:
+        last = min(first + BATCH, left)
+        count = looked_up(first, last, count)
+        first = last
+    return count
+
+
+def looked_up(first: int, last: int, count: int) -> int:
+    """The same for those from the first to the last; memory is waited for once for all of them."""
     mask = control[MASK]
-    for k in range(left):
+    for k in range(first, last):
+        prefetch(table, hashes[k] & mask)
+    for k in range(first, last):
         entry = table[hashes[k] & mask]
         if entry != 0 and entry & ~mask == hashes[k] >> 32 & LOW & ~mask:
             prefetch(store, ((entry & mask) - 1) * WORDS)
-    for k in range(left):
+    for k in range(first, last):
         tag = hashes[k] >> 32 & LOW & ~mask
         place = hashes[k] & mask
         new = 1
@@ -180,29 +205,24 @@ def note(number: int) -> int:
     return failed
 
 
-def search() -> int:
-    """Expand states from number `control[NEXT]` to `control[LAST]`; why it came back.
+def scout() -> int:
+    """Expand states from number `control[NEXT]` to `control[LAST]`, and gather what they lead to.
 
-    FULL: `store` or `table` has no place for the successors of one more state. ROOM: `out` has
-    none. ESCAPED: the state before `control[NEXT]` needs the reference engine. `totals` sums
-    `info`; `firsts` keeps for each of its places the first state where it was not 0. Not more than
-    `control[MOST]` states are kept; it stops after a state that notes something at a place from
-    `control[FAILING]` to `control[FAILED]`.
+    It comes back when as many as `control[ENOUGH]` are gathered, `control[LEFT]` says how many, or
+    for ROOM: `out` has none for the successors of one more state; ESCAPED: the state before
+    `control[NEXT]` needs the reference engine; STOPPED: it notes something at a place from
+    `control[FAILING]` to `control[FAILED]`. `totals` sums `info`; `firsts` keeps for each of its
+    places the first state where it was not 0.
     """
     number = control[NEXT]
-    count = control[COUNT]
-    most = control[MOST]
+    last = control[LAST]
+    enough = control[ENOUGH]
     room = control[PLACES]
     left = 0
     status = DONE
-    while number < control[LAST]:
-        if left >= BATCH or count + left >= most:
-            count = keep(left, count)
-            left = 0
-            if count >= most:
-                break
-        if count + left + room > control[STATES]:
-            status = FULL
+    while number < last and status == DONE:
+        if left >= enough:
+            status = PAUSED
             break
         clear(info, 0, NOTES)
         n = expand(w, store, number * WORDS, out, info, room)
@@ -213,13 +233,79 @@ def search() -> int:
         if info[1] != 0:
             status = ESCAPED
             break
-        failed = note(number - 1)
+        if note(number - 1):
+            status = STOPPED
         left = gather(n, number - 1, left)
-        if failed:
-            break
-    control[COUNT] = keep(left, count)
     control[NEXT] = number
+    control[LEFT] = left
     return status
+
+
+def search() -> int:
+    """Expand states and keep what they lead to, until `scout` comes back for more than a pause.
+
+    FULL: `store` or `table` has no place for the successors of one more state. Not more than
+    `control[MOST]` states are kept.
+    """
+    count = control[COUNT]
+    status = PAUSED
+    while status == PAUSED and count < control[MOST]:
+        place = control[STATES] - control[PLACES] - count
+        if place < 0:
+            status = FULL
+        else:
+            control[ENOUGH] = min(BATCH, control[MOST] - count, place + 1)
+            status = scout()
+            count = keep(control[LEFT], count)
+    control[COUNT] = count
+    return status
+
+
+def forget() -> None:
+    """What was gathered is not kept, so nothing of it is known."""
+    for i in range(max(RECENT, WORDS)):
+        recent[i] = -1
+
+
+def work() -> int:
+    """One of several threads: expands every so-manieth chunk of the states, from `shared[BEGIN]` to
+    `shared[LAST]`, and keeps what it gathered when it is the turn of that chunk.
+
+    The search is then where one thread would have it. Who comes back for more than a pause, or has
+    no place, ends it for all.
+    """
+    begin = shared[BEGIN]
+    last = shared[LAST]
+    chunk = control[WORKER]
+    while begin + chunk * CHUNK < last:
+        control[NEXT] = begin + chunk * CHUNK
+        control[LAST] = min(control[NEXT] + CHUNK, last)
+        for i in range(NOTES):
+            totals[i] = 0
+            firsts[i] = -1
+        status = scout()
+        if turn_of(shared, TURN, chunk) != chunk:
+            forget()
+            return DONE
+        next_turn = chunk + 1
+        if shared[COUNT] + control[LEFT] > shared[ENOUGH]:
+            forget()
+            next_turn = -1
+        else:
+            shared[COUNT] = keep(control[LEFT], shared[COUNT])
+            shared[NEXT] = control[NEXT]
+            for i in range(NOTES):
+                sums[i] += totals[i]
+                if earliest[i] < 0:
+                    earliest[i] = firsts[i]
+            if status != DONE:
+                shared[STATUS] = status
+                next_turn = -1
+        give_turn(shared, TURN, next_turn)
+        if next_turn < 0:
+            return DONE
+        chunk += control[WORKERS]
+    return DONE
 
 
 def follow() -> int:

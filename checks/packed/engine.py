@@ -227,7 +227,7 @@ class PackedSearch:
             progress(Progress(self.count, generated, self.depth, waiting, seconds))
         if self.ahead is not None and isinstance(self.store, Plain) and self.ahead.ready():
             self.ahead = None
-            self.store = as_machine_code(self.store)
+            self.store = as_machine_code(self.store, self.limits.workers)
 
     def _over(self) -> bool:
         seconds = time.perf_counter() - self.started
@@ -403,12 +403,13 @@ class PackedSearch:
         return targets, marks
 
 
-def as_machine_code(plain: Plain) -> Store:
+def as_machine_code(plain: Plain, workers: int | None) -> Store:
     """What plain Python found, and machine code to go on with. ImportError without LLVM."""
+    from .crew import processors
     from .memory import Memory
     from .native import compiled
 
-    return Memory.taking(plain, compiled(plain.stepping.text))
+    return Memory.taking(plain, compiled(plain.stepping.text), workers or processors())
 
 
 def search(
@@ -428,7 +429,7 @@ def search(
     """
     stepping = Stepping(space.flat, space.world, space)
     plain = Plain(stepping)
-    store = as_machine_code(plain) if tier == "compiled" else plain
+    store = as_machine_code(plain, limits.workers) if tier == "compiled" else plain
     ahead = Ahead(stepping.text) if tier is None else None
     found = PackedSearch(space, stepping, limits, store, ahead)
     into, items = snapshots or (None, None)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import core
+from .crew import Crew
 from .native import Native
 from .plain import ARRAYS, Plain
 from .stepping import Stepping
@@ -38,16 +39,20 @@ class Arrays(NamedTuple):
     ends: Any
     edges: Any
     marks: Any
+    shared: Any
+    sums: Any
+    earliest: Any
 
 
 class Memory:
     """The arrays of a search of states of so many words; they grow by doubling."""
 
-    def __init__(self, stepping: Stepping, code: Native) -> None:
+    def __init__(self, stepping: Stepping, code: Native, workers: int = 1) -> None:
         s = self.stepping = stepping
         self.code = code
         self.words = s.words
         self.room = 1 << 8
+        self.crew = Crew(self, workers)
         self.arrays = Arrays(
             w=np.zeros(s.program.cells, np.int64),
             store=np.zeros(FIRST * s.words, np.int64),
@@ -66,18 +71,17 @@ class Memory:
             ends=np.zeros(0, np.int64),
             edges=np.zeros(0, np.int64),
             marks=np.zeros(0, np.int8),
+            shared=np.zeros(0, np.int64),
+            sums=np.zeros(0, np.int64),
+            earliest=np.zeros(0, np.int64),
         )
         self._make_room()
         self._enter(0, 0)
 
-    def _call(self, name: str, *given: Any) -> int:
-        rows = np.array([row.ctypes.data for row in self.arrays], np.int64)
-        return self.code(name, rows, *given)
-
     @classmethod
-    def taking(cls, plain: Plain, code: Native) -> Memory:
-        """All that plain Python has found so far."""
-        made, count = cls(plain.stepping, code), len(plain.parents)
+    def taking(cls, plain: Plain, code: Native, workers: int = 1) -> Memory:
+        """All that plain Python has found so far; so many threads go on from it."""
+        made, count = cls(plain.stepping, code, workers), len(plain.parents)
         made.grow(0, 2 * count)
         a = made.arrays
         a.store[: len(plain.store)] = plain.store
@@ -109,7 +113,7 @@ class Memory:
 
     def find(self, words: tuple[int, ...]) -> int:
         """The number of a state, or -1 where it is not there."""
-        return self._call("find", np.array(words, np.int64), 0)
+        return self.code("find", self.arrays, np.array(words, np.int64), 0)
 
     def words_of(self, number: int) -> Sequence[int]:
         at = number * self.words
@@ -126,13 +130,16 @@ class Memory:
         return found
 
     def advance(self, span: Span) -> Stopped:
+        stopped = self.crew.advance(span)
+        if stopped is not None:
+            return stopped
         c = self.arrays.control
         last = min(span.last, span.next + SLICE)
         c[core.NEXT], c[core.LAST], c[core.COUNT], c[core.MOST] = (
             span.next, last, span.count, span.most
         )
         c[core.FAILING], c[core.FAILED] = self.stepping.layout.failing if span.first else (0, 0)
-        while (status := self._call("search")) == core.ROOM:
+        while (status := self.code("search", self.arrays)) == core.ROOM:
             self.widen()
         count = int(c[core.COUNT])
         wanted = self.size(count + self._more(count)) if status == core.FULL else 0
@@ -163,7 +170,7 @@ class Memory:
         a = self.arrays
         a.control[core.MASK] = len(a.table) - 1
         a.control[core.STATES] = len(a.parents)
-        self._call("enter", first, count)
+        self.code("enter", self.arrays, first, count)
 
     def size(self, count: int) -> int:
         """The bytes of the arrays for so many states, once they have grown to hold them."""
@@ -203,6 +210,22 @@ class Memory:
         )
         self.arrays.control[core.PLACES] = self.room
 
+    def beside(self, enough: int, numbers: Mapping[int, int]) -> Arrays:
+        """What one of several threads works on: rows of its own, with place to gather enough,
+        and the states of all. These numbers are where its `control` has them."""
+        a, most = self.arrays, enough + self.room
+        control = a.control.copy()
+        control[core.ENOUGH], control[core.FAILING], control[core.FAILED] = enough, 0, 0
+        for at, number in numbers.items():
+            control[at] = number
+        return a._replace(
+            w=np.zeros_like(a.w), out=np.zeros_like(a.out), info=np.zeros_like(a.info),
+            totals=np.zeros_like(a.totals), firsts=np.zeros_like(a.firsts), control=control,
+            batch=np.zeros(most * self.words, np.int64), origins=np.zeros(2 * most, np.int64),
+            hashes=np.zeros(most, np.int64), recent=np.full_like(a.recent, -1),
+            shared=a.control, sums=a.totals, earliest=a.firsts,
+        )
+
     def follow(self, count: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
         first, last = self.stepping.layout.marking
         kept = last - first
@@ -213,7 +236,7 @@ class Memory:
         )
         c[core.NEXT], c[core.LAST], c[core.FIRST] = 0, count, first
         c[core.EDGES] = len(edges)
-        while (status := self._call("follow")) != core.DONE:
+        while (status := self.code("follow", self.arrays)) != core.DONE:
             if status == core.ROOM:
                 self.widen()
             edges = _longer(self.arrays.edges, 2 * len(self.arrays.edges) + self.room)

@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite
-import numpy as np
 from llvmlite import binding
 
 from . import assembly, built_in, core, prelude
 from .stepping import Text
 
-SEEN = ("expand", "search", "follow", "find", "enter")
+SEEN = ("expand", "search", "work", "follow", "find", "enter")
 NUMBERS = {name: value for name, value in vars(core).items() if isinstance(value, int)}
 SPEED = 2  # As `-O2`.
 
@@ -41,14 +40,22 @@ class Native:
         self._functions: dict[str, Callable[..., int]] = {}
 
     def __call__(self, name: str, *given: Any) -> int:
-        """Call the function of that name."""
+        """Call the function of that name. Several arrays at once are given as one tuple."""
         if name not in self._functions:
-            kinds = (ctypes.c_void_p if isinstance(x, np.ndarray) else ctypes.c_int64
-                     for x in given)
+            kinds = (ctypes.c_int64 if isinstance(x, int) else ctypes.c_void_p for x in given)
             address = self._engine.get_function_address(name)
             self._functions[name] = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address)
-        plain = (x.ctypes.data if isinstance(x, np.ndarray) else x for x in given)
-        return self._functions[name](*plain)
+        return self._functions[name](*map(_passed, given))
+
+
+def _passed(x: Any) -> Any:
+    """A number as it is, of an array where it stands, of several where those places stand."""
+    if isinstance(x, int):
+        return x
+    if hasattr(x, "ctypes"):
+        return x.ctypes.data
+    places: list[int] = [array.ctypes.data for array in x]
+    return (ctypes.c_void_p * len(places))(*places)
 
 
 def compiled(text: Text) -> Native:

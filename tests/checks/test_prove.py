@@ -20,6 +20,7 @@ from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryF
 from lawful.spec import types as t
 from lawful.spec.resolve import resolve
 from lawful.spec.values import decode
+from tests.checks.lively import Staff
 from tests.checks.longer import Keys, KeysListed
 from tests.checks.proofs import not_proved, proof, verdicts
 from tests.checks.provable import (
@@ -433,3 +434,10 @@ def test_what_one_reason_leaves_open_is_told_once() -> None:
 def test_a_timeout_is_a_number_of_seconds(seconds: float) -> None:
     with pytest.raises(ValueError, match=f"the timeout is {seconds} seconds; it must be from 0"):
         proof(Still, seconds=seconds)
+
+
+def test_what_parts_have_to_reach_is_named_as_not_asked() -> None:
+    found = proof(Staff, {"Lock": 1})
+    left = {p.name for p in found.properties if p.method == "none"}
+    assert "workers.green" in left
+    assert "workers.green" not in {o.property for o in found.obligations}

@@ -111,14 +111,8 @@ def test_the_figures_of_classics(classic: Classic) -> None:
     assert not found.escaped
 
 
-@pytest.mark.parametrize("cls", [TwoPhase, machines.Trap], ids=lambda cls: cls.__name__)
-def test_both_establish_the_same_compiled(cls: type[Machine]) -> None:
-    both_establish_the_same(cls, "compiled")
-
-
-@pytest.mark.nightly
 @pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
-def test_all_of_them_compiled(cls: type[Machine]) -> None:
+def test_both_establish_the_same_compiled(cls: type[Machine]) -> None:
     both_establish_the_same(cls, "compiled")
 
 

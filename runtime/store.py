@@ -1,0 +1,347 @@
+"""Instances that outlive the process: a log of their events, with snapshots, in SQLite.
+
+    with Store("senders.db") as store:
+        if "a" in store:
+            sender = store.restore(Sender, "a")
+        else:
+            sender = store.add(Sender(seconds=30.0), "a")
+        sender.send()                   # is on disk before this returns
+
+An event and its row are one step: where the row cannot be written, the event is undone and its
+caller gets the error. A row is one transaction, so there are no torn ones. An instance comes back
+as its last snapshot with the events after it, which are run again, each at its own time; they must
+be of the same behaviour and lead where they led. Only events that ran are kept: refused and
+ignored ones change nothing.
+
+    instance := (name, machine)
+    snapshot := (name, seq, time, wall, data, started)      the last one of each instance
+    event    := (name, seq, time, wall, behaviour, transition, args, after)
+
+`seq` counts an instance's events from 1; a snapshot has that of the last event in it. `time` is in
+seconds of the instance's clock, `wall` since 1970. `data` is a snapshot as of time 0, so that
+deadlines are kept as they are, `started` for how many seconds each armed timer was started.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time as clocks
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+
+from lawful.spec import types as t
+
+from .access import behaviour_of, fingerprint_of
+from .choice import control
+from .make import bare
+from .observed import Observed, Stepped
+from .persist import fill, keep, snapshot, taken, written
+from .plan import State
+from .timers import Clock
+
+if TYPE_CHECKING:
+    from .instance import Machine
+
+M = TypeVar("M", bound="Machine")
+Timers = Literal["remaining", "deadline", "restart"]
+VERSION = 1
+SCHEMA = """
+BEGIN;
+CREATE TABLE instance(name TEXT PRIMARY KEY, machine TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE snapshot(
+    name TEXT PRIMARY KEY REFERENCES instance, seq INTEGER NOT NULL, time REAL NOT NULL,
+    wall REAL NOT NULL, data TEXT NOT NULL, started TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE event(
+    name TEXT REFERENCES instance, seq INTEGER, time REAL NOT NULL, wall REAL NOT NULL,
+    behaviour TEXT NOT NULL, transition TEXT NOT NULL, args TEXT NOT NULL, after TEXT,
+    PRIMARY KEY (name, seq)) WITHOUT ROWID;
+PRAGMA user_version = 1;
+COMMIT;
+"""
+
+
+class StoreError(Exception):
+    """A store that cannot be used so: of another version, without the instance, or changed by
+    somebody else."""
+
+
+class _Instant:
+    """The clock of events that are run again."""
+
+    def __init__(self) -> None:
+        self.at = 0.0
+
+    def now(self) -> float:
+        return self.at
+
+
+class _Logged:
+    """An instance, how far it has come, and for how long its armed timers were started."""
+
+    def __init__(self, entry: Machine, name: str, seq: int) -> None:
+        self.entry = entry
+        self.name = name
+        self.seq = seq
+        self.last = 0.0
+        self.wall = 0.0
+        self.timers: dict[str, tuple[float, float]] = {}  # Deadline, and seconds.
+
+    def look(self, now: float) -> None:
+        """After an event at `now`: a timer with another deadline was started by it."""
+        before, self.timers = self.timers, {}
+        for place, state, name, key in timers_of(self.entry.__state__):
+            held = getattr(state, name)
+            due: float = held if key is None else held[key]
+            known = before.get(place)
+            self.timers[place] = known if known and known[0] == due else (due, due - now)
+
+
+class Store:
+    """Keeps instances in an SQLite database, a snapshot after every `snapshot_every` events.
+
+    `synchronous="NORMAL"` is faster: a crash of the machine, not of the process, may then take
+    the last events with it, though never a part of one. Errors: sqlite3.Error; StoreError for a
+    database of another version.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, snapshot_every: int = 100,
+        synchronous: Literal["FULL", "NORMAL"] = "FULL",
+    ) -> None:
+        self.snapshot_every = snapshot_every
+        self._lock = threading.Lock()
+        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute(f"PRAGMA synchronous = {synchronous}")
+        self._logged: dict[str, tuple[_Logged, Observed]] = {}
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version == 0:
+            self._db.executescript(SCHEMA)
+        elif version != VERSION:
+            raise StoreError(f"a store of version {version}; this lawful reads {VERSION}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database; what its instances do from now on is kept nowhere."""
+        for _, watch in self._logged.values():
+            watch.log = None
+        self._logged.clear()
+        self._db.close()
+
+    def __contains__(self, name: str) -> bool:
+        return self._row("SELECT 1 FROM instance WHERE name = ?", name) is not None
+
+    def names(self) -> list[str]:
+        """The names of all instances."""
+        return [name for (name,) in self._db.execute("SELECT name FROM instance ORDER BY name")]
+
+    def add(self, entry: M, name: str) -> M:
+        """Keep the instance, as it is and what it does from now on, under a new name.
+
+        Errors: StoreError for a name that is there, ValueError for an instance that is kept;
+        RuntimeError for a part, and before an `@initial` was called; TypeError for an opaque
+        value that has no encoding.
+        """
+        logged, state = _Logged(entry, name, 0), entry.__state__
+        watch = entry.lawful.watched("add")
+        if watch.log is not None:
+            raise ValueError(f"the instance for {name} is kept already")
+        logged.last, logged.wall = state.__time__.now(), clocks.time()
+        logged.look(logged.last)
+        with self._transaction():
+            if name in self:
+                raise StoreError(f"the store has an instance {name} already")
+            machine = entry.lawful.plan.name
+            self._db.execute("INSERT INTO instance VALUES (?, ?)", (name, machine))
+            self._snapshot(logged)
+        self._follow(logged, watch)
+        return entry
+
+    def restore(
+        self, cls: type[M], name: str, *, timers: Timers = "remaining",
+        universe: Mapping[type[Any], Any] | None = None, clock: Clock | None = None,
+        renamed: Mapping[str, str] | None = None,
+    ) -> M:
+        """The instance as it was after its last event; it is kept on.
+
+        Armed timers have the time left that they had after the last event ("remaining"), or less
+        by what has passed since ("deadline"; by the wall clock), or all of it ("restart").
+        `renamed` is as for `lawful.restore`: of another version there may be a snapshot, not
+        events after it. Errors: StoreError where there is no such instance, or its events are of
+        another behaviour or lead elsewhere; as `lawful.restore`.
+        """
+        found = self._row("SELECT seq, time, wall, data, started FROM snapshot WHERE name=?", name)
+        if found is None:
+            raise StoreError(f"the store has no instance {name}")
+        seq, last, wall, data, started = found
+        past = _Instant()
+        entry = cls.lawful.restore(
+            json.loads(data), universe=universe, clock=past, renamed=renamed
+        )
+        old = _Logged(entry, name, seq)
+        old.last, old.wall = last, wall
+        old.look(last)
+        for place, seconds in json.loads(started).items():
+            if place in old.timers:
+                old.timers[place] = old.timers[place][0], seconds
+        self._again(old, past)
+        logged = _moved(old, bare(cls, universe, clock), timers)
+        watch = logged.entry.lawful.watched("restore")
+        with self._transaction():
+            self._snapshot(logged)
+        self._follow(logged, watch)
+        return logged.entry  # type: ignore[return-value]  # it was made of `cls`
+
+    def snapshot(self, name: str) -> None:
+        """Keep the instance as it is now, so that its events need not be run again. StoreError
+        for one that this store does not keep."""
+        if name not in self._logged:
+            raise StoreError(f"no instance {name} was added or restored")
+        with self._transaction():
+            self._snapshot(self._logged[name][0])
+
+    def events(self, name: str, after: int = 0) -> list[dict[str, Any]]:
+        """The events of an instance that were kept, in their order, from the one after `after`."""
+        query = "SELECT * FROM event WHERE name = ? AND seq > ? ORDER BY seq"
+        rows = self._db.execute(query, (name, after))
+        keys = [column[0] for column in rows.description]
+        found = [dict(zip(keys, row, strict=True)) for row in rows]
+        return [{**row, "args": json.loads(row["args"])} for row in found]
+
+    # What happens in it.
+
+    def _again(self, old: _Logged, past: _Instant) -> None:
+        """Run the events after the snapshot again."""
+        plan, access = old.entry.lawful.plan, old.entry.lawful
+        for row in self.events(old.name, old.seq):
+            where = f"{old.name}: event {row['seq']}, {row['transition']}"
+            if row["behaviour"] != behaviour_of(plan):
+                raise StoreError(f"{where}, is of another {plan.name}; snapshot it with that one")
+            past.at = row["time"]
+            kinds = plan.ways[row["transition"]].params
+            args = [taken(row["args"][of], kind, plan) for of, kind in kinds]
+            try:
+                access.take(row["transition"], *args)
+            except Exception as error:
+                raise StoreError(f"{where}: it ran once, and now {error!r}") from error
+            after = _control(old.entry)
+            if after != row["after"] or row["seq"] != old.seq + 1:
+                raise StoreError(f"{where}: it led to {row['after']}, and now to {after}")
+            old.seq, old.last, old.wall = row["seq"], row["time"], row["wall"]
+            old.look(old.last)
+
+    def _follow(self, logged: _Logged, watch: Observed) -> None:
+        self._logged[logged.name] = logged, watch
+        watch.log = lambda done: self._write(logged, done)
+
+    def _write(self, logged: _Logged, done: Stepped) -> None:
+        """The row of an event; if this fails, it did not happen."""
+        if done.transition is None:
+            return
+        plan = logged.entry.__state__.__plan__
+        kinds = dict(plan.ways[done.transition].params)
+        args = {of: written(value, kinds[of]) for of, value in done.args.items()}
+        seq, wall, before = logged.seq + 1, clocks.time(), logged.timers
+        row = (
+            logged.name, seq, done.time, wall, behaviour_of(plan), done.transition,
+            json.dumps(args, separators=(",", ":")), done.after,
+        )
+        known = logged.seq, logged.last, logged.wall
+        try:
+            with self._transaction():
+                self._db.execute("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+                logged.seq, logged.last, logged.wall = seq, done.time, wall
+                if plan.timed:
+                    logged.look(done.time)
+                if seq % self.snapshot_every == 0:
+                    self._snapshot(logged)
+        except BaseException as error:
+            logged.seq, logged.last, logged.wall = known
+            logged.timers = before
+            if getattr(error, "sqlite_errorname", "") == "SQLITE_CONSTRAINT_PRIMARYKEY":
+                raise StoreError(f"{logged.name} went on elsewhere: it has event {seq}") from error
+            raise
+
+    def _snapshot(self, logged: _Logged) -> None:
+        plan = logged.entry.__state__.__plan__
+        data = {
+            "v": 1, "shape": fingerprint_of(plan).shape,
+            **snapshot(keep(logged.entry, 0.0), plan),
+        }
+        started = {place: seconds for place, (_, seconds) in logged.timers.items()}
+        self._db.execute(
+            "INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?, ?)",
+            (logged.name, logged.seq, logged.last, logged.wall, json.dumps(data),
+             json.dumps(started)),
+        )
+
+    def _row(self, query: str, name: str) -> Any:
+        return self._db.execute(query, (name,)).fetchone()
+
+    @contextmanager
+    def _transaction(self) -> Generator[None]:
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+
+def _moved(old: _Logged, entry: Machine, timers: Timers) -> _Logged:
+    """The same on another clock."""
+    now, wall = entry.__state__.__time__.now(), clocks.time()
+    passed = max(0.0, wall - old.wall) if timers == "deadline" else 0.0
+    fill(entry, keep(old.entry, old.last + passed), now)
+    made = _Logged(entry, old.name, old.seq)
+    made.last, made.wall = now, wall
+    for place, state, name, key in timers_of(entry.__state__):
+        seconds = old.timers[place][1]
+        held = getattr(state, name)
+        if timers == "restart":
+            if key is None:
+                setattr(state, name, now + seconds)
+            else:
+                held[key] = now + seconds
+        held = getattr(state, name)
+        made.timers[place] = (held if key is None else held[key]), seconds
+    return made
+
+
+def timers_of(state: State, path: str = "") -> Iterator[tuple[str, State, str, Any]]:
+    """The place of each armed timer as text, the state that it is in, its variable and key."""
+    plan = state.__plan__
+    for name in plan.variables:
+        kind, held = plan.fields[name], getattr(state, name, None)
+        match kind:
+            case _ if held is None:
+                pass
+            case t.Timer():
+                yield f"{path}{name}", state, name, None
+            case t.Map(value=t.Timer()):
+                armed = (key for key, due in held.items() if due is not None)
+                yield from ((f"{path}{name}[{key!r}]", state, name, key) for key in armed)
+            case t.Part():
+                yield from timers_of(held.__state__, f"{path}{name}.")
+            case t.Map(value=t.Part()):
+                for key, part in held.items():
+                    yield from timers_of(part.__state__, f"{path}{name}[{key!r}].")
+            case _:
+                pass
+
+
+def _control(entry: Machine) -> str | None:
+    name: str | None = getattr(control(entry.__state__), "name", None)
+    return name
