@@ -45,6 +45,13 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
     assert {p.verdict.value for p in result.properties} == {"holds"}
 
 
+@pytest.mark.nightly
+def test_with_two_peers_everything_holds() -> None:
+    result = checked(SchedulerFixed, "large")
+    assert counts(result) == (28_438, 186_967, 21)
+    assert {p.verdict.value for p in result.properties} == {"holds"}
+
+
 @pytest.mark.parametrize(
     ("cls", "expected", "violated"),
     [
