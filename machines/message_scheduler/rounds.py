@@ -42,6 +42,7 @@ class Round(Machine, abstract=True):
     over: bool = False
     parity: bool = False
     largest: Ghost[Nat] = 0
+    waits: Ghost[bool] = False
 
     @initial
     def begin(self, senders: Nat, channels: Nat) -> None:
@@ -65,6 +66,7 @@ class Round(Machine, abstract=True):
         self.parity = not self.parity
         self.unseen -= 1
         self.stays = self.stays or closes == 0
+        self.waits = self.waits or closes == 0
         self.open -= closes
         self.closed += closes
         self.largest = max(self.largest, closes)
@@ -93,13 +95,31 @@ class Round(Machine, abstract=True):
 
     @step_property
     def one_each_while_several_wait(self, after: "Round") -> bool:
-        """Nobody hogs the channels (R24, R25)."""
-        return not self.several() or self.open - after.open <= 1
+        """Nobody hogs the channels, neither before others nor after some that took none (R24,
+        R25)."""
+        return not (self.unseen > 1 or self.waits) or self.open - after.open <= 1
+
+    @step_property
+    def nobody_is_lost(self, after: "Round") -> bool:
+        """One after the other is offered something; nobody else is gone (R16)."""
+        return after.unseen + after.newcomers >= self.unseen + self.newcomers - 1 and (
+            after.parity != self.parity
+            or after.unseen + after.newcomers == self.unseen + self.newcomers
+        )
+
+    @step_property
+    def nobody_is_passed_over(self, after: "Round") -> bool:
+        """While channels are left, all in the queue are offered them (R16, S13)."""
+        return self.over or not after.over or self.unseen == 0 or self.open == 0
 
     @invariant
     def size_is_what_is_open(self) -> bool:
         """At most (R18)."""
         return self.size() <= self.open or self.open == 0
+
+    @invariant
+    def who_waits_is_known(self) -> bool:
+        return self.stays == self.waits
 
     @eventually
     def ends(self) -> bool:
@@ -138,6 +158,12 @@ class RoundFixed(Round):
 
     def goes_on(self) -> bool:
         return self.newcomers > 0 and self.open > 0 and self.closed > 0
+
+    @step_property
+    def newcomers_have_their_turn(self, after: "Round") -> bool:
+        """As long as somebody takes what is offered (R26)."""
+        some = self.newcomers > 0 and self.open > 0 and self.closed > 0
+        return self.over or not after.over or not some
 
     @reachable
     def continues(self) -> bool:
