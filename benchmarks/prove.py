@@ -70,13 +70,12 @@ def shown(cls: type[Machine]) -> ProofResult:
 
 
 def left(result: ProofResult) -> Iterator[str]:
-    """What is not proved, by property and reason."""
+    """What is not proved, by its reason."""
     open_ = [o for o in result.obligations if o.verdict not in PROVED]
-    rows = Counter((o.property, o.note) for o in open_)
-    for (name, why), count in rows.items():
-        steps = [o.obligation for o in open_ if (o.property, o.note) == (name, why)]
-        some = ", ".join(steps[:4]) + (", ..." if count > 4 else "")
-        yield f"{name} ({some}): {why or 'not proved'}"
+    for why, count in Counter(o.note for o in open_).most_common():
+        names = [f"{o.obligation}: {o.property}" for o in open_ if o.note == why]
+        some = ", ".join(names[:2]) + (", ..." if count > 2 else "")
+        yield f"{count} {why or 'not proved'} ({some})"
 
 
 if __name__ == "__main__":

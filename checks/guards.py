@@ -11,7 +11,7 @@ from lawful.spec.walk import statements
 from .asked import tried
 from .obligation import Needless
 from .shapes import NotEncodable
-from .solve import ask
+from .solve import ask, known_possible, note_possible
 from .subject import Subject
 
 SECONDS = 0.5  # For each guard: what is not decided at once is not called needless.
@@ -32,7 +32,12 @@ def _refusals(subject: Subject, row: ir.Transition) -> list[Needless]:
     facts = (*subject.facts(), *case.given)
     found: list[Needless] = []
     for guard in (s for s in statements(row.function.body) if isinstance(s, ir.Require)):
-        when = subject.logic.any(s.when for s in run.stops if s.node is guard)
-        if ask(subject.logic, (*facts, when), SECONDS).status == "unsat":
+        refused = (*facts, subject.logic.any(s.when for s in run.stops if s.node is guard))
+        if known_possible(subject.logic, refused):
+            continue
+        answer = ask(subject.logic, refused, SECONDS)
+        if answer.status == "unsat":
             found.append(Needless(row.name, guard.place, expr(guard.test)))
+        elif answer.status == "sat":
+            note_possible(subject.logic, refused)
     return found

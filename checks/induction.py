@@ -26,7 +26,7 @@ from .foreign import Term, number
 from .nearest import wishes
 from .obligation import NO_START, NO_STEP, START_UNKNOWN, UNSEEN, Obligation, PropertyProof
 from .shapes import NotEncodable, Options
-from .solve import Answer, ask, nearest, script
+from .solve import Answer, ask, known_possible, nearest, note_possible, script
 from .subject import BUILT_IN, START, Subject
 from .verdict import Verdict, worst
 from .witness import Witness
@@ -325,14 +325,17 @@ class Induction:
             case = self.exact.case(name)
             if isinstance(case, NotEncodable):
                 continue
-            quick = min(QUICK_SECONDS, self.seconds)
+            facts, quick = _can_happen(self.exact, case), min(QUICK_SECONDS, self.seconds)
+            if known_possible(self.exact.logic, facts):
+                continue
             if self._search(name, "", _can_happen, quick) is not None:
+                note_possible(self.exact.logic, facts)
                 continue
             if met is None:
                 met = {START if each is None else each for each in happened()}
             if name in met:
                 continue
-            answer = ask(self.exact.logic, _can_happen(self.exact, case), self.seconds)
+            answer = ask(self.exact.logic, facts, self.seconds)
             if answer.status == "unsat":
                 notes[name] = VACUOUS
             elif answer.status == "unknown":

@@ -1,8 +1,9 @@
-"""What Z3 has shown once is not asked again: a small file for each question that no values answer.
+"""What Z3 has shown once is not asked again: a small file for each question that is decided.
 
 The name of a file is that of the whole question in SMT-LIB with the version of Z3, so that a
-changed machine asks other questions. Only what is shown is kept: no values, and nothing that was
-not decided. Nothing here needs to succeed: what cannot be read or written is asked of Z3.
+changed machine asks other questions. Kept is that no values answer a question, or of some that
+values do; not the values, and nothing that was not decided. Nothing here needs to succeed: what
+cannot be read or written is asked of Z3.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def shown(key: str) -> frozenset[str] | None:
 
 
 def note(key: str, used: frozenset[str]) -> None:
-    """Keep that nothing answers the question; as a whole or not at all."""
+    """Keep what the key stands for; as a whole or not at all."""
     kept = folder()
     if kept is None:
         return

@@ -34,13 +34,11 @@ def ask(
     logic: Logic, facts: Iterable[Term], seconds: float, named: Mapping[str, Term] = NO_NAMES
 ) -> Answer:
     """Search values that make all facts true; the same question has the same answer."""
-    facts, key = tuple(facts), ""
-    if remembered.folder() is not None:
-        about = "\0".join((z3.get_full_version(), *named))
-        key = script_key.key(about + script(logic, (*facts, *named.values())))
-        used = remembered.shown(key)
-        if used is not None:
-            return Answer("unsat", used=used, before=True)
+    facts = tuple(facts)
+    key = _key(logic, (*facts, *named.values()), named)
+    used = remembered.shown(key) if key else None
+    if used is not None:
+        return Answer("unsat", used=used, before=True)
     solver = z3.Solver(ctx=logic.context)
     solver.set(timeout=max(1, int(seconds * 1000)), random_seed=0)
     for fact in facts:
@@ -59,6 +57,29 @@ def ask(
     if result == z3.sat:
         return Answer("sat", Model(logic, solver.model()))
     return Answer("unknown", why=str(solver.reason_unknown()))
+
+
+def _key(logic: Logic, facts: Iterable[Term], about: Iterable[str]) -> str:
+    """The name under which an answer is kept; nothing where none is."""
+    if remembered.folder() is None:
+        return ""
+    return script_key.key("\0".join((z3.get_full_version(), *about)) + script(logic, facts))
+
+
+POSSIBLE = ("some values",)  # What is kept of a question is that it has an answer.
+
+
+def known_possible(logic: Logic, facts: Iterable[Term]) -> bool:
+    """Whether values were found before that make all facts true."""
+    key = _key(logic, facts, POSSIBLE)
+    return bool(key) and remembered.shown(key) is not None
+
+
+def note_possible(logic: Logic, facts: Iterable[Term]) -> None:
+    """Keep that some values make all facts true."""
+    key = _key(logic, facts, POSSIBLE)
+    if key:
+        remembered.note(key, frozenset())
 
 
 def nearest(

@@ -18,7 +18,7 @@ from lawful.checks.induction import Induction
 from lawful.checks.logic import Logic
 from lawful.checks.obligation import ProofResult
 from lawful.checks.prove import prove
-from lawful.checks.solve import ask, script
+from lawful.checks.solve import ask, known_possible, note_possible, script
 from lawful.cli import main
 from lawful.spec.resolve import resolve
 from tests.checks import provable
@@ -169,6 +169,34 @@ def test_what_was_shown_is_found_with_what_it_leaned_on(tmp_path: Path) -> None:
     assert (first.used, first.before) == (frozenset({"below"}), False)
     assert (second.used, second.before) == (frozenset({"below"}), True)
     assert (renamed.used, renamed.before) == (frozenset({"under"}), False)
+
+
+def test_that_some_values_answer_is_kept_apart(tmp_path: Path) -> None:
+    logic = Logic()
+    n = logic.fresh("n", logic.int)
+    few, many = [logic.less(n, logic.number(3))], [logic.less(logic.number(3), n)]
+    note_possible(logic, few)  # Nothing is kept here.
+    with remembered.kept_in(tmp_path):
+        assert not known_possible(logic, few)
+        note_possible(logic, few)
+        assert known_possible(logic, few)
+        assert not known_possible(logic, many)
+        assert ask(logic, few, 1.0).status == "sat"
+
+
+def test_the_second_proof_seeks_no_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proved(Peterson, tmp_path)
+    sought: list[tuple[object, ...]] = []
+
+    def search(*asked: object) -> None:
+        sought.append(asked)
+
+    monkeypatch.setattr(Induction, "_search", search)
+    again = proved(Peterson, tmp_path)
+    assert sought == []
+    assert {o.verdict.value for o in again.obligations} == {"proved"}
 
 
 def test_the_command_says_what_was_known(
