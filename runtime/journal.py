@@ -16,9 +16,11 @@ objects of their variables.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
@@ -52,6 +54,46 @@ class JournalError(Exception):
         super().__init__(f"{path}:{line}: {what}")
 
 
+@dataclass(frozen=True)
+class Hidden:
+    """What is not told as it is, by the names of variables, parameters and arguments, and of
+    outputs as `event.output`: `excluded` not at all, `hashed` by a hash that only who has the
+    `key` can compute; equal values have equal hashes.
+
+    Of refusals then only the transitions are told: reasons have values in them. A journal with
+    hidden values is to be read, and cannot be replayed where the machine depends on them.
+    """
+
+    excluded: frozenset[str] = frozenset()
+    hashed: frozenset[str] = frozenset()
+    key: bytes = b""
+
+    def __post_init__(self) -> None:
+        if self.hashed and not self.key:
+            raise ValueError("a hash without a key hides nothing that can be guessed")
+
+    def told(self, name: str, value: Json) -> Json:
+        """What is told of a value."""
+        if name in self.excluded:
+            return {"$hidden": "excluded"}
+        if name in self.hashed:
+            text = json.dumps(value, sort_keys=True).encode()
+            return {"$hidden": hashlib.blake2b(text, key=self.key, digest_size=16).hexdigest()}
+        return value
+
+    def each(self, values: Mapping[str, Json]) -> dict[str, Json]:
+        """What is told of values by name."""
+        return {name: self.told(name, value) for name, value in values.items()}
+
+    def check(self, plan: Plan) -> None:
+        """ValueError for a name that the machine does not have: nothing would be hidden."""
+        known = {*plan.fields, *(f"{event.name}.output" for event in plan.machine.events)}
+        known |= {name for way in plan.ways.values() for name, _ in way.params}
+        unknown = sorted((self.excluded | self.hashed) - known)
+        if unknown:
+            raise ValueError(f"{plan.name} has no {', '.join(unknown)} to hide")
+
+
 class Journal:
     """Writes rows to the end of a file.
 
@@ -60,19 +102,26 @@ class Journal:
     (0: none) until `flush` or `close`, and are lost if the process dies; a row that it dies in is
     torn at the end of the file, which `read` recognises. After an error nothing more is written:
     every event then raises it again. Errors: OSError; JournalError for a damaged file to append to.
+
+    Once the file has `largest` bytes it becomes `path.1`, the next one `path.2` and so on, and
+    `path` begins anew: with a row for how each instance is then, so that each file can be read
+    and replayed without the others.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, buffer: int = 64, append: bool = False
+        self, path: str | os.PathLike[str], *, buffer: int = 64, append: bool = False,
+        largest: int | None = None,
     ) -> None:
         self.path = Path(path)
         self.buffer = buffer
+        self.largest = largest
         self._next = _counted(self.path) if append and self.path.exists() else dict[str, int]()
         self._file: IO[bytes] | None = self.path.open("ab" if append else "wb", buffering=0)
         self._error: OSError | None = None
         self._rows: list[str] = []
+        self._size = self.path.stat().st_size
         self._known: set[str] = set()
-        self._detach: list[Callable[[], None]] = []
+        self._attached: list[tuple[Machine, Writer, Callable[[], None]]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -80,19 +129,28 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def attach(self, entry: Machine, instance: str) -> Callable[[], None]:
+    def attach(
+        self, entry: Machine, instance: str, hidden: Hidden | None = None
+    ) -> Callable[[], None]:
         """Write a row for each event of `entry` from now on, and one for how it is now.
 
-        Gives the function that ends it. Errors: ValueError for a name that this journal has.
+        Gives the function that ends it. Errors: ValueError for a name that this journal has, and
+        for a hidden name that the machine does not have.
         """
         if instance in self._known:
             raise ValueError(f"the journal {self.path} has an instance {instance} already")
-        writer = _Writer(entry, instance, self._write, self._next.get(instance, 0))
+        writer = Writer(entry, instance, self._write, hidden)
+        writer.seq = self._next.get(instance, 0)
         detach = entry.lawful.observe(writer.stepped)
         self._known.add(instance)
-        self._detach.append(detach)
+        row = entry, writer, detach
+        self._attached.append(row)
         writer.made(entry)
-        return detach
+        return lambda: self._end(row)
+
+    def _end(self, row: tuple[Machine, Writer, Callable[[], None]]) -> None:
+        row[2]()
+        self._attached = [each for each in self._attached if each is not row]
 
     def flush(self) -> None:
         """Hand what is held back to the operating system. Errors: OSError."""
@@ -102,6 +160,7 @@ class Journal:
             data = "".join(self._rows).encode()
             self._rows.clear()
             try:
+                self._size += len(data)
                 while data:
                     data = data[self._file.write(data) :]
             except OSError as error:
@@ -112,7 +171,7 @@ class Journal:
         """Write everything, and end what was attached. Closing twice is closing once."""
         if self._file is None:
             return
-        for detach in self._detach:
+        for _, _, detach in self._attached:
             detach()
         try:
             if self._error is None:
@@ -127,6 +186,26 @@ class Journal:
         self._rows.append(json.dumps(row, separators=(",", ":")) + "\n")
         if len(self._rows) > self.buffer:
             self.flush()
+            if self.largest is not None and self._size >= self.largest:
+                self._rotate()
+
+    def _rotate(self) -> None:
+        """Begin a new file with a row for each instance."""
+        assert self._file is not None
+        number = 1
+        while (kept := self.path.with_name(f"{self.path.name}.{number}")).exists():
+            number += 1
+        try:
+            self._file.close()
+            os.replace(self.path, kept)
+            self._file = self.path.open("wb", buffering=0)
+        except OSError as error:
+            self._error = error
+            raise
+        largest, self.largest = self.largest, None  # These rows begin the file, they end none.
+        for entry, writer, _ in self._attached:
+            writer.made(entry)
+        self._size, self.largest = 0, largest
 
 
 def _counted(path: Path) -> dict[str, int]:
@@ -141,11 +220,12 @@ def _counted(path: Path) -> dict[str, int]:
     return found
 
 
-class _Writer:
-    """Makes the rows of one instance."""
+class Writer:
+    """Makes the rows of one instance; `write` is given each."""
 
     def __init__(
-        self, entry: Machine, instance: str, write: Callable[[dict[str, Any]], None], seq: int
+        self, entry: Machine, instance: str, write: Callable[[dict[str, Any]], None],
+        hidden: Hidden | None = None,
     ) -> None:
         access = entry.lawful
         self.instance = instance
@@ -156,15 +236,22 @@ class _Writer:
         self.timers: dict[str, Json] = {}
         self.clock = clock_of(self.plan.machine)
         self.tick = 0
-        self.seq = seq
+        self.seq = 0
+        self.hidden = hidden
+        if hidden is not None:
+            hidden.check(self.plan)
 
     def row(self, time: float, **rest: Any) -> None:
+        if self.hidden is not None:
+            for part in ("args", "changed"):
+                rest[part] = self.hidden.each(rest[part])
+            rest["output"] = self.hidden.told(f"{rest['event']}.output", rest["output"])
         head = {
             "v": 1, "instance": self.instance, "seq": self.seq, "time": time,
             "machine": self.plan.name, "fingerprint": self.fingerprint,
         }
+        self.seq += 1  # First: the file may rotate, and begin with a row of this instance.
         self.write(head | rest)
-        self.seq += 1
 
     def made(self, entry: Machine) -> None:
         """The first row: the instance as it is now."""
@@ -184,7 +271,7 @@ class _Writer:
     def stepped(self, done: Stepped) -> None:
         """The row of an event."""
         kinds, plan = self.params[done.event], self.plan
-        why = joined(done.reasons) if done.outcome == "refused" else None
+        why = self.why(done) if done.outcome == "refused" else None
         self.row(
             done.time, event=done.event, transition=done.transition,
             args={name: plain(value, kinds[name]) for name, value in done.args.items()},
@@ -193,6 +280,12 @@ class _Writer:
             output=plain(done.output, plan.machine.event(done.event).output), why=why,
         )
 
+
+    def why(self, done: Stepped) -> str:
+        """Why an event was refused; where something is hidden, by which transitions only."""
+        if self.hidden is None:
+            return joined(done.reasons)
+        return "refused by " + ", ".join(reason.transition for reason in done.reasons)
 
     def changed(self, done: Stepped) -> dict[str, Json]:
         """The new values; a timer that was armed and is armed again is what it was.

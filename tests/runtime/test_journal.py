@@ -21,7 +21,7 @@ from lawful import (
     require,
     transition,
 )
-from lawful.runtime.journal import KEYS, Journal, JournalError, read
+from lawful.runtime.journal import KEYS, Hidden, Journal, JournalError, read
 from lawful.runtime.timers import SimulatedClock
 
 Payload = Annotated[bytes, Opaque("Payload")]
@@ -245,3 +245,52 @@ def test_a_journal_may_be_empty(tmp_path: Path) -> None:
     assert list(read(path)) == []
     with pytest.raises(OSError):
         list(read(tmp_path / "none.jsonl"))
+
+
+def test_a_journal_rotates_into_files_that_stand_alone(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    a, b = Sender(limit=1_000), Sender(limit=1_000)
+    with Journal(path, buffer=0, largest=4_000) as journal:
+        journal.attach(a, "a")
+        end = journal.attach(b, "b")
+        for number in range(40):
+            a.send(Msg(number, b"x"))
+            if number == 10:
+                b.send(Msg(0, b"y"))
+                end()
+    several = len(list(path.parent.iterdir()))
+    files = [*(tmp_path / f"rows.{number}" for number in range(1, several)), path]
+    assert several > 3
+    rows = [list(read(each)) for each in files]
+    assert all(each.stat().st_size >= 4_000 for each in files[:-1])
+    for number, each in enumerate(rows):
+        firsts = {row["instance"]: row["outcome"] for row in reversed(each)}
+        assert firsts["a"] == "made", number
+    every = [row for each in rows for row in each]
+    assert [row["seq"] for row in every if row["instance"] == "a"] == list(range(40 + len(rows)))
+    done = [row["output"]["seq"] for row in every if row["event"] and row["instance"] == "a"]
+    assert done == list(range(40))
+
+
+def test_hidden_values_are_told_nowhere(tmp_path: Path) -> None:
+    sender = Sender(limit=1)
+    hidden = Hidden(
+        excluded=frozenset({"sent", "send.output"}), hashed=frozenset({"m"}), key=b"k"
+    )
+    with Journal(tmp_path / "rows") as journal:
+        journal.attach(sender, "a", hidden)
+        sender.send(Msg(777, b"secret"))
+        for _ in range(2):
+            with pytest.raises(Refused):
+                sender.send(Msg(888, b"more"))
+    text = (tmp_path / "rows").read_text(encoding="utf-8")
+    _, done, refused, twice = read(tmp_path / "rows")
+    assert "777" not in text
+    assert done["output"] == done["changed"]["sent"] == {"$hidden": "excluded"}
+    assert done["changed"]["n"] == 1
+    assert refused["args"] == twice["args"] != done["args"]
+    assert refused["why"] == "refused by send"
+    with pytest.raises(ValueError, match="Sender has no sen to hide"):
+        Journal(tmp_path / "more").attach(Sender(), "a", Hidden(frozenset({"sen"})))
+    with pytest.raises(ValueError, match="a hash without a key"):
+        Hidden(hashed=frozenset({"m"}))

@@ -1,0 +1,88 @@
+"""Events of instances as `logging` records and as events of OpenTelemetry spans.
+
+    to_logging(entry, "a")
+    to_spans(entry, "a", opentelemetry.trace.get_current_span)
+
+Both tell what the journal's rows tell (see `journal`), beside a journal or without one. Nothing of
+OpenTelemetry is imported here: it is handed in by who has it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .journal import Hidden, Writer
+
+if TYPE_CHECKING:
+    from .instance import Machine
+
+LOGGER = logging.getLogger("lawful")
+
+
+class Span(Protocol):
+    """What is needed of an OpenTelemetry span."""
+
+    def add_event(self, name: str, attributes: Mapping[str, Any] | None = None) -> None:
+        """Add an event with attributes."""
+        ...
+
+
+def to_logging(
+    entry: Machine, instance: str, logger: logging.Logger = LOGGER, hidden: Hidden | None = None
+) -> Callable[[], None]:
+    """Log each event from now on: refusals as warnings, others as information, ignored ones for
+    debugging. A record's attribute `lawful` is the journal's row.
+
+    Gives the function that ends it. Errors: ValueError for a hidden name that is none;
+    RuntimeError for a part, and before an `@initial` was called.
+    """
+    levels = {"refused": logging.WARNING, "ignored": logging.DEBUG}
+
+    def write(row: dict[str, Any]) -> None:
+        level = levels.get(row["outcome"], logging.INFO)
+        if logger.isEnabledFor(level):
+            logger.log(level, "%s", _said(row), extra={"lawful": row})
+
+    return _follow(entry, Writer(entry, instance, write, hidden))
+
+
+def to_spans(
+    entry: Machine, instance: str, current: Callable[[], Span], hidden: Hidden | None = None
+) -> Callable[[], None]:
+    """Add each event from now on to the span that is `current()` then, as `Machine.event`.
+
+    The attributes are the journal's columns as `lawful.column`, those that are no text, number or
+    truth value as JSON. Gives and raises as `to_logging`.
+    """
+
+    def write(row: dict[str, Any]) -> None:
+        event = row["event"] or row["outcome"]
+        current().add_event(f"{row['machine']}.{event}", _attributes(row))
+
+    return _follow(entry, Writer(entry, instance, write, hidden))
+
+
+def _follow(entry: Machine, writer: Writer) -> Callable[[], None]:
+    detach = entry.lawful.observe(writer.stepped)
+    writer.made(entry)
+    return detach
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    """A row in one line."""
+    args = ", ".join(f"{name}={json.dumps(value)}" for name, value in row["args"].items())
+    at = "" if row["after"] is None else f", {row['after']}"
+    why = "" if row["why"] is None else f": {row['why']}"
+    event = row["event"] or row["machine"]
+    return f"{row['instance']}: {event}({args}) {row['outcome']}{at}{why}"
+
+
+def _attributes(row: Mapping[str, Any]) -> dict[str, str | int | float | bool]:
+    return {
+        f"lawful.{name}": value if isinstance(value, str | int | float) else json.dumps(value)
+        for name, value in row.items()
+        if value is not None
+    }
