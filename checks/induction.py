@@ -323,7 +323,7 @@ class Induction:
         met: set[str] | None = None
         for name in (*self.exact.starts, *self.steps):
             case = self.exact.case(name)
-            if isinstance(case, NotEncodable):
+            if isinstance(case, NotEncodable) or (met is not None and name in met):
                 continue
             facts, quick = _can_happen(self.exact, case), min(QUICK_SECONDS, self.seconds)
             if known_possible(self.exact.logic, facts):

@@ -74,7 +74,10 @@ def test_with_more_under_way_everything_holds(
             DiffusionAsSeed, (2_568, 9_786, 38),
             ["peers_wake_for_something", "offered_objects_arrive", "announced_ids_are_acked"],
         ),
-        (DiffusionTorn, (4_277, 13_006, 40), ["no_more_copies_than_the_target"]),
+        pytest.param(
+            DiffusionTorn, (4_277, 13_006, 40), ["no_more_copies_than_the_target"],
+            marks=pytest.mark.nightly,
+        ),
         (
             DiffusionByAddress, (251, 804, 24),
             [
