@@ -141,7 +141,7 @@ class Space:
             return
         plan = plans[at]
         present = self.present(plan, env) if planned else None
-        for value in self.values.of(plan.type) if present is None else present:
+        for value in self._all(plan) if present is None else present:
             more = {**env, plan.name: value}
             for rest in self._arguments(plans, at + 1, more, planned and present is not None):
                 yield (value, *rest)
@@ -152,7 +152,7 @@ class Space:
             if not all(self.reference.eval(guard, env) for guard in plan.guards):
                 return ()
             if plan.over is None:
-                return self.values.of(plan.type)
+                return self._all(plan)
             # In a list, one value may stand more than once; of a map or a bag, keys are meant.
             members = dict.fromkeys(self.reference.eval(plan.over, env))
         except NoValue:
@@ -161,6 +161,12 @@ class Space:
             return ()
         values = [value for value in members if _belongs(value, plan.type)]
         return sorted(values, key=lambda value: self.positions.of(plan.type, value))
+
+    def _all(self, plan: Plan) -> Iterable[Any]:
+        try:
+            return self.values.of(plan.type)
+        except ValueError as error:
+            raise ValueError(f"the parameter {plan.name}: {error}") from error
 
     def edges(self, state: State) -> Iterator[Edge]:
         """Every admitted event of a state, in the order of the declaration."""

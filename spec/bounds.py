@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -143,10 +144,52 @@ class Values:
         self._known: dict[t.Type, tuple[Any, ...]] = {}
 
     def of(self, type: t.Type) -> tuple[Any, ...]:
-        """Every value of the type, in a fixed order; TypeError where it has no bounds."""
+        """Every value of the type, in a fixed order; TypeError where it has no bounds, ValueError
+        where there are too many to be held."""
         if type not in self._known:
+            if self.count(type) > MOST:
+                raise ValueError(
+                    f"{type} has more than {MOST:,} values within the scope: no engine can go "
+                    "through all of them"
+                )
             self._known[type] = tuple(self._all(type))
         return self._known[type]
+
+    def count(self, type: t.Type) -> int:
+        """How many values a type has; `MOST` + 1 for all that are more."""
+        match type:
+            case t.Bool() | t.Timer(ticks=False):
+                found = 2
+            case t.Clock(most=int() as most):
+                found = most + 1
+            case t.Int(low=int() as low, high=int() as high):
+                found = high - low + 1
+            case t.Enum(members=members):
+                found = len(members)
+            case t.Sort(name=name) | t.Opaque(name=name):
+                found = len(self.elements[name]) if name in self.elements else self.sizes[name]
+            case t.Record(fields=fields):
+                found = math.prod(self.count(kind) for _, kind in fields)
+            case t.Tuple(items=items):
+                found = math.prod(map(self.count, items))
+            case t.Union(options=options):
+                found = sum(map(self.count, options))
+            case _:
+                found = self._contained(type)
+        return min(found, MOST + 1)
+
+    def _contained(self, type: t.Type) -> int:
+        match type:
+            case t.Seq(item=item, most=int() as most):
+                return sum(_power(self.count(item), length) for length in range(most + 1))
+            case t.Set(item=item):
+                return _power(2, self.count(item))
+            case t.Bag(item=item, most=int() as most):
+                return math.comb(self.count(item) + most, most)
+            case t.Map(key=key, value=value, total=total):
+                return _power(self.count(value) + (not total), self.count(key))
+            case _:
+                return 1
 
     def each(self, type: t.Type) -> Iterator[Any]:
         """The same one after the other: of very many the first ones cost no more than they are."""
@@ -203,6 +246,15 @@ class Values:
                     yield FrozenMap((k, v) for k, v in rows if v is not _ABSENT)
             case _:
                 raise TypeError(f"{type} has no bounds")
+
+
+MOST = 1 << 22  # Values of a type that are held at once.
+
+
+def _power(base: int, exponent: int) -> int:
+    """No more than is needed to know that it is too many."""
+    found: int = base ** (exponent if base < 2 else min(exponent, MOST.bit_length()))
+    return found
 
 
 _ABSENT = object()  # In place of the value of a key that a map does not have.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 
 import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
 
 from lawful import Record, Sort
 from lawful.spec import types as t
@@ -102,3 +104,49 @@ def test_how_many_values_there_are() -> None:
 def test_without_bounds_there_is_no_end() -> None:
     with pytest.raises(TypeError, match="no bounds"):
         VALUES.of(t.INT)
+
+
+LEAVES = st.sampled_from([t.BOOL, SMALL, COLOUR, NODE, t.NOTHING, t.Int(3, 2), t.Opaque("Payload")])
+
+
+def larger(inner: st.SearchStrategy[t.Type]) -> st.SearchStrategy[t.Type]:
+    most, frozen = st.integers(0, 3), st.just(False)
+    return st.one_of(
+        st.builds(t.Set, inner, frozen),
+        st.builds(t.Seq, inner, frozen, most),
+        st.builds(t.Bag, inner, most),
+        st.builds(t.Map, inner, inner, frozen, st.booleans()),
+        st.builds(t.Tuple, st.tuples(inner, inner)),
+        st.builds(pair, inner, inner),
+    )
+
+
+def pair(a: t.Type, b: t.Type) -> t.Type:
+    return t.Record("Pair", (("a", a), ("b", b)))
+
+
+class Pair(Record):
+    a: object
+    b: object
+
+
+@given(st.recursive(LEAVES, larger, max_leaves=4))
+def test_counted_are_as_many_as_there_are(kind: t.Type) -> None:
+    values = Values(World({"Colour": Colour}, {"Pair": Pair}, {"Node": Node}), VALUES.sizes)
+    count = values.count(kind)
+    event("few" if count <= 5_000 else "many")
+    if count <= 5_000:
+        assert len(values.of(kind)) == count
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        t.Set(t.Set(t.Set(SMALL, False), False), False),
+        t.Map(t.Seq(SMALL, False, 9), t.BOOL, False, True),
+        t.Tuple((t.Int(0, 5_000_000), t.BOOL)),
+    ],
+)
+def test_more_than_can_be_held_are_refused_at_once(kind: t.Type) -> None:
+    with pytest.raises(ValueError, match=r"has more than 4,194,304 values within the scope"):
+        VALUES.of(kind)
