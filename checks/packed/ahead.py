@@ -2,7 +2,8 @@
 
     python -m lawful.checks.packed.ahead
 
-compiles the steps that come as JSON at its input, and keeps the machine code.
+compiles the steps that come as JSON at its input, and keeps the machine code. A search that is
+done first does not stop it: it takes seconds, and the next search has what it makes.
 """
 
 from __future__ import annotations
@@ -43,13 +44,6 @@ class Ahead:
             return True
         self._process = _started(self.text)
         return False
-
-    def stop(self) -> None:
-        """Nobody waits for it any more."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
 
 
 def _started(text: Text) -> subprocess.Popen[bytes]:

@@ -178,16 +178,12 @@ class PackedSearch:
         self, progress: Callable[[Progress], None] | None = None, into: Snapshots | None = None
     ) -> None:
         """Level by level, until nothing is new or a limit is met."""
-        try:
-            while self.complete and self.expanded < self.count:
-                if self.expanded == self.last:
-                    self.depth += self.expanded > 0
-                    self.last = self.count
-                self.complete = self._advance()
-                self._tell(progress, into)
-        finally:
-            if self.ahead is not None:
-                self.ahead.stop()
+        while self.complete and self.expanded < self.count:
+            if self.expanded == self.last:
+                self.depth += self.expanded > 0
+                self.last = self.count
+            self.complete = self._advance()
+            self._tell(progress, into)
         if into is not None:
             into.write(self.kept())
         self._sum_up()

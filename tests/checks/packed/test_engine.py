@@ -169,7 +169,7 @@ def test_going_over_to_machine_code_shows_in_nothing(monkeypatch: pytest.MonkeyP
 
 
 def test_a_second_process_compiles(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Started once it pays, stopped when nobody waits for it, not needed the next time."""
+    """Started once it pays, and not needed the next time."""
     monkeypatch.setattr(waiting, "PATIENCE", 0.0)
     text = flat_steps(Jugs).text
     ahead = Ahead(text)
@@ -177,7 +177,6 @@ def test_a_second_process_compiles(alone: Path, monkeypatch: pytest.MonkeyPatch)
     while not ahead.ready():
         time.sleep(0.1)
     assert list((alone / "lawful" / "steps").iterdir()) == [kept(text)]
-    ahead.stop()
     assert Ahead(text).ready()
 
 
