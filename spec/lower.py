@@ -63,16 +63,23 @@ class _Lowering:
             for v in owner.variables
         )
         parameters = tuple((p.name, self._values(p)) for p in m.parameters)
-        for part in m.parts:
-            self.known.update(p.name for p in part.parameters)
         initials = tuple(self._rule(f) for f in m.initials)
         rules = tuple(
             self._rule(dataclasses.replace(row.function, name=row.name), row)
             for row in m.transitions
         )
         properties = tuple(self._property(o, p) for o in (m, *m.parts) for p in o.properties)
+        of_parts = {p.name: part.name for part in m.parts for p in part.parameters}
         for key in self.bounds:
-            if key not in self.known and key not in self.inherited:
+            if key in self.known or key in self.inherited:
+                continue
+            if key in of_parts:
+                self.problems.add(
+                    "L302", m.place, f"{key} in the scope of {m.name}, whose it is not",
+                    f"a parameter of {m.name}: that of a part is given where the part is made",
+                    f"write {of_parts[key]}({key}=...) in {m.name}, or make it a parameter there",
+                )
+            else:
                 self.problems.add(
                     "L302", m.place, f"{key} in the scope of {m.name}",
                     f"one of {', '.join(sorted(k for k in self.known if k.isidentifier()))}",

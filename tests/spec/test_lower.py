@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from lawful import Scope
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.errors import DeclarationError
 from lawful.spec.flat import Flat
 from lawful.spec.lower import lower
 
@@ -140,3 +143,26 @@ def test_a_number_under_a_map_of_lists_is_their_length_and_bounds_no_key() -> No
     pairs = t.Tuple((place, place))
     assert kinds["sent"] == t.Map(pairs, t.Seq(place, True, 6), mutable=True, total=True)
     assert kinds["held"] == t.Map(few, t.Seq(few, False, 2), mutable=True)
+
+
+def test_a_parameter_of_a_part_is_no_key_of_the_whole() -> None:
+    declared = """\
+        class Inner(Machine):
+            n: Nat = 0
+            most: Param[int] = 2
+            @transition()
+            def up(self) -> None:
+                require(self.n < self.most, "full")
+                self.n += 1
+        class M(Machine):
+            inner: Inner = Inner()
+            @transition()
+            def up(self) -> None:
+                self.inner.up()
+        """
+    machine = texts.resolved(declared).machine
+    with pytest.raises(DeclarationError) as refused:
+        lower(machine, Scope(None, None, Nat=range(0, 4), most=(4,)))
+    assert "L302" in str(refused.value)
+    assert "most in the scope of M, whose it is not" in str(refused.value)
+    assert "write Inner(most=...) in M" in str(refused.value)
