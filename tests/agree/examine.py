@@ -67,9 +67,14 @@ def examine(text: str, rng: Random, hits: Hits, folder: Path, solved: bool = Fal
     return found
 
 
+STAY: set[str] = set()  # Modules that other tests hold, which were imported to collect them.
+
+
 def forget() -> None:
     """Modules of this run are many; none is imported twice."""
-    for name in [n for n in sys.modules if n.startswith("declared_")][:-4]:
+    if not STAY:
+        STAY.update(sys.modules)
+    for name in [n for n in sys.modules if n.startswith("declared_") and n not in STAY][:-4]:
         del sys.modules[name]
 
 
