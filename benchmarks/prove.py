@@ -19,7 +19,7 @@ from lawful import Machine
 from lawful.checks.obligation import ProofResult
 from lawful.checks.prove_report import PROVED
 from lawful.proving import proved
-from lawful.targets import machines
+from lawful.targets import expectations, machines
 
 ROOT = Path(__file__).parent.parent
 GOAL = 120.0  # Seconds for all of them, on two cores.
@@ -49,14 +49,16 @@ def main(names: list[str]) -> int:
 
 
 def repaired() -> Iterator[type[Machine]]:
-    """The machines with a scope of which there is no repaired one, by the names of modules."""
+    """The machines with a scope of which there is no repaired one and nothing is expected to be
+    violated, by the names of modules."""
     for path in sorted((ROOT / "machines").glob("*/*.py")):
         if "scope = Scope(" not in path.read_text(encoding="utf-8") or "as_seed" in path.stem:
             continue
         name = f"lawful.machines.{path.parent.name}.{path.stem}"
         found = {cls.__name__: cls for cls in machines(name)}
         for own, cls in found.items():
-            if f"{own}Fixed" not in found and not own.endswith("AsSeed"):
+            wrong = any("violated" in each for each in expectations(cls, []).values())
+            if f"{own}Fixed" not in found and not own.endswith("AsSeed") and not wrong:
                 yield cls
 
 
