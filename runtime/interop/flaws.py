@@ -1,0 +1,143 @@
+"""What is wrong in a `transitions.Machine`, which it does not say itself, or only when it is too
+late: rows to or from unknown states, rows that can never be taken, states that are never reached,
+triggers that a model's own attribute hides, and callbacks that no model has.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from .names import name_of
+from .rows import Row, automatic
+
+STATE_CALLS = ("on_enter", "on_exit")
+MACHINE_CALLS = (
+    "prepare_event", "before_state_change", "after_state_change", "on_exception", "on_final",
+    "finalize_event",
+)
+
+
+def flaws(machine: Any, rows: Sequence[Row]) -> Iterator[str]:
+    """All that is found, a sentence each."""
+    for number, row in enumerate(rows):
+        yield from _of_row(machine, row, rows[:number])
+    yield from _unreached(machine, rows)
+    for model in machine.models:
+        yield from _hidden(machine, model)
+        yield from _missing(machine, model, rows)
+        yield from _never_called(machine, model)
+
+
+def _of_row(machine: Any, row: Row, before: Sequence[Row]) -> Iterator[str]:
+    where = f"{row.trigger} from {row.source}"
+    if row.dest is not None and row.dest not in machine.states:
+        yield f"{where} leads to {row.dest}, which is no state"
+    if row.source not in machine.states:
+        yield f"{where}: {row.source} is no state"
+    both = [text for text, wanted in row.conditions if wanted and (text, False) in row.conditions]
+    if both:
+        yield f"{where} to {row.dest} is never taken: it wants {both[0]} to be true and false"
+    for each in before:
+        same = (each.trigger, each.source) == (row.trigger, row.source)
+        if same and each.conditions <= row.conditions:
+            yield (
+                f"{where} to {row.dest} is never reached: one before it, to {each.dest}, is taken"
+                " whenever it could be"
+            )
+            return
+
+
+def _unreached(machine: Any, rows: Sequence[Row]) -> Iterator[str]:
+    """States to which no row leads from where models are or begin."""
+    attribute = machine.model_attribute
+    now = {getattr(getattr(m, attribute, None), "name", getattr(m, attribute, None))
+           for m in machine.models}
+    reached = {machine.initial, *now}
+    steps = [row for row in rows if not row.automatic]
+    while True:
+        more = {row.dest for row in steps if row.source in reached} - reached
+        if not more:
+            break
+        reached |= more
+    for name in machine.states:
+        if name not in reached:
+            only = f"by {automatic(machine, name)} only" if machine.auto_transitions else "never"
+            yield f"{name} is reached {only}"
+
+
+# Of one model.
+
+
+def _hidden(machine: Any, model: Any) -> Iterator[str]:
+    """What the machine would give the model, were there not something of that name already."""
+    kind = type(model).__name__
+    for trigger in machine.events:
+        for name in (trigger, f"may_{trigger}"):
+            if not _is_of(machine, getattr(model, name, None)):
+                yield f"{name} is no trigger of {kind}, {_instead(model, name)}"
+    prefix = "is_" if machine.model_attribute == "state" else f"is_{machine.model_attribute}_"
+    for name in ("trigger", "may_trigger", *(f"{prefix}{state}" for state in machine.states)):
+        if not _is_of(machine, getattr(model, name, None)):
+            yield f"{name} is no method of the machine on {kind}, {_instead(model, name)}"
+
+
+def _instead(model: Any, name: str) -> str:
+    if hasattr(model, name):
+        return f"which has its own {name}"
+    return "which has none to be replaced: `model_override`"
+
+
+def _is_of(machine: Any, found: Any) -> bool:
+    """Whether a model's method is what this machine put there."""
+    while found.__class__ is partial:
+        found = found.func
+    owner = getattr(found, "__self__", None)
+    return owner is machine or getattr(owner, "machine", None) is machine
+
+
+def _missing(machine: Any, model: Any, rows: Sequence[Row]) -> Iterator[str]:
+    """Callbacks by a name that neither the model nor an import gives."""
+    data = SimpleNamespace(model=model)
+    for where, func in (*_called(machine), *_called_by(rows)):
+        if isinstance(func, str) and not _resolves(machine.resolve_callable, func, data):
+            yield f"{where} calls {func}, which {type(model).__name__} does not have"
+
+
+def _resolves(resolve: Callable[..., Any], func: str, data: SimpleNamespace) -> bool:
+    try:
+        return callable(resolve(func, data))
+    except AttributeError:
+        return False
+
+
+def _called(machine: Any) -> Iterator[tuple[str, Any]]:
+    for kind in MACHINE_CALLS:
+        yield from ((kind, func) for func in getattr(machine, kind, []))
+    for name, state in machine.states.items():
+        for kind in STATE_CALLS:
+            yield from ((f"{kind} of {name}", func) for func in getattr(state, kind))
+
+
+def _called_by(rows: Sequence[Row]) -> Iterator[tuple[str, Any]]:
+    for row in rows:
+        yield from ((f"{row.trigger} from {row.source}", func) for _, func in row.calls)
+
+
+def _never_called(machine: Any, model: Any) -> Iterator[str]:
+    """Methods that look like callbacks of a state, and are none."""
+    cls = model.__class__
+    kind = cls.__name__
+    called = {name_of(func) for _, func in _called(machine)}
+    for name in dir(cls):
+        prefix = next((f"{each}_" for each in STATE_CALLS if name.startswith(f"{each}_")), "")
+        state = name.removeprefix(prefix)
+        if not prefix or name in called or not callable(getattr(model, name, None)):
+            continue
+        if state not in machine.states:
+            yield f"{name} of {kind} is never called: there is no state {state}"
+        elif not inspect.ismethod(getattr(model, name)):
+            yield f"{name} of {kind} is never called: it is no method"

@@ -1,0 +1,326 @@
+"""From `transitions`: an existing `transitions.Machine` as the text of a declaration.
+
+Of the rows for one trigger and state transitions takes the first whose conditions hold, so a later
+one says that the earlier ones do not. Rows that differ in their source alone are one transition.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import textwrap
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lawful.spec.errors import DeclarationError
+from lawful.spec.resolve import resolve
+
+from ..instance import Machine
+from .flaws import MACHINE_CALLS, STATE_CALLS, flaws
+from .names import Names, identifier, name_of
+from .reading import Reading
+from .rows import Input, Row, known
+
+HEAD = '''"""Imported from a transitions.Machine."""
+
+from lawful import {names}
+{imports}
+
+class Place(State):
+    """Where a model is."""
+
+{states}
+
+
+class Imported(Machine):
+    """{doc}"""
+
+    state: Place = Place.{initial}
+'''
+NAMES = ("Machine", "Scope", "State", "event", "ignore", "require", "terminal", "transition")
+RESERVED = frozenset(
+    {*NAMES, "Place", "state", "lawful", "scope", "expects", "fairness", "deadlock_ok", "self"}
+)
+WIDTH = 96
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The text of a declaration, and what was found to be wrong in the machine.
+
+    `events`: the event of each trigger. `inputs`: the parameters of each event. `states`: the
+    member of `Place` of each state, by its name. `ways`: the transition that each row became, by
+    the trigger, the state and the row's number among theirs; None of one that can never be taken.
+    """
+
+    text: str
+    problems: tuple[str, ...]
+    events: Mapping[str, str] = field(repr=False)
+    inputs: Mapping[str, tuple[Input, ...]] = field(repr=False)
+    states: Mapping[str, str] = field(repr=False)
+    ways: Mapping[tuple[str, str, int], str | None] = field(repr=False)
+
+    def load(self) -> type[Machine]:
+        """The declaration as a class. What it does is found in its text, as if it were a file."""
+        made: type[Machine] = executed(self.text)["Imported"]
+        return made
+
+
+def executed(text: str) -> dict[str, Any]:
+    """What a module of this text has, which tracebacks and `inspect` find."""
+    number = next(_numbers)
+    file, names = f"<imported {number}>", {"__name__": f"lawful_imported_{number}"}
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    made: dict[str, Any] = dict(names)
+    exec(compile(text, file, "exec"), made)
+    weakref.finalize(made["Imported"], linecache.cache.pop, file, None)
+    return made
+
+
+def from_transitions(machine: Any, *, automatic: bool = False) -> Imported:
+    """The declaration of a flat `transitions.Machine`, and its problems: see `flaws`.
+
+    States, triggers, their rows in order, `ignore_invalid_triggers` and final states are kept; a
+    name that no declaration can have is another there, and a problem says so. Conditions are read
+    where the language has them, else they and all callbacks are opaque, by name. The triggers
+    that lead to each state from everywhere are left out, unless with `automatic`.
+
+    Errors: ValueError for nested or parallel states, and for a machine without an initial state.
+    """
+    nested = [name for name, state in machine.states.items() if getattr(state, "states", None)]
+    if nested:
+        told = ", ".join(nested)
+        raise ValueError(f"its states are nested ({told}): only flat ones are imported")
+    if machine.initial not in machine.states:
+        raise ValueError("it has no initial state, from which a declaration could begin")
+    return _Text(machine, automatic).imported()
+
+
+def _is_readable(reading: Reading) -> bool:
+    """Whether the language has the expression, as a guard."""
+    if RESERVED & reading.enums.keys():
+        return False
+    params = "".join(f", {name}: {kind.name}" for name, kind in reading.attributes.items())
+    text = HEAD.format(
+        names=", ".join(NAMES), imports=_imports(reading.enums), states="    A = 'a'",
+        doc="One guard.", initial="A",
+    )
+    text += f"\n    @transition()\n    def read(self{params}) -> None:\n"
+    text += f"        require({reading.text({name: name for name in reading.attributes})})\n"
+    try:
+        resolve(executed(text)["Imported"])
+    except (DeclarationError, SyntaxError):
+        return False
+    return True
+
+
+def _imports(enums: Mapping[str, str]) -> str:
+    return "".join(f"from {module} import {name}\n" for name, module in enums.items())
+
+
+class _Text:
+    """The text of one machine."""
+
+    def __init__(self, machine: Any, automatic: bool) -> None:
+        self.machine = machine
+        self.known = known(machine, _is_readable)
+        self.rows = self.known.rows
+        self.automatic = automatic
+        members = Names(["mro"])
+        self.states = {n: members.of(n, identifier(n).upper()) for n in machine.states}
+        self.names = Names(RESERVED)
+        triggers = dict.fromkeys(row.trigger for row in self.rows)
+        self.events = {trigger: self.names.of(trigger, trigger) for trigger in triggers}
+        self.ways: dict[tuple[str, str, int], str | None] = {}
+        self.inputs: dict[str, tuple[Input, ...]] = {}
+
+    def imported(self) -> Imported:
+        """All of it."""
+        body = "".join(self._event(trigger) for trigger in tuple(self.events))
+        body += "".join(self._ignored()) + self._final() + self._scope()
+        enums = {name: of for each in self.known.readings for name, of in each.enums.items()}
+        used = [n for n in NAMES if f"{n}(" in body or f"@{n}\n" in body or n in "Machine State"]
+        head = HEAD.format(
+            names=", ".join(used), imports=_imports(enums), doc=_doc(list(self._doc())),
+            initial=self.states[self.machine.initial],
+            states="\n".join(f"    {m} = {name!r}" for name, m in self.states.items()),
+        )
+        problems = *self._renamed(), *flaws(self.machine, self.known.rows)
+        return Imported(
+            head + body, problems, self.events, self.inputs, self.states, self.ways
+        )
+
+    def _renamed(self) -> Iterator[str]:
+        for trigger, event in self.events.items():
+            if trigger != event:
+                yield f"{trigger} is called {event} here: no event can have its name"
+
+    def _doc(self) -> Iterator[str]:
+        """What the class says of what it does not know."""
+        yield "The triggers of a transitions.Machine as events."
+        rows = [
+            (f"{kind} of {identifier(name)}", getattr(state, kind))
+            for name, state in self.machine.states.items() for kind in STATE_CALLS
+        ]
+        rows += [(kind, getattr(self.machine, kind, [])) for kind in MACHINE_CALLS]
+        for where, funcs in rows:
+            if funcs:
+                yield f"{where}: {', '.join(_plain(func) for func in funcs)}"
+        if self.machine.has_queue:
+            yield "Triggers that callbacks call are queued."
+
+    def _event(self, trigger: str) -> str:
+        """The transition that a trigger is; an event and several where its rows differ."""
+        rows = [row for row in self.rows if row.trigger == trigger]
+        event = self.events[trigger]
+        groups = self._alike(rows)
+        if not groups:
+            del self.events[trigger]
+            return ""
+        read = {id(row) for ((_, first, earlier), *_) in groups for row in (first, *earlier)}
+        asked = (clause for row in rows if id(row) in read for clause in row.clauses)
+        inputs = {each.name: each for clause in asked for each in clause.inputs}
+        self.inputs[event] = tuple(inputs.values())
+        params = "".join(f", {each.name}: {each.type}" for each in inputs.values())
+        text = "" if len(groups) < 2 else f"\n    @event\n{_head(event, params)} ...\n"
+        for count, alike in enumerate(groups, 1):
+            name = event
+            if len(groups) > 1:
+                name = self.names.of((trigger, count), f"{event.rstrip('_')}_{count}")
+            for number, row, _ in alike:
+                self.ways[trigger, row.source, number] = name
+            serves = "" if name == event else f"event={event!r}, "
+            text += self._transition(serves, [row for _, row, _ in alike])
+            text += f"{_head(name, params)}\n{_body(alike[0][1], alike[0][2])}"
+        return text
+
+    def _alike(self, rows: Sequence[Row]) -> list[list[tuple[int, Row, list[Row]]]]:
+        """The rows that are transitions, with their numbers and those before them: together those
+        that differ in their source alone."""
+        found: dict[str, list[tuple[int, Row, list[Row]]]] = {}
+        live = list(self._live(rows))
+        to_others = {_key(each, each[1].dest) for each in live if each[1].dest != each[1].source}
+        for each in live:
+            row, key = each[1], _key(each, each[1].dest)
+            if row.dest == row.source and key not in to_others:
+                key = _key(each, "=")
+            found.setdefault(key, []).append(each)
+        return list(found.values())
+
+    def _live(self, rows: Sequence[Row]) -> Iterator[tuple[int, Row, list[Row]]]:
+        by_source: dict[str, list[Row]] = {}
+        for row in rows:
+            earlier = by_source.setdefault(row.source, [])
+            number = len(earlier)
+            self.ways[row.trigger, row.source, number] = None
+            live = all(each.clauses for each in earlier) and (self.automatic or not row.automatic)
+            if live and row.source in self.states and row.dest in {None, *self.states}:
+                yield number, row, list(earlier)
+            earlier.append(row)
+
+    def _transition(self, serves: str, rows: Sequence[Row]) -> str:
+        """The decorator."""
+        sources = self._places([row.source for row in rows])
+        dest = rows[0].dest
+        same = all(row.dest == row.source for row in rows) and len(rows) > 1
+        target = "" if dest is None or same else f", target=Place.{self.states[dest]}"
+        return f"\n    @transition({serves}source={sources}{target})\n"
+
+    def _places(self, names: Sequence[str]) -> str:
+        """States as a source: several in lines of their own where they are too many for one."""
+        each = [f"Place.{self.states[name]}" for name in dict.fromkeys(names)]
+        if len(each) == 1:
+            return each[0]
+        line = ", ".join(each)
+        lines = "".join(f"            {place},\n" for place in each)
+        return f"({line})" if len(line) < WIDTH - 24 else f"(\n{lines}        )"
+
+    def _ignored(self) -> Iterator[str]:
+        """What is accepted and does nothing, in the states that say so."""
+        quiet = [name for name in self.states if ignores(self.machine, name)]
+        for trigger, event in self.events.items():
+            rows = {row.source for row in self.rows if row.trigger == trigger}
+            sources = [name for name in quiet if name not in rows]
+            if sources:
+                name = self.names.of(("ignored", trigger), f"ignored_{event}")
+                yield f"\n    {name} = ignore(\n        {event!r},\n"
+                yield f"        source={self._places(sources)},\n"
+                yield '        because="ignore_invalid_triggers",\n    )\n'
+
+    def _final(self) -> str:
+        final = [n for n, state in self.machine.states.items() if getattr(state, "final", False)]
+        if not final:
+            return ""
+        places = " or ".join(f"self.state == Place.{self.states[name]}" for name in final)
+        name = self.names.of("final", "final")
+        return f"\n    @terminal\n    def {name}(self) -> bool:\n        return {places}\n"
+
+    def _scope(self) -> str:
+        """Values for what conditions read: those that they compare with, and their neighbours."""
+        rows: list[str] = []
+        for each in {i.name: i for of in self.inputs.values() for i in of}.values():
+            of = [r.numbers for r in self.known.readings if each.source in r.attributes]
+            numbers = [number for some in of for number in some] or [0]
+            if each.type == "int":
+                values = f"range({min(numbers) - 1}, {max(numbers) + 2})"
+                rows.append(f"        {each.name!r}: {values},\n")
+        return f"\n    scope = Scope({{\n{''.join(rows)}    }})\n" if rows else ""
+
+
+def _key(live: tuple[int, Row, list[Row]], dest: str | None) -> str:
+    """Alike of rows that are one transition."""
+    _, row, earlier = live
+    return repr((dest, row.clauses, row.calls, [each.clauses for each in earlier]))
+
+
+def ignores(machine: Any, state: str) -> bool:
+    """Whether a trigger without a row for this state is ignored there."""
+    own = machine.states[state].ignore_invalid_triggers
+    return bool(machine.ignore_invalid_triggers if own is None else own)
+
+
+def _doc(lines: Sequence[str]) -> str:
+    """A docstring of a sentence, and of a line for each thing more."""
+    more = "".join(f"    {line}\n" for line in lines[1:])
+    return f"{lines[0]}\n\n{more}    " if more else lines[0]
+
+
+def _plain(func: object) -> str:
+    """The name of a callback, fit to stand in a text between quotes."""
+    return "".join(c if c.isidentifier() or c.isdigit() or c == "." else "_" for c in name_of(func))
+
+
+def _said(row: Row) -> str:
+    """What a row calls, and whether it leaves its state."""
+    calls = [f"{kind}: {_plain(func)}" for kind, func in row.calls if kind != "conditions"]
+    calls = [each for each in calls if not each.startswith("unless")]
+    inside = ["No state is left or entered"] if row.dest is None else []
+    return "; ".join([*calls, *inside] or ["No callbacks"]) + "."
+
+
+def _head(name: str, params: str) -> str:
+    """The first line of a method, or two where it is long."""
+    line = f"    def {name}(self{params}) -> None:"
+    if len(line) <= WIDTH:
+        return line
+    lines = textwrap.indent(textwrap.fill(f"self{params},", WIDTH - 8), " " * 8)
+    return f"    def {name}(\n{lines}\n    ) -> None:"
+
+
+def _body(row: Row, earlier: Sequence[Row]) -> str:
+    """What a row says and requires; that none before it is taken."""
+    text = f'        """{_said(row)}"""\n'
+    for clause in row.clauses:
+        text += f"        require({clause.said}, {clause.why!r})\n"
+    for each in earlier:
+        held = " and ".join(_inner(clause.said, len(each.clauses)) for clause in each.clauses)
+        text += f'        require(not ({held}), "an earlier row is taken")\n'
+    return text
+
+
+def _inner(text: str, among: int) -> str:
+    """A condition as one of several."""
+    return text if among == 1 or text.replace("not ", "").isidentifier() else f"({text})"

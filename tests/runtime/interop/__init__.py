@@ -1,0 +1,1 @@
+"""Tests of what is had from and given to `transitions`."""

@@ -1,0 +1,106 @@
+"""Conditions within the language become guards, others stay opaque."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from transitions import Machine as Theirs
+
+from lawful.runtime.interop import Imported, from_transitions
+
+from .samples import ROWS, STATES, Color, Matter, theirs
+
+
+def of_one_condition(model: Any, condition: Any) -> Imported:
+    rows = [{"trigger": "heat", "source": "solid", "dest": "gas", "conditions": condition},
+            {"trigger": "heat", "source": "solid", "dest": "liquid"}]
+    return from_transitions(theirs(rows, model))
+
+
+def test_conditions_within_the_language_become_guards() -> None:
+    found = of_one_condition(Matter(), "boils")
+    assert f"from {Color.__module__} import Color" in found.text
+    assert """
+        require(temperature > 100 and color == Color.RED, 'boils')
+""" in found.text
+    assert """
+    scope = Scope({
+        'temperature': range(99, 102),
+    })
+""" in found.text
+
+
+class Unreadable:
+    """None of its methods is read."""
+
+    degrees: int = 0
+    name: str = "ice"
+    maybe: int | None = None
+
+    def says(self) -> bool:
+        return self.degrees > self.limit()
+
+    def limit(self) -> int:
+        return 3
+
+    def named(self) -> bool:
+        return self.name == "ice"
+
+    def some(self) -> bool:
+        return self.maybe == 3
+
+    def number(self) -> int:
+        return self.degrees
+
+    def two(self) -> bool:
+        self.degrees += 1
+        return self.degrees > 1
+
+    def given(self, degrees: int) -> bool:
+        return self.degrees > degrees
+
+    def itself(self) -> bool:
+        return self in (self.other, self)
+
+    @staticmethod
+    def always() -> bool:
+        return True
+
+    def divided(self) -> bool:
+        return self.degrees / 2 > 1
+
+    def assigned(self) -> bool:
+        return (self.degrees > 1) == self.other
+
+    def __init__(self) -> None:
+        self.other = 3.5
+        self.replaced = lambda: True
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["says", "named", "some", "number", "two", "given", "itself", "always", "divided", "assigned",
+     "replaced", "name"],
+)
+def test_other_conditions_stay_opaque(name: str) -> None:
+    found = of_one_condition(Unreadable(), name)
+    assert [(each.name, each.type) for each in found.inputs["heat"]] == [(name, "bool")]
+    assert f"        require({name}, {name!r})\n" in found.text
+    found.load()
+
+
+def test_a_condition_that_two_models_have_each_for_itself_stays_opaque() -> None:
+    class Hotter(Matter):
+        def is_hot(self) -> bool:
+            return not self.pressed
+
+    machine = theirs(ROWS)
+    assert next(each.name for each in from_transitions(machine).inputs["heat"]) == "hot"
+    machine.add_model(Hotter())
+    assert next(each.name for each in from_transitions(machine).inputs["heat"]) == "is_hot"
+
+
+def test_a_condition_of_no_model_stays_opaque() -> None:
+    machine = Theirs(None, states=STATES, transitions=ROWS, initial="solid")
+    assert next(each.name for each in from_transitions(machine).inputs["heat"]) == "is_hot"
