@@ -57,6 +57,7 @@ class Codec:
         self.tried = dict(flat.parameters)
         self._wholes: dict[str, Whole] = {}
         self._indices: dict[t.Type, dict[Any, int]] = {}
+        self._coded: dict[int, tuple[Kind, dict[int, Any]]] = {}
         self.records = self._records()
 
     def _records(self) -> dict[str, Kind]:
@@ -312,12 +313,12 @@ class Codec:
                 return PartState(self.decode(k, held, i) for k, i in rows)
             case Subset(item=item):
                 found = (i for i in range(elements(item)) if _bit(held, at, i))
-                return frozenset(self.decode(item, uncode(item, i)) for i in found)
+                return frozenset(self.coded(item, i) for i in found)
             case Table(key=key, value=of):
                 step, shift = stride(kind), not kind.total
                 numbers = (i for i in range(elements(key)) if kind.total or held[at + i * step])
                 return FrozenMap(
-                    (self.decode(key, uncode(key, i)), self.decode(of, held, at + i * step + shift))
+                    (self.coded(key, i), self.decode(of, held, at + i * step + shift))
                     for i in numbers
                 )
             case Row(item=item):
@@ -326,9 +327,14 @@ class Codec:
                 return tuple(self.decode(item, held, i) for i in starts)
             case Heap(item=item):
                 starts = range(at + 1, at + 1 + 2 * held[at], 2)
-                return FrozenBag(
-                    {self.decode(item, uncode(item, held[i])): held[i + 1] for i in starts}
-                )
+                return FrozenBag({self.coded(item, held[i]): held[i + 1] for i in starts})
+
+    def coded(self, kind: Kind, number: int) -> Any:
+        """The value with this code; the same object for as long as its kind is known."""
+        _, known = self._coded.setdefault(id(kind), (kind, {}))
+        if number not in known:
+            known[number] = self.decode(kind, uncode(kind, number))
+        return known[number]
 
 
 def _bit(held: Sequence[int], at: int, number: int) -> int:
