@@ -19,16 +19,19 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "U5": (
         "closing flushes pending messages first",
         "declaration.SenderEntry.remove", "declaration.SenderEntry.flushing",
-        "system.Link.settled", "tests.test_service.test_closing_flushes_and_sending_reopens",
+        "system.Link.settled", "system.FairLink.sent_is_delivered",
+        "tests.test_service.test_closing_flushes_and_sending_reopens",
     ),
     "U6": (
         "the sender's memory is purged soon",
         "declaration.SenderEntry.ack", "declaration.SenderEntry.window_is_what_is_unacked",
+        "system.FairLink.sent_is_purged",
     ),
     "U7": ("fewer acks", "declaration.ReceiverEntry.owe_ack"),
     "U8": (
         "the receiver requests what is missing, and just that",
         "declaration.ReceiverEntry.request_missing", "declaration.SenderEntry.retransmit",
+        "system.FairLink.gaps_are_filled",
     ),
     "U9": ("acks are positive", "declaration.Ack", "declaration.ReceiverEntry.accept"),
     "U10": (
@@ -72,7 +75,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "U20": (
         "idle connections are closed and removed",
         "declaration.Entry.expire", "declaration.SenderEntry.remove",
-        "declaration.ReceiverEntry.remove",
+        "declaration.ReceiverEntry.remove", "system.FairLink.idle_is_removed",
     ),
     "U21": (
         "sending on a CLOSING connection opens it again",

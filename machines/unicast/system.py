@@ -14,20 +14,26 @@ run out at any moment; `close` by the application would do what `expire_sender` 
 The properties are what the protocol is for: nothing is lost without a word (U3, U5, U-B1), nothing
 is delivered twice (U-B3) or out of order (U10, U-B7), and an ack says what is true (U11, U12).
 With two messages no gap can arise (a window begins with the first), so that U8 and U16 take
-part in the scope `three` only.
+part in `LinkBurst` and the scope `three` only.
 """
 
 from collections import Counter
 
 from lawful import (
     Expect,
+    Fairness,
     Ghost,
     Machine,
     Nat,
     Param,
     Scope,
+    Strong,
+    Weak,
     can,
+    drop,
+    eventually_always,
     invariant,
+    leads_to,
     reachable,
     recoverable,
     require,
@@ -219,6 +225,23 @@ class Link(Machine, abstract=True):
             if isinstance(m, Ack) and m.conn == self.receiver.conn
         )
 
+    @invariant
+    def purged_is_not_awaited(self) -> bool:
+        """Of one connection, B waits for nothing that A cannot send any more (U-B4, U-B6)."""
+        return (
+            self.sender.conn != self.receiver.conn
+            or self.sender.highest_acked < self.receiver.next
+        )
+
+    @invariant
+    def received_was_sent(self) -> bool:
+        """Of one connection, B is at most one ahead of what A sent."""
+        return (
+            self.sender.state == Conn.CLOSED
+            or self.sender.conn != self.receiver.conn
+            or self.receiver.next <= self.sender.highest_sent + 1
+        )
+
     @recoverable
     def settled(self) -> bool:
         """Every message can still arrive, or be reported (U5)."""
@@ -254,7 +277,48 @@ class Link(Machine, abstract=True):
     scope = Scope(Nat=range(0, 4), Payload=1, network=8, submitted=2, delivered=2)
 
 
-class LinkFixed(Link):
+class FairLink(Link, abstract=True):
+    """What is sent again and again arrives, and every task and timer has its turn; a timer that is
+    shorter than another has it sooner. That A gives up is owed by nobody, and nothing relies on
+    it."""
+
+    @leads_to
+    def sent_is_delivered(self) -> tuple[bool, bool]:
+        """Or reported; nothing stays under way for ever (L1; U1, U3, U5)."""
+        return not self.settled(), self.settled()
+
+    @leads_to
+    def sent_is_purged(self) -> tuple[bool, bool]:
+        """An ack covers it in the end, so that A need not keep it, or it is reported (L2; U6)."""
+        done = self.settled() and self.sender.highest_acked == self.sender.highest_sent
+        return not done, done
+
+    @leads_to
+    def gaps_are_filled(self) -> tuple[bool, bool]:
+        """What B misses, it gets, unless the connection ends (L3; U8, U16)."""
+        gap = self.receiver.next <= self.receiver.highest
+        return gap, not gap
+
+    @eventually_always
+    def idle_is_removed(self) -> bool:
+        """When the application says no more, both entries go (L4; U20)."""
+        return self.sender.state == Conn.CLOSED and self.receiver.state == Conn.CLOSED
+
+    @eventually_always
+    def silence_follows(self) -> bool:
+        """And nothing is sent any more (L5)."""
+        return self.network == Counter()
+
+    fairness = Fairness(
+        Strong("receive_data"), Strong("receive_ack"), Strong("receive_request"),
+        Strong("receive_sync"), Strong("receive_close"),
+        Weak("resend"), Strong("send_ack"), Strong("send_sync"), Strong("request_missing"),
+        Weak("expire_sender"), Weak("remove_sender"),
+        Weak("expire_receiver"), Weak("remove_receiver"),
+    )
+
+
+class LinkFixed(FairLink):
     """Both entries as they have to be: everything holds."""
 
     sender: SenderEntry = SenderEntryFixed()
@@ -275,7 +339,43 @@ class LinkFixed(Link):
     )
 
 
-class LinkAsSeed(Link):
+class LinkLossy(LinkFixed):
+    """Losses never end; but of what is sent again and again, not everything is lost."""
+
+    @transition()
+    def lose(self, m: Message) -> None:
+        self.take(m)
+
+    scope = Scope(Nat=range(0, 4), Payload=1, network=8, submitted=2, delivered=2, failures=(0,))
+
+
+class LinkBurst(LinkLossy):
+    """Three messages at once, so that B may miss what comes before others (U8, U16)."""
+
+    @transition()
+    def submit(self, payload: Payload) -> None:
+        require(self.submissions == 0, "everything is submitted")
+        for _ in range(self.messages):
+            super().submit(payload)
+
+    @reachable
+    def misses_some(self) -> bool:
+        return self.receiver.next <= self.receiver.highest
+
+    @reachable
+    def all_arrived(self) -> bool:
+        return len(self.delivered) == 3 and self.sender.highest_acked == 3
+
+    one_connection = drop("second_connection_replaces_first")
+    nothing_is_later = drop("close_is_overtaken")
+    nothing_follows = drop("receiver_is_reaped_and_sender_goes_on")
+    scope = Scope(
+        Nat=range(0, 5), Payload=1, network=8, submitted=3, delivered=3, messages=(3,),
+        failures=(0,),
+    )
+
+
+class LinkAsSeed(FairLink):
     """Both entries to the letter of the document: what it is to prevent happens."""
 
     sender: SenderEntry = SenderEntryAsSeed()
@@ -288,5 +388,7 @@ class LinkAsSeed(Link):
         no_duplicate=("violated", 6),
         in_order=("violated", 6),
         settled=("violated", 5),
+        sent_is_delivered=("violated", 5),
+        sent_is_purged=("violated", 5),
         **{"sender.no_silent_loss": ("violated", 3), "receiver.never_goes_back": ("violated", 4)},
     )
