@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lawful.runtime.timers import SimulatedClock, Time, ticks_of
+from lawful.runtime.timers import Around, SimulatedClock, ticks_of
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.bounds import Values
@@ -187,7 +187,7 @@ class Model:
     def begin(self, now: float) -> None:
         """From now on ticks are counted."""
         self.now = now
-        self.time = Time(SimulatedClock(now))
+        self.time = Around(SimulatedClock(now))
         if self.clock is not None:
             ticks_of(self.time, self.tick, now)
 

@@ -12,6 +12,7 @@ from lawful.runtime.timers import SimulatedClock
 from lawful.runtime.views import native
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.declare import slot
 from lawful.spec.outcomes import Ambiguous, PropertyViolated, Refused, Undefined
 from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.ticks import clock_of, passed
@@ -50,7 +51,7 @@ class Running:
 
     def later(self, instance: Any) -> tuple[Any, ...]:
         """The state of an instance after one tick of its clock."""
-        instance.__state__.__time__.clock.advance(self.tick)
+        instance.__around__.clock.advance(self.tick)
         return self.state(instance)
 
     def _kept(self, name: str, state: tuple[Any, ...]) -> persist.Kept:
@@ -78,18 +79,18 @@ class Running:
 
     def state(self, instance: Any) -> tuple[Any, ...]:
         """The state of an instance; a ghost, which it has not, is None."""
-        inside = instance.__state__
         m = self.machines[type(instance).__name__]
+        held = {v.name: getattr(instance, slot(v.name), None) for v in m.variables}
         rows = [
-            None if v.ghost else self._outside(getattr(inside, v.name, None), v.type, inside)
+            None if v.ghost else self._outside(held[v.name], v.type, instance)
             for v in m.variables
         ]
-        return PartState([*rows, *(getattr(inside, p.name) for p in m.parameters)])
+        return PartState([*rows, *(getattr(instance, slot(p.name)) for p in m.parameters)])
 
     def _outside(self, value: Any, kind: t.Type, inside: Any) -> Any:
         match kind:
             case t.Timer(ticks=True):
-                return None if value is None else self._left(value, inside.__time__.ticks)
+                return None if value is None else self._left(value, inside.__around__.ticks)
             case t.Timer():
                 return value is not None
             case t.Clock():
@@ -120,7 +121,7 @@ class Running:
 
     def take(self, instance: Any, name: str, args: tuple[Any, ...]) -> Outcome:
         """What an event does to an instance; an exception that no step should raise by its text."""
-        instance.__state__.__note__ = name
+        instance.__around__.note = name
         try:
             output = instance.lawful.take(name, *args)
         except Exception as error:
@@ -177,7 +178,7 @@ def _kind(error: Exception) -> str:
 
 def _untaken(instance: Any) -> bool:
     """Whether an `ignore` took the last event."""
-    return instance.__state__.__note__ is None
+    return instance.__around__.note is None
 
 
 def _parts(resolved: Resolved) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 from lawful.spec import ir
+from lawful.spec.declare import slot
 from lawful.spec.outcomes import MachineFault, Reason, Refused
 from lawful.spec.resolve import Resolved, abstract_scopes, resolve
 from lawful.spec.serial import Fingerprints, behaviour, fingerprints
@@ -18,6 +19,7 @@ from .judging import Asserted
 from .make import bare, begin, plan_of
 from .observed import Observed, Observer
 from .plan import Alarm, Plan, State, Way
+from .timers import ALL_AROUND, REAL, Around
 from .whole import choose
 
 if TYPE_CHECKING:
@@ -91,23 +93,22 @@ class Access(Generic[M]):
                 f"a snapshot of another {plan.name}: shape {data.get('shape')!r}, not {shape!r}"
             )
         machine = bare(self._cls, universe, clock)
-        state = machine.__state__
         if another and renamed is not None:
             self._take_over(machine, persist.renamed(data, plan, renamed))
         else:
-            kept = persist.read(data, plan, state.__universe__)
-            persist.fill(machine, kept, state.__time__.now())
+            kept = persist.read(data, plan, machine.__around__.universe)
+            persist.fill(machine, kept, machine.__around__.now())
         if plan.asserted is not None:
             plan.asserted.but_of_steps().judge(machine, "restore")
         return machine
 
     def _take_over(self, machine: M, data: dict[str, Any]) -> None:
         """Give an instance the values of another version, if its invariants allow them."""
-        plan, state = self.plan, machine.__state__
-        kept = persist.read(data, plan, state.__universe__, partly=True)
-        begin(state, kept.parameters, plan.fresh_but(frozenset(kept.variables)))
-        persist.fill(machine, kept, state.__time__.now())
-        unset = [name for name in plan.variables if not hasattr(state, name)]
+        plan = self.plan
+        kept = persist.read(data, plan, machine.__around__.universe, partly=True)
+        begin(machine, kept.parameters, plan.fresh_but(frozenset(kept.variables)))
+        persist.fill(machine, kept, machine.__around__.now())
+        unset = [name for name in plan.variables if not hasattr(machine, slot(name))]
         if unset:
             raise ValueError(f"{plan.name}: {', '.join(unset)} is new, and begins with no value")
         asserted = judging.judged(plan).but_of_steps()
@@ -137,7 +138,9 @@ class Access(Generic[M]):
             done = judging.proved(lock, plan, self.fingerprint.whole)
         asserted = judging.NOTHING if which == "off" else judging.judged(plan, done)
         plan.asserted = asserted if asserted.rows else None
-        plan.plain = False
+        if plan.plain:  # Its own `__init__` asserts nothing.
+            plan.plain = False
+            del plan.cls.__init__
         return asserted
 
     def state(
@@ -155,9 +158,9 @@ class Access(Generic[M]):
         fixed = {k: v for k, v in values.items() if k not in plan.variables}
         given = {k: v for k, v in values.items() if k in plan.variables}
         machine = bare(self._cls, universe, None)
-        begin(machine.__state__, fixed, plan.fresh_but(frozenset(given)))
+        begin(machine, fixed, plan.fresh_but(frozenset(given)))
         for name, value in given.items():
-            setattr(machine.__state__, name, persist.checked(machine.__state__, name, value))
+            setattr(machine, slot(name), persist.checked(machine, name, value))
         return machine
 
 
@@ -179,7 +182,7 @@ class InstanceAccess(Access[M]):
         if len(args) != len(way.params):
             wanted = ", ".join(f"{n}: {kind}" for n, kind in way.params)
             raise TypeError(f"{event} takes ({wanted}), not {len(args)} arguments")
-        known = self._machine.__state__.__universe__
+        known = self._machine.__around__.universe
         both = zip(way.checks, args, strict=True)
         return way, tuple(check(arg, known) for check, arg in both)
 
@@ -196,7 +199,7 @@ class InstanceAccess(Access[M]):
         return tuple(e.name for e in self.ir.events if self._is_enabled(e))
 
     def _is_enabled(self, event: ir.Event) -> bool:
-        state = self._machine.__state__
+        state = self._machine
         way = self.plan.ways[event.name]
         if not event.params:
             return choice.attempt(state, way, (), ignoring=False) is None
@@ -216,7 +219,7 @@ class InstanceAccess(Access[M]):
         """
         way, given = self._checked(event, args)
         self._open(event)
-        return choice.attempt(self._machine.__state__, way, given) is None
+        return choice.attempt(self._machine, way, given) is None
 
     def explain(self, event: str, *args: Any) -> tuple[Reason, ...]:
         """Why the call would be refused, a row for each transition that serves the event; empty
@@ -224,11 +227,11 @@ class InstanceAccess(Access[M]):
         """
         way, given = self._checked(event, args)
         self._open(event)
-        return choice.reasons(self._machine.__state__, way, given)
+        return choice.reasons(self._machine, way, given)
 
     def at(self, state: Any) -> bool:
         """Whether this is the control state; TypeError for what is no state of this machine."""
-        now = choice.control(self._machine.__state__)
+        now = choice.control(self._machine)
         if type(state) is not type(now):
             raise TypeError(f"{state!r} is no control state of {self.plan.name}")
         return bool(now is state)
@@ -245,7 +248,7 @@ class InstanceAccess(Access[M]):
 
         TypeError for an opaque value that is neither bytes nor str nor int.
         """
-        kept = persist.keep(self._machine, self._machine.__state__.__time__.now())
+        kept = persist.keep(self._machine, self._machine.__around__.now())
         shape = fingerprint_of(self.plan).shape
         return {"v": 1, "shape": shape, **persist.snapshot(kept, self.plan)}
 
@@ -267,22 +270,25 @@ class InstanceAccess(Access[M]):
         RuntimeError, as one of `what`, for a part, and before an `@initial` was called.
         """
         self._open(what)
-        watch = self._machine.__state__.__watch__
+        machine = self._machine
+        watch = machine.__watch__
         if not isinstance(watch, Observed):
-            watch = self._machine.__state__.__watch__ = Observed()
+            watch = machine.__watch__ = Observed()
+        if machine.__around__ is ALL_AROUND:
+            machine.__around__ = Around(REAL)  # Which transition runs is noted there.
         return watch
 
     def _forget(self, callback: Observer) -> None:
-        watch = self._machine.__state__.__watch__
+        watch = self._machine.__watch__
         if isinstance(watch, Observed) and callback in watch.observers:
             watch.observers.remove(callback)
             if not watch.observers and watch.asserted is None and watch.log is None:
-                self._machine.__state__.__watch__ = None
+                self._machine.__watch__ = None
 
     def next_deadline(self) -> float | None:
         """When the next timer that fires a transition is due, in the clock's seconds; None while
         none is armed. It may have passed, where what the timer fires is refused now."""
-        return min(deadlines_of(self._machine.__state__), default=None)
+        return min(deadlines_of(self._machine), default=None)
 
     def fire_due(self, now: float) -> list[Fired]:
         """Run the transitions of the timers that are due at `now`, the earliest deadline first,
@@ -297,7 +303,7 @@ class InstanceAccess(Access[M]):
         self._open("fire_due")
         if not self.plan.alarms:
             return []
-        time = self._machine.__state__.__time__
+        time = self._machine.__around__
         time.stop_at(now)
         try:
             return self._fire(now)
@@ -305,7 +311,7 @@ class InstanceAccess(Access[M]):
             time.go_on()
 
     def _fire(self, now: float) -> list[Fired]:
-        state, fired = self._machine.__state__, list[Fired]()
+        state, fired = self._machine, list[Fired]()
         seen: set[tuple[int, tuple[Any, ...]]] = set()
         while True:
             due = [
@@ -321,7 +327,7 @@ class InstanceAccess(Access[M]):
             self._fire_one(alarm, args, fired)
 
     def _fire_one(self, alarm: Alarm, args: tuple[Any, ...], fired: list[Fired]) -> None:
-        machine, state = self._machine, self._machine.__state__
+        machine = state = self._machine
         for way in alarm.ways:
             if choice.attempt(state, way, args) is not None:
                 continue
@@ -329,12 +335,12 @@ class InstanceAccess(Access[M]):
                 output = _stepped(machine, way, args)
             except Refused:  # An observer may have raised one of its own.
                 raise
-            fired.append(Fired(way.event, state.__note__ or way.event, output))
+            fired.append(Fired(way.event, state.__around__.note or way.event, output))
             return
 
     def _open(self, what: str) -> None:
         """RuntimeError for a part, and before an `@initial` was called."""
-        watch = self._machine.__state__.__watch__
+        watch = self._machine.__watch__
         if watch is not None and not isinstance(watch, Observed):
             watch.call(self._machine, what, ())
 
@@ -346,10 +352,10 @@ def deadlines_of(state: State) -> Iterator[float]:
 
 def _stepped(machine: Machine, way: Way, args: tuple[Any, ...]) -> Any:
     """A step of one's own making, observed."""
-    watch = machine.__state__.__watch__
+    watch = machine.__watch__
     if isinstance(watch, Observed):
-        return watch.run(machine, way, args, lambda: choose(machine.__state__, way, args))
-    return choose(machine.__state__, way, args)
+        return watch.run(machine, way, args, lambda: choose(machine, way, args))
+    return choose(machine, way, args)
 
 
 def fingerprint_of(plan: Plan) -> Fingerprints:

@@ -23,10 +23,9 @@ from lawful.spec.values import FrozenBag, FrozenMap, World
 
 from .build import any_of, attribute, call, compare, name, outside
 from .emit import Names
+from .timers import NO_ELEMENTS, Elements
 
-Elements = Mapping[str, tuple[Any, ...]]
 Check = Callable[..., Any]  # Of a value, and of the elements of the sorts where they are known.
-NO_ELEMENTS: Elements = {}
 MOST_TESTS = 12  # More than these are left to the function that also explains.
 MOST_NAMED = 5  # Missing keys that are named.
 

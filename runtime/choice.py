@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from lawful.spec.declare import slot
 from lawful.spec.outcomes import Ambiguous, Reason
 
 from .guards import AllRefused, Broken, Refusal
-from .plan import Candidate, State, Way
+from .plan import ODD, Candidate, State, Way
 
 # What Python raises where an operation has no value.
 NO_VALUE = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
@@ -25,10 +26,10 @@ UNSET = object()
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What some variables of a state stand for; `odd` is its `__odd__`."""
+    """What some slots of a state stand for; `odd`: whether it is among the `ODD`."""
 
     state: State
-    names: tuple[str, ...]
+    slots: tuple[str, ...]
     values: tuple[Any, ...]
     odd: bool
 
@@ -48,7 +49,7 @@ def at_one_instant(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def run(self: Any, *args: Any, **named: Any) -> Any:
-        time = self.__state__.__time__
+        time = self.__around__
         if time.stands:
             return method(self, *args, **named)
         time.stop_at(time.now())
@@ -65,7 +66,7 @@ def step(state: State, way: str, *args: Any) -> Any:
     entry = state.__plan__.ways.get(way) or state.__plan__.starts[way]
     if len(entry.candidates) == 1 and not entry.ignores:
         return entry.candidates[0].run(state, *args)
-    return decide(state, entry, args, save(state, entry))
+    return decide(state, entry, args, save(state, entry))[1]
 
 
 def possible(state: State, way: str, *args: Any) -> bool:
@@ -100,11 +101,12 @@ def attempt(
 
 def decide(
     state: State, way: Way, args: tuple[Any, ...], saved: list[Saved], ignoring: bool = True
-) -> Any:
+) -> tuple[str | None, Any]:
     """Take the one enabled candidate, else a matching `ignore`, else refuse with all reasons.
 
-    `saved` is the state as it is. What a candidate does before it refuses is undone; what the one
-    that is taken does before it fails is left to the caller.
+    Gives the candidate's name, None where the event is ignored, and its output. `saved` is the
+    state as it is. What a candidate does before it refuses is undone; what the one that is taken
+    does before it fails is left to the caller.
     """
     refused: list[tuple[str, Refusal]] = []
     candidates = [c for c in way.candidates if _is_here(c, state, refused)]
@@ -118,17 +120,15 @@ def decide(
             raise _ambiguous(state, way, (taken.candidate, candidate))
         taken = tried
         if candidate is not candidates[-1]:
-            taken.after = [_saved(s.state, s.names) for s in saved]
+            taken.after = [_saved(s.state, s.slots) for s in saved]
             restore(saved)
     if taken is not None:
         restore(taken.after)
-        state.__note__ = taken.candidate.name
         if taken.fault is not None:
             raise taken.fault
-        return taken.output
+        return taken.candidate.name, taken.output
     if ignoring and way.ignores and ignored(state, way, args):
-        state.__note__ = None
-        return None
+        return None, None
     order = [candidate.name for candidate in way.candidates]
     raise AllRefused(sorted(refused, key=lambda row: order.index(row[0])))
 
@@ -162,7 +162,7 @@ def _ambiguous(state: State, way: Way, both: tuple[Candidate, Candidate]) -> Amb
 
 def control(state: State) -> Any:
     """The control state; None for a machine that has none."""
-    return getattr(state, "state", None)
+    return getattr(state, "_state", None)
 
 
 def ignored(state: State, way: Way, args: tuple[Any, ...]) -> bool:
@@ -180,47 +180,47 @@ def ignored(state: State, way: Way, args: tuple[Any, ...]) -> bool:
 def save(state: State, way: Way) -> list[Saved]:
     """What the way may change."""
     if way.composite:
-        return [_saved(s, s.__plan__.variables) for s in tree(state)]
-    return [_saved(state, way.writes)]
+        return [_saved(s, s.__plan__.slots) for s in tree(state)]
+    return [_saved(state, way.slots)]
 
 
-def _saved(state: State, names: tuple[str, ...]) -> Saved:
+def _saved(state: State, slots: tuple[str, ...]) -> Saved:
     try:
-        values = tuple([getattr(state, name) for name in names])
+        values = tuple([getattr(state, each) for each in slots])
     except AttributeError:  # Before an `@initial` not everything has a value.
-        values = tuple(getattr(state, name, UNSET) for name in names)
-    return Saved(state, names, values, state.__odd__)
+        values = tuple(getattr(state, each, UNSET) for each in slots)
+    return Saved(state, slots, values, id(state) in ODD)
 
 
 def restore(saved: list[Saved]) -> None:
     """Put back what was saved."""
     for row in saved:
-        row.state.__odd__ = row.odd
-        for name, value in zip(row.names, row.values, strict=True):
+        (ODD.add if row.odd else ODD.discard)(id(row.state))
+        for each, value in zip(row.slots, row.values, strict=True):
             if value is not UNSET:
-                setattr(row.state, name, value)
-            elif hasattr(row.state, name):
-                delattr(row.state, name)
+                setattr(row.state, each, value)
+            elif hasattr(row.state, each):
+                delattr(row.state, each)
 
 
 def tree(state: State) -> Iterator[State]:
     """The state, and those of all parts."""
     yield state
     for name, family in state.__plan__.families.items():
-        held = getattr(state, name, None)
+        held = getattr(state, slot(name), None)
         for part in () if held is None else held.values() if family else (held,):
-            yield from tree(part.__state__)
+            yield from tree(part)
 
 
 def _parts(state: State) -> Iterator[tuple[str, State]]:
     """The states of the parts, by the places where these stand."""
     for name, family in state.__plan__.families.items():
-        held = getattr(state, name, None)
+        held = getattr(state, slot(name), None)
         if family:
             for key, part in () if held is None else held.items():
-                yield f"{name}[{spelled(key)}]", part.__state__
+                yield f"{name}[{spelled(key)}]", part
         elif held is not None:
-            yield name, held.__state__
+            yield name, held
 
 
 def path_to(whole: State, part: State) -> str:

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.declare import slot
 from lawful.spec.errors import Place
 from lawful.spec.resolve import Resolved
 from lawful.spec.ticks import clock_of
 from lawful.spec.walk import everything, statements
 
-from . import arguments, guards
+from . import arguments, guards, initial
 from .alarms import due_timers, fireable
-from .build import assign, located, name
+from .build import located
 from .choice import at_one_instant
 from .effects import Eraser, Reach, Writes, all_names, assigned, ghosts_of, only_reads
 from .emit import Names
 from .header import Header
 from .method import MOST_RETURNS, Method
-from .plan import Alarm, Candidate, Ignoring, Plan, State, Way
+from .plan import Alarm, Candidate, Ignoring, Plan, Way
 from .step import Body
 
 
@@ -93,7 +94,7 @@ class Compiler:
         plan.ways = self.ways()
         methods = {way.name: self.method(way, watched=False) for way in plan.ways.values()}
         plan.starts = {f.name: self.start(f) for f in m.initials}
-        defaults, fresh = self.defaults(), self.fresh()
+        defaults, fresh = initial.defaults(self), initial.fresh(self)
         self.define()
         made = self.names.globals
         for way in plan.ways.values():
@@ -116,13 +117,13 @@ class Compiler:
         plan.parameters = dict(zip((p.name for p in m.parameters), checks, strict=True))
         plan.assumed = tuple(p.name for p in m.of_kind("assume"))
         plan.text, plan.watched, plan.fresh_but = self.text, self.watched, self.fresh_but
+        plan.constructor = self.constructor
         plan.only_reads = functools.partial(only_reads, m, self.ghosts)
         return plan
 
     def empty_plan(self) -> Plan:
         m = self.machine
         held = tuple(v.name for v in m.variables if not v.ghost)
-        fixed = tuple(p.name for p in m.parameters)
         fields = {v.name: v.type for v in m.variables if not v.ghost}
         fields.update({p.name: p.type for p in m.parameters})
         families: dict[str, bool] = {}
@@ -134,11 +135,7 @@ class Compiler:
                     families[key] = True
                 case _:
                     pass
-        slots: dict[str, Any] = {"__slots__": (*held, *fixed), "__module__": m.module}
-        state: Any = type(f"{m.name}State", (State,), slots)
-        state.__plan__ = Plan(self.resolved, state, fields, held, families)
-        plan: Plan = state.__plan__
-        return plan
+        return Plan(self.resolved, fields, held, tuple(map(slot, held)), families)
 
     # Functions.
 
@@ -218,41 +215,15 @@ class Compiler:
         shown = f.name.rpartition(".")[2]
         self.add(self.called[key], f.place, [n for n, _ in f.params], made, shown)
 
-    def defaults(self) -> str:
-        """The parameters' defaults, as a dict; nothing else is known when they are evaluated.
-
-        One that goes over all values of a type is made for each instance, by its universe.
-        """
-        body = self.emitter("self")
-        rows = [p for p in self.machine.parameters if p.default and not _goes_over_all(p.default)]
-        keys: list[ast.expr | None] = [ast.Constant(p.name) for p in rows]
-        values = [body.value(p.default, p.type) for p in rows if p.default is not None]
-        made = located(ast.Return(ast.Dict(keys, values)), self.machine.place)
-        return self.add(self.names.reserve("defaults"), self.machine.place, [], [made], "defaults")
-
-    def fresh(self, given: frozenset[str] = frozenset()) -> str:
-        """Puts the initial values into a new state, of all variables but the given ones."""
-        body = self.emitter("self")
-        made: list[ast.stmt] = []
-        defaults = name(self.names.put("defaults_", self.plan.defaults))
-        for p in self.machine.parameters:
-            if p.default is not None:
-                value: ast.expr = ast.Subscript(defaults, ast.Constant(p.name), ast.Load())
-                if _goes_over_all(p.default):
-                    value = body.value(p.default, p.type)
-                slot = ast.Attribute(name("self"), p.name, ast.Load())
-                made.append(assign(slot, value))
-        for v in self.machine.variables:
-            if v.initial is not None and not v.ghost and v.name not in given:
-                slot = ast.Attribute(name("self"), v.name, ast.Load())
-                mine = v.place.file == self.machine.place.file
-                place = v.place if mine else self.machine.place
-                made.append(located(assign(slot, body.value(v.initial, v.type)), place))
-        return self.add(self.names.reserve("fresh"), self.machine.place, [], made, "fresh")
-
     def fresh_but(self, given: frozenset[str]) -> Any:
-        """As `fresh`, defined by now."""
-        made = self.fresh(given)
+        """What puts initial values into all variables but the given ones, defined by now."""
+        made = initial.fresh(self, given)
+        self.define()
+        return self.names.globals[made]
+
+    def constructor(self, otherwise: Callable[..., None]) -> Any:
+        """The `__init__` of a plain class, defined by now."""
+        made = initial.constructor(self, otherwise)
         self.define()
         return self.names.globals[made]
 
@@ -275,6 +246,7 @@ class Compiler:
             writes.parts,
         )
         made.checks = self.checks(key, event.params)
+        made.slots = tuple(map(slot, made.writes))
         return made
 
     def checks(self, key: str, params: Iterable[tuple[str, t.Type]]) -> tuple[Any, ...]:
@@ -292,6 +264,7 @@ class Compiler:
         held = tuple(writes.variables)
         made = Way(f.name, f.name, f.params, f.output, (), (), held, writes.parts)
         made.checks = self.checks(f.name, f.params)
+        made.slots = tuple(map(slot, made.writes))
         return made
 
     def method(self, way: Way, watched: bool) -> str:
@@ -415,8 +388,3 @@ def _is_state(control: ir.Expr | None) -> bool:
 
 def _mentions(node: ir.Node, names: set[str]) -> bool:
     return any(isinstance(each, ir.Local) and each.name in names for each in everything((node,)))
-
-
-def _goes_over_all(default: ir.Expr) -> bool:
-    """Whether a default is made of all values of a type."""
-    return any(isinstance(each, ir.Domain) for each in everything((default,)))

@@ -115,14 +115,14 @@ class Deadlines:
 
     def _look(self, row: _Row) -> None:
         """After an event: an instance that is due earlier than the heap says is put on it."""
-        due = min(deadlines_of(row.entry.__state__), default=None)
+        due = min(deadlines_of(row.entry), default=None)
         if due is not None:
             self._queue(row, due)
 
     def _put_off(self, row: _Row, now: float) -> None:
         """After it was asked: what was due and did not fire is not asked again just because the
         time passes, but where the machine can tell the time."""
-        due = list(deadlines_of(row.entry.__state__))
+        due = list(deadlines_of(row.entry))
         later = [at for at in due if at > now]
         if row.tick is not None and len(later) < len(due):
             later.append(now + row.tick)

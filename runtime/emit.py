@@ -14,6 +14,7 @@ from typing import Any
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
+from lawful.spec.declare import slot
 from lawful.spec.explain import spoken
 from lawful.spec.sorting import in_order
 from lawful.spec.values import FrozenMap, World
@@ -141,14 +142,10 @@ class Expressions:
     def myself(self, e: ir.Self) -> ast.expr:
         return name(self.me)
 
-    def state_of(self, e: ir.Expr) -> ast.expr:
-        """The state of a machine: ours is at hand, a part's is in the part."""
-        return self.expr(e) if isinstance(e, ir.Self) else attribute(self.expr(e), "__state__")
-
     def field(self, e: ir.Field) -> ast.expr:
         match e.of.type:
             case t.Part():
-                return attribute(self.state_of(e.of), e.name)
+                return attribute(self.expr(e.of), slot(e.name))
             case t.Timer():
                 return ast.Compare(self.expr(e.of), [ast.IsNot()], [ast.Constant(None)])
             case _:
@@ -334,7 +331,7 @@ class Expressions:
         return call(self.use(helpers.needed), self.expr(e.of), why)
 
     def can(self, e: ir.Can) -> ast.expr:
-        args = [self.state_of(e.part), ast.Constant(e.name), *map(self.given, e.args)]
+        args = [self.expr(e.part), ast.Constant(e.name), *map(self.given, e.args)]
         return call(self.use(choice.possible), *args)
 
     def helper(self, e: ir.Call) -> ast.expr:
@@ -342,7 +339,7 @@ class Expressions:
             kinds = self.names.params[e.function]
             given = (self._passed(arg, k) for arg, k in zip(e.args, kinds, strict=True))
             return call(self.functions[e.function], name(self.me), *given)
-        args = [self.state_of(e.of), ast.Constant(e.function), *map(self.given, e.args)]
+        args = [self.expr(e.of), ast.Constant(e.function), *map(self.given, e.args)]
         return call(self.use(helpers.ask), *args)
 
     def _passed(self, e: ir.Expr, kind: t.Type) -> ast.expr:

@@ -12,7 +12,7 @@ from lawful.spec.ranks import order_of, ring
 
 from .guards import NEEDED, Refusal
 from .plan import State
-from .timers import Ticks, ticks_of
+from .timers import Around, Ticks, ticks_of
 
 
 def needed(value: Any, why: str | Callable[[], str]) -> Any:
@@ -26,7 +26,7 @@ def values(state: State, kind: t.Type) -> tuple[Any, ...]:
     """Every value of a type with few; of the sorts in it those elements that the instance has."""
     resolved = state.__plan__.resolved
     try:
-        return Values(resolved.world, {}, state.__universe__).of(kind)
+        return Values(resolved.world, {}, state.__around__.universe).of(kind)
     except KeyError as error:
         return universe(state, str(error.args[0]))
 
@@ -38,7 +38,7 @@ class Untold(RuntimeError):
 def universe(state: State, sort: str) -> tuple[Any, ...]:
     """The elements of a sort; `Untold` where the instance was not told them."""
     try:
-        return state.__universe__[sort]
+        return state.__around__.universe[sort]
     except KeyError:
         name = state.__plan__.name
         raise Untold(
@@ -51,7 +51,7 @@ def order(state: State, kind: t.Type) -> Callable[[Any], Any]:
 
     For elements that is their rank, or their text where the instance was not told the elements.
     """
-    return order_of(kind, lambda sort: state.__universe__.get(str(sort)))
+    return order_of(kind, lambda sort: state.__around__.universe.get(str(sort)))
 
 
 def rank(state: State, sort: str, element: Any) -> int:
@@ -85,14 +85,16 @@ def view(state: State, machine: str, **values: Any) -> Any:
     """An instance of the abstract machine with these values."""
     cls: Any = state.__plan__.resolved.parts[machine]
     made = cls.lawful.state(**values)
-    made.__state__.__universe__ = state.__universe__
+    made.__around__ = Around(made.__around__.clock, state.__around__.universe)
     return made
 
 
 def ticking(state: State, tick: float) -> Ticks:
     """The clock of a new instance: its ticks count from now; a part's are those of its whole."""
-    time = state.__time__
-    return ticks_of(time, tick, time.now())
+    around = state.__around__
+    return ticks_of(around, tick, around.now())
+
+
 def counted(counts: Mapping[Any, int]) -> Counter[Any]:
     """The bag with these counts. What has count 0 is absent."""
     return Counter({key: count for key, count in counts.items() if count})

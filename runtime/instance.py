@@ -5,25 +5,24 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from lawful.spec import types as t
-from lawful.spec.declare import Declaration, declared
+from lawful.spec.declare import Declaration, declared, slot
 from lawful.spec.representation import shown
 
 from . import persist
 from .access import Door
-from .arguments import NO_ELEMENTS
 from .choice import UNSET
 from .helpers import Untold
-from .make import REAL_TIME, Universe, bare, begin, equip, plan_of
-from .observed import UNSTARTED
+from .make import Universe, bare, begin, equip
+from .observed import UNSTARTED, Closed
 from .persist import Kept
-from .plan import Plan, State
-from .timers import REAL, Clock, Time
+from .plan import State
+from .timers import ALL_AROUND, REAL, Around, Clock
 
 
-class Machine(Declaration):
+class Machine(Declaration, State):
     """Base of every declaration; see the language page.
 
     An instance is made with the machine's parameters by keyword. `universe` maps sorts to their
@@ -33,62 +32,24 @@ class Machine(Declaration):
     ValueError for values out of bounds and where an `@assume` is false.
     """
 
-    __slots__ = ("__state__",)
-    __state__: State
-    __plan__: ClassVar[Plan | None] = None
+    __slots__ = ()
     lawful: ClassVar[Door] = Door()
 
     def __init__(
         self, *, universe: Universe | None = None, clock: Clock | None = None, **parameters: Any
     ) -> None:
-        plan = type(self).__plan__
-        plain = plan is not None and plan.plain and plan.cls is type(self)
-        if plan is not None and plain and universe is None and clock is None and not parameters:
-            # As `equip` and `begin`, without the calls: these were most of what an instance cost.
-            state = plan.state()
-            HOLD(self, state)
-            state.__time__ = Time(REAL) if plan.timed else REAL_TIME
-            state.__universe__ = NO_ELEMENTS
-            state.__watch__ = state.__note__ = None
-            state.__odd__ = False
-            plan.fresh(state)
-            return
-        new = (plan is None or plan.cls is not type(self)) and not declared(type(self)).abstract
-        if new and universe is None and _in_class_statement():
+        cls = type(self)
+        new = "__plan__" not in vars(cls) and not declared(cls).abstract
+        if new and universe is None and _in_class_statement(self):
             # A part that a class statement declares is only a mark: its whole makes its own. Its
-            # class is compiled then, or when somebody prints the mark. (That nothing else looks
-            # for a missing state is on purpose: with `__getattr__` every event would be slower.)
-            object.__setattr__(self, "_mark", (clock, parameters))
+            # class is compiled then, or when somebody prints the mark.
+            self.__watch__ = Mark(clock, parameters)
             return
         try:
-            self._begin(universe, clock, parameters)
+            _begin(self, universe, clock, parameters)
         except Untold:
-            if universe is not None or not _in_class_statement():
+            if universe is not None or not _in_class_statement(self):
                 raise
-
-    def _begin(
-        self, universe: Universe | None, clock: Clock | None, parameters: dict[str, Any]
-    ) -> None:
-        plan = plan_of(type(self))
-        if plan.abstract:
-            raise TypeError(f"{plan.name} is abstract: make an instance of what inherits from it")
-        state = equip(self, universe, clock)
-        begin(state, parameters)
-        if plan.starts:
-            state.__watch__ = UNSTARTED
-            return
-        if plan.asserted is not None:
-            plan.asserted.but_of_steps().judge(self, "initial")
-        elif universe is None and plan.judged:
-            plan.plain = not (plan.required or plan.assumed or plan.families)
-
-    if not TYPE_CHECKING:  # For type checkers fields are plain attributes, and the only ones.
-
-        def __setattr__(self, name: str, value: object) -> None:
-            raise AttributeError(_read_only(self, name))
-
-        def __delattr__(self, name: str) -> None:
-            raise AttributeError(_read_only(self, name))
 
     def __eq__(self, other: object) -> bool:
         """Same machine, parameters and variables; of timers, whether they are armed.
@@ -102,10 +63,10 @@ class Machine(Declaration):
     __hash__ = None  # type: ignore[assignment]  # it changes, so it is no key
 
     def __repr__(self) -> str:
-        mark = self.__dict__.pop("_mark", None)
-        if mark is not None:
+        watch = getattr(self, "__watch__", None)
+        if isinstance(watch, Mark):
             with contextlib.suppress(Untold):
-                self._begin(None, *mark)
+                _begin(self, None, watch.clock, watch.parameters)
         return f"{type(self).__name__}({', '.join(_shown(self))})"
 
     def __copy__(self) -> Self:
@@ -113,49 +74,72 @@ class Machine(Declaration):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Another instance on the same clock, without observers."""
-        mine = self.__state__
-        made = bare(type(self), None, mine.__time__.clock)
-        made.__state__.__universe__ = mine.__universe__
+        around = self.__around__
+        made = bare(type(self), None, None)
+        if around is not ALL_AROUND:
+            made.__around__ = Around(around.clock, around.universe)
         persist.fill(made, persist.keep(self, 0.0), 0.0)
-        if mine.__watch__ is UNSTARTED:
-            made.__state__.__watch__ = UNSTARTED
+        if self.__watch__ is UNSTARTED:
+            made.__watch__ = UNSTARTED
         return made
 
     def __reduce__(self) -> tuple[Callable[..., Machine], tuple[Any, ...]]:
         """By its class and values; it comes back on the real clock, without observers."""
-        state = self.__state__
-        kept = persist.keep(self, state.__time__.now())
-        return _unpickled, (kept, dict(state.__universe__), state.__watch__ is UNSTARTED)
+        around = self.__around__
+        kept = persist.keep(self, around.now())
+        return _unpickled, (kept, dict(around.universe), self.__watch__ is UNSTARTED)
 
 
-def _in_class_statement() -> bool:
+class Mark(Closed):
+    """What stands before a part that a class statement declares: no instance of its own."""
+
+    def __init__(self, clock: Clock | None, parameters: dict[str, Any]) -> None:
+        super().__init__("it is a part that a class declares, and no instance")
+        self.clock = clock
+        self.parameters = parameters
+
+
+def _begin(
+    machine: Machine, universe: Universe | None, clock: Clock | None, parameters: dict[str, Any]
+) -> None:
+    """Make of a new object an instance, with its initial values."""
+    plan = equip(machine, universe, clock)
+    if plan.abstract:
+        raise TypeError(f"{plan.name} is abstract: make an instance of what inherits from it")
+    begin(machine, parameters)
+    if plan.starts:
+        machine.__watch__ = UNSTARTED
+        return
+    if plan.asserted is not None:
+        plan.asserted.but_of_steps().judge(machine, "initial")
+    elif universe is None and plan.judged and not plan.plain:
+        plan.plain = not (plan.required or plan.assumed or plan.families)
+        if plan.plain:
+            plan.cls.__init__ = plan.constructor(Machine.__init__)
+
+
+def _in_class_statement(machine: Machine) -> bool:
     """Whether an instance is made where a class is being declared."""
     frame = inspect.currentframe()
-    for _ in range(2):
-        frame = None if frame is None else frame.f_back
+    frame = None if frame is None else frame.f_back
+    while frame is not None and frame.f_locals.get("self") is machine:
+        frame = frame.f_back
     return frame is not None and "__qualname__" in frame.f_locals
 
 
 def _unpickled(kept: Kept, universe: dict[str, Any], unstarted: bool) -> Machine:
     made = bare(kept.cls, None, None)
-    state = made.__state__
-    state.__universe__ = universe
-    persist.fill(made, kept, state.__time__.now())
+    if universe:
+        made.__around__ = Around(REAL, universe)
+    persist.fill(made, kept, made.__around__.now())
     if unstarted:
-        state.__watch__ = UNSTARTED
+        made.__watch__ = UNSTARTED
     return made
 
 
-def _read_only(machine: Machine, name: str) -> str:
-    what = f"{type(machine).__name__}.{name}"
-    return f"{what} is read-only: a machine changes by its transitions"
-
-
 def _compared(machine: Machine) -> list[Any]:
-    state = machine.__state__
-    return [
-        _armed(getattr(state, name, UNSET), kind) for name, kind in state.__plan__.fields.items()
-    ]
+    fields = machine.__plan__.fields
+    return [_armed(getattr(machine, slot(name), UNSET), kind) for name, kind in fields.items()]
 
 
 def _armed(value: Any, kind: t.Type) -> Any:
@@ -171,15 +155,11 @@ def _armed(value: Any, kind: t.Type) -> Any:
 
 
 def _shown(machine: Machine) -> list[str]:
-    state = machine.__state__
     out: list[str] = []
-    for name, kind in state.__plan__.fields.items():
-        value = getattr(state, name, UNSET)
+    for name, kind in machine.__plan__.fields.items():
+        value = getattr(machine, slot(name), UNSET)
         if value is not UNSET:
             timer = isinstance(kind, t.Timer)
             text = ("armed" if value is not None else "stopped") if timer else shown(value)
             out.append(f"{name}={text}")
     return out
-
-
-HOLD = vars(Machine)["__state__"].__set__  # The slot's own, past `__setattr__`.

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from lawful.spec import types as t
+from lawful.spec.declare import slot
 from lawful.spec.ir import Json
 from lawful.spec.outcomes import joined
 from lawful.spec.ticks import clock_of
@@ -255,15 +256,16 @@ class Writer:
 
     def made(self, entry: Machine) -> None:
         """The first row: the instance as it is now."""
-        state, plan = entry.__state__, self.plan
-        at = getattr(control(state), "name", None)
-        whole = variables(state)
+        plan, around = self.plan, entry.__around__
+        at = getattr(control(entry), "name", None)
+        whole = variables(entry)
         self.timers = {name: whole[name] for name in whole if _of_timers(plan.fields[name])}
-        self._passed(state)
-        fixed = {p.name: plain(getattr(state, p.name), p.type) for p in plan.machine.parameters}
-        known = {name: list(map(str, every)) for name, every in state.__universe__.items()}
+        self._passed(entry)
+        rows = plan.machine.parameters
+        fixed = {p.name: plain(getattr(entry, slot(p.name)), p.type) for p in rows}
+        known = {name: list(map(str, every)) for name, every in around.universe.items()}
         self.row(
-            state.__time__.now(), event=None, transition=None, args=fixed, outcome="made",
+            around.now(), event=None, transition=None, args=fixed, outcome="made",
             before=None, after=at, changed=whole, output=None, why=None,
             **({UNIVERSE: known} if known else {}),
         )
@@ -292,10 +294,10 @@ class Writer:
 
         The clock goes on by itself, between events: its tick is told with the event after that.
         """
-        state = done.instance.__state__
+        state = done.instance
         out = self._passed(state)
         for name in done.changed:
-            new = plain(getattr(state, name), self.plan.fields[name])
+            new = plain(getattr(state, slot(name)), self.plan.fields[name])
             if name not in self.timers:
                 out[name] = new
             elif new != self.timers[name]:
@@ -307,7 +309,7 @@ class Writer:
         """The present tick by the clock's name, where it is another than in the last row."""
         if self.clock is None:
             return {}
-        before, self.tick = self.tick, getattr(state, self.clock.name).now
+        before, self.tick = self.tick, getattr(state, slot(self.clock.name)).now
         return {self.clock.name: self.tick} if self.tick != before else {}
 
 
@@ -319,9 +321,9 @@ def variables(state: State) -> dict[str, Json]:
     """The JSON form of all variables."""
     plan = state.__plan__
     return {
-        name: plain(getattr(state, name), plan.fields[name])
+        name: plain(getattr(state, slot(name)), plan.fields[name])
         for name in plan.variables
-        if hasattr(state, name)
+        if hasattr(state, slot(name))
     }
 
 
@@ -331,9 +333,9 @@ def plain(value: Any, kind: t.Type) -> Json:
         case t.Clock():
             return value.now  # type: ignore[no-any-return]  # a number of ticks
         case t.Part():
-            return variables(value.__state__)
+            return variables(value)
         case t.Map(key=key, value=t.Part()):
-            rows = sorted(((encode(k, key), variables(v.__state__)) for k, v in value.items()),
+            rows = sorted(((encode(k, key), variables(v)) for k, v in value.items()),
                           key=lambda row: rank(row[0]))
             if isinstance(key, t.Enum | t.Sort):
                 return {str(k): v for k, v in rows}

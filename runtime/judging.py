@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.declare import slot
 from lawful.spec.outcomes import PropertyViolated, Undefined
 
 from .choice import NO_VALUE
@@ -72,7 +73,7 @@ class Asserted:
         """Raise `PropertyViolated` for the first that is false, `Undefined` where it has no value;
         `before` is the instance as it was before the event."""
         for row in self.rows:
-            name = machine.__state__.__plan__.name
+            name = machine.__plan__.name
             try:
                 wrong = _wrong(row, machine, before)
             except (*NO_VALUE, Broken) as error:
@@ -144,11 +145,10 @@ def _wrong(row: Row, machine: Machine, before: Machine | None) -> str | None:
         now = old.get(place) if of_steps else each
         if now is None:
             continue  # A part that this step has made.
-        state = now.__state__
-        ask = state.__plan__.functions[row.of.name]
+        ask = now.__plan__.functions[row.of.name]
         given = (each,) if of_steps else ()
-        for args in product(*(values(state, kind) for _, kind in params)):
-            if not ask(state, *given, *args):
+        for args in product(*(values(now, kind) for _, kind in params)):
+            if not ask(now, *given, *args):
                 named = [f"{n} = {v!r}" for (n, _), v in zip(params, args, strict=True)]
                 where = [f"at {place!r}"] if place else []
                 return " ".join(["false", *where, *(["with", ", ".join(named)] if named else [])])
@@ -160,8 +160,8 @@ def _at(machine: Machine, path: tuple[str, ...]) -> Iterator[tuple[tuple[Any, ..
     if not path:
         yield (), machine
         return
-    held = getattr(machine.__state__, path[0], None)
-    family = machine.__state__.__plan__.families[path[0]]
+    held = getattr(machine, slot(path[0]), None)
+    family = machine.__plan__.families[path[0]]
     parts = {} if held is None else held if family else {None: held}
     for key, part in parts.items():
         for keys, inner in _at(part, path[1:]):

@@ -20,6 +20,7 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.declare import slot
 from lawful.spec.walk import everything
 
 from .build import assign, attribute, call, compare, if_, name
@@ -129,7 +130,7 @@ class Light:
 
     def before(self, me: str, at: ast.expr | None) -> list[ast.stmt]:
         """A copy where somebody else holds the container; what stands at the place."""
-        held = attribute(name(me), self.variable)
+        held = attribute(name(me), slot(self.variable))
         count = call(self.names.put("getrefcount", sys.getrefcount), name(self.old))
         shared = compare(count, ast.Gt(), ast.Constant(ALONE))
         out: list[ast.stmt] = [if_(shared, assign(held, call(attribute(name(self.old), "copy"))))]

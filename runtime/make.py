@@ -5,20 +5,19 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from lawful.spec import types as t
-from lawful.spec.declare import Declared
+from lawful.spec.declare import Declared, slot
 from lawful.spec.members import chain_of
 from lawful.spec.resolve import resolve
 from lawful.spec.words import Sort, header
 
-from .arguments import NO_ELEMENTS
 from .choice import restore, save
 from .compile import Compiler
 from .observed import PART, UNSTARTED, Observed
 from .plan import Plan, State, Watch, Way
-from .timers import REAL, Clock, Time
+from .timers import ALL_AROUND, NO_ELEMENTS, REAL, Around, Clock
 from .views import viewer
 from .whole import choose, judge_all
 
@@ -27,14 +26,13 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="Machine")
 Universe = Mapping[type[Any], Any]
-REAL_TIME = Time(REAL)  # Of machines without timers: nothing ever stops it.
 GHOST = "is a ghost: erased when it runs"
 
 
 def plan_of(cls: type[Machine]) -> Plan:
     """The plan of a class; `DeclarationError` with everything that is wrong in it."""
-    plan = cls.__plan__
-    return plan if plan is not None and plan.cls is cls else install(cls)
+    plan: Plan | None = vars(cls).get("__plan__")  # Not an ancestor's.
+    return install(cls) if plan is None else plan
 
 
 def bare(cls: type[M], universe: Universe | None, clock: Clock | None) -> M:
@@ -44,20 +42,16 @@ def bare(cls: type[M], universe: Universe | None, clock: Clock | None) -> M:
     return made
 
 
-def equip(machine: Machine, universe: Universe | None, clock: Clock | None) -> State:
-    """Give a new instance a state, on this clock and without values."""
+def equip(machine: Machine, universe: Universe | None, clock: Clock | None) -> Plan:
+    """Give a new instance what it needs besides values, and its class's plan."""
     plan = plan_of(type(machine))
-    state = plan.state()
-    object.__setattr__(machine, "__state__", state)
-    if clock is None and not plan.timed:
-        state.__time__ = REAL_TIME
+    machine.__watch__ = watching(plan)
+    if plan.timed or plan.asserted or universe is not None or clock is not None:
+        elements = NO_ELEMENTS if universe is None else _elements(universe)
+        machine.__around__ = Around(REAL if clock is None else clock, elements)
     else:
-        state.__time__ = Time(REAL if clock is None else clock)
-    state.__universe__ = _elements(universe) if universe is not None else NO_ELEMENTS
-    state.__watch__ = watching(plan)
-    state.__note__ = None
-    state.__odd__ = False
-    return state
+        machine.__around__ = ALL_AROUND
+    return plan
 
 
 def watching(plan: Plan) -> Watch | None:
@@ -67,12 +61,12 @@ def watching(plan: Plan) -> Watch | None:
 
 def part_of(cls: type[M], whole: State, parameters: Mapping[str, Any] | None) -> M:
     """A part of a whole, on its clock; without values where `parameters` is None."""
-    made = bare(cls, None, None)
-    state = made.__state__
-    state.__time__, state.__universe__ = whole.__time__, whole.__universe__
-    state.__watch__ = PART
+    plan_of(cls)
+    made = cls.__new__(cls)
+    made.__around__ = whole.__around__
+    made.__watch__ = PART
     if parameters is not None:
-        _begin_part(state, parameters)
+        _begin_part(made, parameters)
     return made
 
 
@@ -81,7 +75,7 @@ def _begin_part(state: State, parameters: Mapping[str, Any]) -> None:
     plan = state.__plan__
     plan.fresh(state)
     for name, value in parameters.items():
-        setattr(state, name, value)
+        setattr(state, slot(name), value)
     _assume(state)
 
 
@@ -99,7 +93,7 @@ def begin(
             raise TypeError(f"{plan.name} needs its parameter {name}")
     (fresh or plan.fresh)(state)
     for name, value in parameters.items():
-        setattr(state, name, plan.parameters[name](value, state.__universe__))
+        setattr(state, slot(name), plan.parameters[name](value, state.__around__.universe))
     _assume(state)
     if fresh is None and (plan.families or not plan.judged):
         judge_all(state)  # Initial values depend on nothing, but a part's on its key.
@@ -139,16 +133,16 @@ def _elements(universe: Universe) -> dict[str, tuple[Any, ...]]:
 def install(cls: type[Machine]) -> Plan:
     """Compile a class and put the result in its place.
 
-    `_originals` keeps what was there, None where nothing was.
+    `__originals__` keeps what was there, None where nothing was.
     """
     plan = Compiler(resolve(cls)).run()
     plan.cls = cls
-    declared: Declared = vars(cls)["_declared"]
+    declared: Declared = vars(cls)["__declared__"]
     plan.abstract = declared.abstract
     plan.part_of = part_of
     members = dict(_members(cls, plan))
     originals = {name: vars(cls).get(name) for name in members}
-    for name, member in {**members, "_originals": originals, "__plan__": plan}.items():
+    for name, member in {**members, "__originals__": originals, "__plan__": plan}.items():
         setattr(cls, name, member)
     return plan
 
@@ -169,11 +163,16 @@ def _members(cls: type[Machine], plan: Plan) -> list[tuple[str, Any]]:
 
 def _reader(name: str, kind: t.Type) -> property:
     """How a variable is read from outside."""
-    inside: Callable[[Any], Any] = operator.attrgetter(f"__state__.{name}")
+    inside: Callable[[Any], Any] = operator.attrgetter(slot(name))
     view = viewer(kind)
+
+    def refuse(self: Machine, *_: object) -> NoReturn:
+        what = f"{type(self).__name__}.{name}"
+        raise AttributeError(f"{what} is read-only: a machine changes by its transitions")
+
     if view is None:
-        return property(inside)
-    return property(lambda self: view(inside(self)))
+        return property(inside, refuse, refuse)
+    return property(lambda self: view(inside(self)), refuse, refuse)
 
 
 class _absent:  # it is used as a descriptor and shows nowhere
@@ -211,7 +210,7 @@ def _asked(name: str, cls: type[Machine]) -> Callable[..., Any]:
     """A property or helper as a method."""
 
     def ask(self: Machine, *args: Any) -> Any:
-        return self.__state__.__plan__.functions[name](self.__state__, *args)
+        return self.__plan__.functions[name](self, *args)
 
     ask.__name__ = name
     _dress(ask, name, cls)
@@ -226,7 +225,7 @@ def _dressed(way: Way, cls: type[Machine]) -> Any:
 
 def _dress(made: Any, name: str, cls: type[Machine]) -> None:
     for owner in reversed(chain_of(cls)):
-        original = vars(owner).get("_originals", {}).get(name, vars(owner).get(name))
+        original = vars(owner).get("__originals__", {}).get(name, vars(owner).get(name))
         if callable(original):
             made.__doc__ = original.__doc__
             made.__annotations__ = original.__annotations__
@@ -238,23 +237,22 @@ def _starter(start: Way, cls: type[Machine]) -> Callable[..., None]:
     """An `@initial` as a method."""
 
     def begin(self: Machine, *args: Any) -> None:
-        state = self.__state__
-        if state.__watch__ is not UNSTARTED:
+        if self.__watch__ is not UNSTARTED:
             raise RuntimeError(f"{cls.__name__}.{start.name}: it has started")
         if len(args) != len(start.params):
             raise TypeError(f"{start.name} takes {len(start.params)} arguments, not {len(args)}")
         both = zip(start.checks, args, strict=True)
-        given = tuple(check(arg, state.__universe__) for check, arg in both)
-        asserted = state.__plan__.asserted
-        saved = [] if asserted is None else save(state, start)
-        choose(state, start, given)
-        state.__watch__ = watching(state.__plan__)
+        given = tuple(check(arg, self.__around__.universe) for check, arg in both)
+        asserted = self.__plan__.asserted
+        saved = [] if asserted is None else save(self, start)
+        choose(self, start, given)
+        self.__watch__ = watching(self.__plan__)
         if asserted is not None:
             try:
                 asserted.but_of_steps().judge(self, start.name)
             except BaseException:
                 restore(saved)
-                state.__watch__ = UNSTARTED
+                self.__watch__ = UNSTARTED
                 raise
 
     begin.__name__ = start.name

@@ -1,15 +1,14 @@
 """The function that an event is when it is called on an instance.
 
     def ack(self, message):
-        state = self.__state__
-        if state.__watch__ is not None: ...         observers, and what is no machine of its own
+        if self.__watch__ is not None: ...       observers, and what is no machine of its own
         if <message is no Ack>: ...              arguments, before anything
-        old_highest_acked = state.highest_acked  what the step may write
+        old_highest_acked = self._highest_acked  what the step may write
         try:
             <source, timer, body, target, bounds>
         except BaseException as error:
-            state.highest_acked = old_highest_acked
-            return failed(error, state, ...)
+            self._highest_acked = old_highest_acked
+            return failed(error, self, ...)
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from typing import Any
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.bounds import bounded
+from lawful.spec.declare import slot
 from lawful.spec.errors import Place
 
 from . import choice, whole
@@ -31,7 +31,7 @@ from .effects import assigned
 from .emit import Names
 from .header import Header
 from .light import Light, light
-from .plan import Way
+from .plan import ODD, Way
 from .step import Body
 
 MOST_RETURNS = 2  # What follows a step is written where its body ends; not more often than this.
@@ -48,7 +48,6 @@ class Method:
         self.functions = functions
         self.kinds = kinds
         self.way = way
-        self.state = names.local("state")
         self.error = names.local("error")
         self.way_name = names.number("way", way)
 
@@ -56,19 +55,17 @@ class Method:
         return self.names.put(thing.__name__, thing)
 
     def held(self, variable: str) -> ast.Attribute:
-        return attribute(name(self.state), variable)
+        return attribute(name("self"), slot(variable))
 
     def given(self) -> ast.expr:
         return ast.Tuple([name(n) for n, _ in self.way.params], ast.Load())
 
     def body(self, inline: Inline | None, watched: bool) -> list[ast.stmt]:
         """The statements; without `inline` the candidates are tried one by one."""
-        out: list[ast.stmt] = [assign(name(self.state), attribute(name("self"), "__state__"))]
-        if not watched:
-            out.append(self.watch())
+        out: list[ast.stmt] = [] if watched else [self.watch()]
         out += self.arguments()
         if inline is None:
-            args = [name(self.state), name(self.way_name), self.given()]
+            args = [name("self"), name(self.way_name), self.given()]
             return [*out, ast.Return(call(self.use(whole.choose), *args))]
         saved = [(self.names.local(f"old_{v}"), v) for v in self.way.writes]
         out += [assign(name(old), self.held(v)) for old, v in saved]
@@ -77,14 +74,14 @@ class Method:
         lights = {at: Light(self.names, v, self.kinds[v]) for at, v in places.items()}
         out += [each.begin() for each in lights.values()]
         undo += [each.undo() for each in lights.values()]
-        args = [name(self.error), name(self.state), name(self.way_name), self.given()]
+        args = [name(self.error), name("self"), name(self.way_name), self.given()]
         undo.append(ast.Return(call(self.use(whole.failed), *args)))
         caught = ast.ExceptHandler(name("BaseException"), self.error, undo)
         return [*out, ast.Try(self.step(*inline, lights), [caught], [], [])]
 
     def watch(self) -> ast.stmt:
         """Observers see the call first."""
-        watch = self.held("__watch__")
+        watch = attribute(name("self"), "__watch__")
         seen = call(
             attribute(watch, "call"), name("self"), ast.Constant(self.way.name), self.given()
         )
@@ -92,7 +89,7 @@ class Method:
 
     def arguments(self) -> Iterator[ast.stmt]:
         for (param, kind), check in zip(self.way.params, self.way.checks, strict=True):
-            known = self.held("__universe__")
+            known = attribute(attribute(name("self"), "__around__"), "universe")
             checked = call(self.names.number("check", check), name(param), known)
             fixed = assign(name(param), checked)
             test = suspicious(self.names, functools.partial(name, param), kind)
@@ -103,7 +100,7 @@ class Method:
     ) -> list[ast.stmt]:
         """Guards, body, target and bounds."""
         sure = {n for n, _ in self.way.params} - assigned(body)
-        emitter = Body(self.names, self.functions, self.state, self.plain, sure)
+        emitter = Body(self.names, self.functions, "self", self.plain, sure)
         emitter.light = lights
         header = Header(emitter, tr)
 
@@ -128,13 +125,13 @@ class Method:
             test = self.breached(variable, kind)
             if test is not None:
                 judge = call(
-                    self.use(whole.judge_variable), name(self.state), ast.Constant(variable),
+                    self.use(whole.judge_variable), name("self"), ast.Constant(variable),
                     name(self.names.put("UNSET", choice.UNSET)),
                 )
                 yield if_(test, ast.Expr(judge))
         if any(isinstance(kind, t.Map | t.Set | t.Seq | t.Bag) for kind in kinds.values()):
-            judge = call(self.use(whole.judge_odd), name(self.state), name(self.way_name))
-            yield if_(self.held("__odd__"), ast.Expr(judge))
+            judge = call(self.use(whole.judge_odd), name("self"), name(self.way_name))
+            yield if_(name(self.names.put("ODD", ODD)), ast.Expr(judge))
 
     def breached(self, variable: str, kind: t.Type) -> ast.expr | None:
         """The test that a variable may be out of its bounds."""

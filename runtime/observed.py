@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
+from lawful.spec.declare import slot
 from lawful.spec.outcomes import Reason, Refused
 
 from .choice import UNSET, control, restore, save, tree
@@ -53,7 +54,7 @@ class Closed:
 
     def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> NoReturn:
         """Raise RuntimeError, saying why."""
-        names = ", ".join(machine.__state__.__plan__.starts)
+        names = ", ".join(machine.__plan__.starts)
         raise RuntimeError(f"{type(machine).__name__}.{way}: {self.why.format(names)}")
 
 
@@ -74,7 +75,7 @@ class Observed:
 
     def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> Any:
         """Run the event, tell what it did, and give or raise what it gave or raised."""
-        plan = machine.__state__.__plan__
+        plan = machine.__plan__
         run = _watched(plan, way)
         return self.run(machine, plan.ways[way], args, lambda: run(machine, *args))
 
@@ -83,12 +84,12 @@ class Observed:
     ) -> Any:
         """The same for a step of one's own making. A fault of the machine is not told: it is
         raised, and nothing has happened."""
-        state = machine.__state__
-        if self.log is not None and state.__plan__.timed and not state.__time__.stands:
+        state = machine
+        if self.log is not None and state.__plan__.timed and not state.__around__.stands:
             return self._at_one_instant(machine, way, args, step)
         saved = None if self.log is None else save(state, way)
         before = _Before(state, way)
-        state.__note__ = way.candidates[0].name
+        state.__around__.note = way.candidates[0].name
         try:
             output = step() if self.asserted is None else self._judged(machine, way, step)
         except Refused as refusal:
@@ -108,7 +109,7 @@ class Observed:
         self, machine: Machine, way: Way, args: tuple[Any, ...], step: Callable[[], Any]
     ) -> Any:
         """The same while time stands still: what is logged has the time that the step read."""
-        time = machine.__state__.__time__
+        time = machine.__around__
         time.stop_at(time.now())
         try:
             return self.run(machine, way, args, step)
@@ -118,7 +119,7 @@ class Observed:
     def _judged(self, machine: Machine, way: Way, step: Callable[[], Any]) -> Any:
         """The step, undone if what is asserted is false after it."""
         assert self.asserted is not None
-        saved, before = save(machine.__state__, way), kept(machine, self.asserted)
+        saved, before = save(machine, way), kept(machine, self.asserted)
         output = step()
         try:
             self.asserted.judge(machine, way.event, before)
@@ -154,7 +155,7 @@ class _Before:
     def __init__(self, state: State, way: Way) -> None:
         self.way = way
         self.control = _control(state)
-        self.values = {name: getattr(state, name, UNSET) for name in way.writes}
+        self.values = {name: getattr(state, slot(name), UNSET) for name in way.writes}
         families = state.__plan__.families if way.composite else {}
         self.parts = {name: _inside(state, name) for name in families}
 
@@ -162,17 +163,17 @@ class _Before:
         self, machine: Machine, args: tuple[Any, ...], *, output: Any = None,
         reasons: tuple[Reason, ...] = (),
     ) -> Stepped:
-        """What the event did; `_note` tells which transition ran."""
-        state = machine.__state__
+        """What the event did; `note` tells which transition ran."""
+        state = machine
         way = self.way
-        note = None if reasons else state.__note__
+        note = None if reasons else state.__around__.note
         outcome: Literal["done", "refused", "ignored"] = "done" if note else "ignored"
         called = way.name if reasons and way.name != way.event else note
         return Stepped(
             machine, way.event, called,
             dict(zip((n for n, _ in self.way.params), args, strict=True)),
             "refused" if reasons else outcome, self.control, _control(state),
-            self.changed(state) if note else {}, output, reasons, state.__time__.now(),
+            self.changed(state) if note else {}, output, reasons, state.__around__.now(),
         )
 
     def changed(self, state: State) -> dict[str, Any]:
@@ -181,9 +182,9 @@ class _Before:
         for name in plan.variables:
             if name in self.parts:
                 if _inside(state, name) != self.parts[name]:
-                    out[name] = copy.deepcopy(getattr(state, name))
+                    out[name] = copy.deepcopy(getattr(state, slot(name)))
             elif name in self.values:
-                new, old = getattr(state, name, UNSET), self.values[name]
+                new, old = getattr(state, slot(name), UNSET), self.values[name]
                 if new is not old and new != old:
                     view = viewer(plan.fields[name])
                     out[name] = new if view is None else view(new)
@@ -196,10 +197,10 @@ def _control(state: State) -> str | None:
 
 def _inside(state: State, name: str) -> list[tuple[int, list[Any]]]:
     """What is in the parts that a variable holds."""
-    held = getattr(state, name, None)
+    held = getattr(state, slot(name), None)
     parts = () if held is None else held.values() if state.__plan__.families[name] else (held,)
     return [
-        (id(each), [getattr(each, n, UNSET) for n in each.__plan__.variables])
+        (id(each), [getattr(each, n, UNSET) for n in each.__plan__.slots])
         for part in parts
-        for each in tree(part.__state__)
+        for each in tree(part)
     ]

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lawful.spec import types as t
+from lawful.spec.declare import slot
 from lawful.spec.values import FrozenBag, FrozenMap, Token, decode, encode
 
-from .arguments import Elements, Known, admitted, complete
+from .arguments import Known, admitted, complete
 from .plan import Plan, State
-from .timers import ticks_of
+from .timers import Elements, ticks_of
 from .views import native
 
 if TYPE_CHECKING:
@@ -41,13 +42,12 @@ class Kept:
 
 def keep(machine: Machine, now: float) -> Kept:
     """What there is to keep of an instance."""
-    state = machine.__state__
-    plan = state.__plan__
-    parameters = {p.name: getattr(state, p.name) for p in plan.machine.parameters}
+    plan = machine.__plan__
+    parameters = {p.name: getattr(machine, slot(p.name)) for p in plan.machine.parameters}
     variables = {
-        name: _kept(getattr(state, name), plan.fields[name], now)
+        name: _kept(getattr(machine, slot(name)), plan.fields[name], now)
         for name in plan.variables
-        if hasattr(state, name)
+        if hasattr(machine, slot(name))
     }
     return Kept(type(machine), parameters, variables)
 
@@ -68,9 +68,9 @@ def _kept(value: Any, kind: t.Type, now: float) -> Any:
 
 def fill(machine: Machine, kept: Kept, now: float) -> None:
     """Give a new instance the values of another."""
-    state = machine.__state__
     for name, value in (*kept.parameters.items(), *kept.variables.items()):
-        setattr(state, name, _filled(state, value, state.__plan__.fields[name], now))
+        kind = machine.__plan__.fields[name]
+        setattr(machine, slot(name), _filled(machine, value, kind, now))
 
 
 def _filled(state: State, value: Any, kind: t.Type, now: float) -> Any:
@@ -78,7 +78,7 @@ def _filled(state: State, value: Any, kind: t.Type, now: float) -> Any:
         case t.Timer():
             return None if value is None else value + now
         case t.Clock(tick=tick):
-            return ticks_of(state.__time__, tick, now - value)
+            return ticks_of(state.__around__, tick, now - value)
         case t.Part():
             part = state.__plan__.part_of(value.cls, state, None)
             fill(part, value, now)
@@ -228,7 +228,7 @@ def checked(state: State, name: str, value: Any) -> Any:
             value = native(value, kind)
         case _:
             pass
-    return admitted(value, kind, Known(plan.resolved.world, state.__universe__), name)
+    return admitted(value, kind, Known(plan.resolved.world, state.__around__.universe), name)
 
 
 # Opaque values.

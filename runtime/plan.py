@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -19,7 +19,7 @@ from lawful.spec.resolve import Resolved
 from lawful.spec.serial import Fingerprints
 
 from .guards import Site
-from .timers import Time
+from .timers import Around
 
 if TYPE_CHECKING:
     from .instance import Machine
@@ -38,20 +38,22 @@ class Watch(Protocol):
 
 
 class State:
-    """The state of one instance; a subclass for each machine has a slot for each variable.
+    """An instance from inside; the class of each machine has a slot for each of its fields, whose
+    name is the field's after an underscore (see `spec.declare.slot`).
 
-    No variable of a declaration begins with an underscore, so these names are free. `__watch__`:
-    None, or what an event goes through. `__odd__`: something out of its bounds was written in
-    this step. `__note__`: the name of the transition that ran last; None where it was ignored.
+    `__watch__`: None, or what an event goes through. An instance has nothing else of its own:
+    what is rare is in its `Around`, or in `ODD`.
     """
 
-    __slots__ = ("__note__", "__odd__", "__time__", "__universe__", "__watch__")
+    __slots__ = ("__around__", "__watch__", "__weakref__")
     __plan__: ClassVar[Plan]
     __watch__: Watch | None
-    __time__: Time
-    __universe__: Mapping[str, tuple[Any, ...]]
-    __odd__: bool
-    __note__: str | None
+    __around__: Around
+
+
+# The instances, by their identity, into whose containers something out of its bounds was written
+# in this step: these are judged whole when it ends. One too many costs time and nothing else.
+ODD = set[int]()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ class Way:
     ignores: tuple[Ignoring, ...]
     writes: tuple[str, ...]
     composite: bool
+    slots: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
     method: Callable[..., Any] | None = None
 
@@ -116,9 +119,9 @@ class Plan:
     """A compiled machine."""
 
     resolved: Resolved
-    state: type[State]
     fields: dict[str, t.Type]
     variables: tuple[str, ...]
+    slots: tuple[str, ...]
     families: dict[str, bool]
     ways: dict[str, Way] = field(default_factory=dict[str, Way])
     starts: dict[str, Way] = field(default_factory=dict[str, Way])
@@ -130,6 +133,7 @@ class Plan:
     fresh_but: Callable[[frozenset[str]], Callable[[State], None]] = lambda given: print
     only_reads: Callable[[str], bool] = bool
     text: Callable[[], str] = str
+    constructor: Callable[..., Any] = print
     watched: Callable[[str], Callable[..., Any]] = lambda name: print
     runs: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
     parameters: dict[str, Check] = field(default_factory=dict[str, Check])

@@ -2,7 +2,7 @@
 
 A container is copied before a function first changes it where it stands; who runs a step keeps
 the old one, and undoing a step is putting names back. What is written into a container is looked
-at as it is written: `__odd__` says that something was out of its bounds, and only then the whole
+at as it is written: `ODD` says that something was out of its bounds, and only then the whole
 container is judged at the end of the step.
 """
 
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from lawful.spec import explain, ir
 from lawful.spec import types as t
 from lawful.spec.bounds import bounded
+from lawful.spec.declare import slot
 from lawful.spec.errors import Place
 from lawful.spec.walk import statements
 
@@ -33,6 +34,7 @@ from .build import (
 from .effects import in_place, variable_of
 from .emit import Expressions, Names, copier
 from .light import Light
+from .plan import ODD
 from .stops import may_stop, mixed
 
 # What a function does where it ends, with its output if it has one.
@@ -70,9 +72,9 @@ class Body(Expressions):
 
     def own_copy(self, variable: str) -> ast.stmt:
         """A private copy of a variable's container, in the variable's place."""
-        held = attribute(name(self.me), variable)
+        held = attribute(name(self.me), slot(variable))
         copied = call(attribute(held, "copy"))
-        return assign(attribute(name(self.me), variable), copied)
+        return assign(attribute(name(self.me), slot(variable)), copied)
 
     def block(self, body: Iterable[ir.Stmt]) -> list[ast.stmt]:
         return [made for stmt in body for made in self.statement(stmt)] or [ast.Pass()]
@@ -129,7 +131,8 @@ class Body(Expressions):
 
     def odd(self, suspicious: ast.expr) -> ast.stmt:
         """Note that a write was out of bounds."""
-        return if_(suspicious, assign(attribute(name(self.me), "__odd__"), ast.Constant(True)))
+        add = attribute(name(self.names.put("ODD", ODD)), "add")
+        return if_(suspicious, ast.Expr(call(add, call(self.use(id), name(self.me)))))
 
     def screened(self, e: ir.Expr, kind: t.Type, out: list[ast.stmt]) -> ast.expr:
         """The value for a place in a container; `out` takes the look at its bounds."""
@@ -279,12 +282,12 @@ class Body(Expressions):
             slot = self.expr(stmt.target)
         deadline: ast.expr = ast.Constant(None)
         if stmt.op == "start":
-            time = attribute(name(self.me), "__time__")
-            deadline = call(attribute(time, "due"), self.expr(stmt.args[0]))
+            around = attribute(name(self.me), "__around__")
+            deadline = call(attribute(around, "due"), self.expr(stmt.args[0]))
         return [*out, assign(slot, deadline)]
 
     def now(self) -> ast.expr:
-        return call(attribute(attribute(name(self.me), "__time__"), "now"))
+        return call(attribute(attribute(name(self.me), "__around__"), "now"))
 
     def into(self, place: ir.Expr | None, value: ast.expr) -> ast.stmt:
         """The value of a step or an update, where it goes."""
@@ -322,7 +325,7 @@ class Body(Expressions):
     # Calls that change the state.
 
     def step(self, stmt: ir.Step) -> list[ast.stmt]:
-        args = [self.state_of(stmt.part), ast.Constant(stmt.name), *map(self.given, stmt.args)]
+        args = [self.expr(stmt.part), ast.Constant(stmt.name), *map(self.given, stmt.args)]
         return [self.into(stmt.into, call(self.use(choice.step), *args))]
 
     def base(self, stmt: ir.Base) -> list[ast.stmt]:

@@ -34,6 +34,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from lawful.spec import types as t
+from lawful.spec.declare import slot
 
 from .access import behaviour_of, fingerprint_of
 from .choice import control
@@ -93,8 +94,8 @@ class _Logged:
     def look(self, now: float) -> None:
         """After an event at `now`: a timer with another deadline was started by it."""
         before, self.timers = self.timers, {}
-        for place, state, name, key in timers_of(self.entry.__state__):
-            held = getattr(state, name)
+        for place, state, name, key in timers_of(self.entry):
+            held = getattr(state, slot(name))
             due: float = held if key is None else held[key]
             known = before.get(place)
             self.timers[place] = known if known and known[0] == due else (due, due - now)
@@ -151,11 +152,11 @@ class Store:
         RuntimeError for a part, and before an `@initial` was called; TypeError for an opaque
         value that has no encoding.
         """
-        logged, state = _Logged(entry, name, 0), entry.__state__
+        logged = _Logged(entry, name, 0)
         watch = entry.lawful.watched("add")
         if watch.log is not None:
             raise ValueError(f"the instance for {name} is kept already")
-        logged.last, logged.wall = state.__time__.now(), clocks.time()
+        logged.last, logged.wall = entry.__around__.now(), clocks.time()
         logged.look(logged.last)
         with self._transaction():
             if name in self:
@@ -247,7 +248,7 @@ class Store:
         """The row of an event; if this fails, it did not happen."""
         if done.transition is None:
             return
-        plan = logged.entry.__state__.__plan__
+        plan = logged.entry.__plan__
         kinds = dict(plan.ways[done.transition].params)
         args = {of: written(value, kinds[of]) for of, value in done.args.items()}
         seq, wall, before = logged.seq + 1, clocks.time(), logged.timers
@@ -272,7 +273,7 @@ class Store:
             raise
 
     def _snapshot(self, logged: _Logged) -> None:
-        plan = logged.entry.__state__.__plan__
+        plan = logged.entry.__plan__
         data = {
             "v": 1, "shape": fingerprint_of(plan).shape,
             **snapshot(keep(logged.entry, 0.0), plan),
@@ -302,20 +303,20 @@ class Store:
 
 def _moved(old: _Logged, entry: Machine, timers: Timers) -> _Logged:
     """The same on another clock."""
-    now, wall = entry.__state__.__time__.now(), clocks.time()
+    now, wall = entry.__around__.now(), clocks.time()
     passed = max(0.0, wall - old.wall) if timers == "deadline" else 0.0
     fill(entry, keep(old.entry, old.last + passed), now)
     made = _Logged(entry, old.name, old.seq)
     made.last, made.wall = now, wall
-    for place, state, name, key in timers_of(entry.__state__):
+    for place, state, name, key in timers_of(entry):
         seconds = old.timers[place][1]
-        held = getattr(state, name)
+        held = getattr(state, slot(name))
         if timers == "restart":
             if key is None:
-                setattr(state, name, now + seconds)
+                setattr(state, slot(name), now + seconds)
             else:
                 held[key] = now + seconds
-        held = getattr(state, name)
+        held = getattr(state, slot(name))
         made.timers[place] = (held if key is None else held[key]), seconds
     return made
 
@@ -324,7 +325,7 @@ def timers_of(state: State, path: str = "") -> Iterator[tuple[str, State, str, A
     """The place of each armed timer as text, the state that it is in, its variable and key."""
     plan = state.__plan__
     for name in plan.variables:
-        kind, held = plan.fields[name], getattr(state, name, None)
+        kind, held = plan.fields[name], getattr(state, slot(name), None)
         match kind:
             case _ if held is None:
                 pass
@@ -334,14 +335,14 @@ def timers_of(state: State, path: str = "") -> Iterator[tuple[str, State, str, A
                 armed = (key for key, due in held.items() if due is not None)
                 yield from ((f"{path}{name}[{key!r}]", state, name, key) for key in armed)
             case t.Part():
-                yield from timers_of(held.__state__, f"{path}{name}.")
+                yield from timers_of(held, f"{path}{name}.")
             case t.Map(value=t.Part()):
                 for key, part in held.items():
-                    yield from timers_of(part.__state__, f"{path}{name}[{key!r}].")
+                    yield from timers_of(part, f"{path}{name}[{key!r}].")
             case _:
                 pass
 
 
 def _control(entry: Machine) -> str | None:
-    name: str | None = getattr(control(entry.__state__), "name", None)
+    name: str | None = getattr(control(entry), "name", None)
     return name

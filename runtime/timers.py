@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Protocol
 
 from lawful.spec.ticks import passed, until_due
+
+Elements = Mapping[str, tuple[Any, ...]]  # Of each sort, by its name.
+NO_ELEMENTS: Elements = MappingProxyType({})
 
 
 class Clock(Protocol):
@@ -54,18 +58,22 @@ class SimulatedClock:
         return self._now
 
 
-class Time:
-    """The time of one machine and its parts: its clock's, or the instant that stands still.
+class Around:
+    """What a machine and its parts have around them: the time, which is the clock's or the instant
+    that stands still, and the elements of the sorts that it was told.
 
-    `ticks` is where the machine counts ticks, if it does.
+    `ticks` is where the machine counts ticks, if it does; `note` the name of the transition that
+    ran last, None where the event was ignored.
     """
 
-    __slots__ = ("clock", "now", "ticks")
+    __slots__ = ("clock", "note", "now", "ticks", "universe")
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, universe: Elements = NO_ELEMENTS) -> None:
         self.clock = clock
+        self.universe = universe
         self.now: Callable[[], float] = clock.now
         self.ticks: Ticks | None = None
+        self.note: str | None = None
 
     def stop_at(self, instant: float) -> None:
         """Until `go_on` this is the time."""
@@ -95,7 +103,7 @@ class Ticks:
 
     __slots__ = ("_latest", "begun", "tick", "time")
 
-    def __init__(self, time: Time, tick: float, begun: float) -> None:
+    def __init__(self, time: Around, tick: float, begun: float) -> None:
         self.time = time
         self.tick = tick
         self.begun = begun
@@ -124,7 +132,7 @@ class Ticks:
         return f"Clock(tick={self.tick}, now={self.now})"
 
 
-def ticks_of(time: Time, tick: float, begun: float) -> Ticks:
+def ticks_of(time: Around, tick: float, begun: float) -> Ticks:
     """The one count of ticks of a machine and its parts: made for the first of them."""
     if time.ticks is None:
         time.ticks = Ticks(time, tick, begun)
@@ -132,3 +140,4 @@ def ticks_of(time: Time, tick: float, begun: float) -> Ticks:
 
 
 REAL = RealClock()
+ALL_AROUND = Around(REAL)  # Of instances that need none of their own: nothing in it ever changes.

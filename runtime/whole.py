@@ -9,24 +9,25 @@ from typing import Any, NoReturn
 from lawful.spec import explain
 from lawful.spec import types as t
 from lawful.spec.bounds import bounded, breach
+from lawful.spec.declare import slot
 from lawful.spec.outcomes import MachineFault, PropertyViolated, Refused, Undefined
 
 from .choice import NO_VALUE, UNSET, Saved, control, decide, ignored, path_to, restore, save, tree
 from .guards import AllRefused, Broken, Refusal, said
-from .plan import State, Way
+from .plan import ODD, State, Way
 
 
 def judge(state: State, way: Way, saved: list[Saved]) -> None:
     """Raise `Broken` where a variable is out of its bounds after the step."""
-    before = {id(s.state): dict(zip(s.names, s.values, strict=True)) for s in saved}
+    before = {id(s.state): dict(zip(s.slots, s.values, strict=True)) for s in saved}
     for each in tree(state) if way.composite else (state,):
         known = before.get(id(each))
         names = each.__plan__.variables if way.composite else way.writes
         if known is None and each is not state:
             names = tuple(each.__plan__.fields)  # A new part: its parameters, too.
         for name in names:
-            judge_variable(each, name, (known or {}).get(name, UNSET), state)
-        each.__odd__ = False
+            judge_variable(each, name, (known or {}).get(slot(name), UNSET), state)
+        ODD.discard(id(each))
 
 
 def judge_variable(state: State, name: str, old: Any, whole: State | None = None) -> None:
@@ -34,10 +35,10 @@ def judge_variable(state: State, name: str, old: Any, whole: State | None = None
     machine that its own is a part of.
     """
     kind = state.__plan__.fields[name]
-    value = getattr(state, name, UNSET)
+    value = getattr(state, slot(name), UNSET)
     if value is old or value is UNSET or not bounded(kind):
         return
-    if state.__odd__ or old is UNSET or not _screened(kind):
+    if id(state) in ODD or old is UNSET or not _screened(kind):
         found = breach(value, kind)
         if found is not None:
             where = "" if whole is None else path_to(whole, state)
@@ -81,7 +82,8 @@ def judge_all(state: State) -> None:
 
 def judge_odd(state: State, way: Way) -> None:
     """After something odd was written: raise `Broken` if it is still there."""
-    judge(state, way, [])
+    if id(state) in ODD:
+        judge(state, way, [])
 
 
 def out_of_bounds(what: str, found: str) -> Broken:
@@ -110,7 +112,7 @@ def choose(state: State, way: Way, args: tuple[Any, ...]) -> Any:
     """A whole step of the outermost machine."""
     saved = save(state, way)
     try:
-        output = decide(state, way, args, saved)
+        state.__around__.note, output = decide(state, way, args, saved)
         if bounded(way.output):
             judge_output(output, way.output)
         judge(state, way, saved)
@@ -125,11 +127,11 @@ def failed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) 
 
     Returns where an `ignore` covers the refusal.
     """
-    state.__odd__ = False
+    ODD.discard(id(state))
     if way.ignores and isinstance(error, Refusal):
         try:
             if ignored(state, way, args):
-                state.__note__ = None
+                state.__around__.note = None
                 return
         except NO_VALUE as fault:
             error = fault

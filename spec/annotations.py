@@ -210,7 +210,7 @@ class TypeReader:
             return t.Sort(cls.__name__, issubclass(cls, OrderedSort))
         if issubclass(cls, Record) and cls is not Record:
             return self._record(cls, place)
-        if issubclass(cls, Declaration) and "_declared" in vars(cls):
+        if issubclass(cls, Declaration) and "__declared__" in vars(cls):
             self._register(self.parts, cls, place)
             return t.Part(cls.__name__)
         return None

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import FrameType, FunctionType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import classes, frozen, source, tree
 from .errors import DeclarationError, Place, Problem, a
@@ -16,6 +16,7 @@ from .words import Expect, Fairness, Scope, header
 # Inside `Declared` the name `tree` is a field.
 ClassTree = tree.Class
 MethodTree = tree.Method
+ENGINE = "lawful.runtime"
 RESERVED = frozenset({"lawful", "scope", "expects", "fairness", "deadlock_ok"})
 
 
@@ -67,15 +68,44 @@ class Declared:
         return found[-1] if found else None
 
 
-class Declaration:
+def slot(name: str) -> str:
+    """What holds the variable or parameter of this name in an instance."""
+    return f"_{name}"
+
+
+class Declaring(type):
+    """Makes the classes of declarations: a slot for each field, so that an instance is small."""
+
+    def __new__(
+        cls, name: str, bases: tuple[type, ...], space: dict[str, Any], **settings: Any
+    ) -> Declaring:
+        family = [base for base in bases if isinstance(base, Declaring)]
+        if not family or space["__module__"].startswith(ENGINE):
+            return super().__new__(cls, name, bases, space, **settings)
+        fields = [slot(field) for field in space.get("__annotations__", ())]
+        mine = [each for each in fields if each not in space and not hasattr(family[0], each)]
+        # Of several bases the others are told of, but not inherited from: see `_bases`.
+        extended = {**space, "__slots__": mine, "__given__": bases}
+        return super().__new__(cls, name, (family[0],), extended, **settings)
+
+
+if TYPE_CHECKING:  # To mypy, classes with a metaclass of their own have nothing in common.
+    Made = type
+else:
+    Made = Declaring
+
+
+class Declaration(metaclass=Made):
     """A class whose statement is a declaration; `lawful.Machine` derives from it."""
 
-    _declared: ClassVar[Declared]
-    _resolved: ClassVar[object]
+    __slots__ = ()
+    __declared__: ClassVar[Declared]
+    __resolved__: ClassVar[object]
+    __given__: ClassVar[tuple[type, ...]]
 
     def __init_subclass__(cls, abstract: bool = False) -> None:
         super().__init_subclass__()
-        if cls.__module__.startswith("lawful.runtime"):
+        if cls.__module__.startswith(ENGINE):
             return  # The root of the family is no declaration.
         frame = _statement_frame(cls)
         # A class made in a function sees what stood in that function when it was made.
@@ -83,11 +113,11 @@ class Declaration:
         names = Names(frame.f_globals, around)
         node = source.read_class(cls.__name__, frame)
         if node is None:
-            cls._declared = _thawed(cls, frame, names, abstract)
+            cls.__declared__ = _thawed(cls, frame, names, abstract)
             return
         syntax, problems = classes.class_statement(node, frame.f_code.co_filename)
-        cls._declared = Declared(syntax, names, frame.f_code.co_filename, abstract)
-        problems += _class_level(cls, cls._declared)
+        cls.__declared__ = Declared(syntax, names, frame.f_code.co_filename, abstract)
+        problems += _class_level(cls, cls.__declared__)
         if problems:
             raise DeclarationError(problems)
 
@@ -105,7 +135,7 @@ def _thawed(cls: type, frame: FrameType, names: Names, abstract: bool) -> Declar
 
 def declared(cls: type[Declaration]) -> Declared:
     """The class statement that this very class was made by."""
-    found: Declared = vars(cls)["_declared"]
+    found: Declared = vars(cls)["__declared__"]
     return found
 
 
@@ -136,9 +166,9 @@ def _class_level(cls: type[Declaration], declared: Declared) -> list[Problem]:
 
 
 def _bases(cls: type[Declaration], declared: Declared) -> Iterator[Problem]:
-    machines = [base for base in cls.__bases__ if issubclass(base, Declaration)]
-    if len(cls.__bases__) != 1 or not machines:
-        found = ", ".join(base.__name__ for base in cls.__bases__)
+    given = cls.__given__
+    if len(given) != 1:
+        found = ", ".join(base.__name__ for base in given)
         places = declared.tree.bases
         yield Problem(
             "L107", places[1] if len(places) > 1 else declared.tree.place,

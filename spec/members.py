@@ -53,7 +53,7 @@ class Members:
 
 def chain_of(cls: type[Declaration]) -> tuple[type[Declaration], ...]:
     """The declarations among a class's ancestors, oldest first, itself last."""
-    found = [c for c in cls.__mro__ if issubclass(c, Declaration) and "_declared" in vars(c)]
+    found = [c for c in cls.__mro__ if issubclass(c, Declaration) and "__declared__" in vars(c)]
     return tuple(reversed(found))
 
 
@@ -72,7 +72,7 @@ def gather(cls: type[Declaration]) -> Members:
 
 def vars_before(owner: type[Declaration]) -> dict[str, Any]:
     """The class's own functions, where an engine has put compiled ones in their place."""
-    originals: dict[str, Any] = vars(owner).get("_originals", {})
+    originals: dict[str, Any] = vars(owner).get("__originals__", {})
     return originals
 
 

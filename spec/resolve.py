@@ -43,7 +43,7 @@ class Resolved:
 
 def resolve(cls: type[Declaration]) -> Resolved:
     """The resolved machine of a class; `DeclarationError` lists everything that is wrong in it."""
-    known = vars(cls).get("_resolved")  # Not an ancestor's.
+    known = vars(cls).get("__resolved__")  # Not an ancestor's.
     if isinstance(known, Resolved):
         return known
     RESOLVING.append(cls)
@@ -51,7 +51,7 @@ def resolve(cls: type[Declaration]) -> Resolved:
         resolved = _Resolver(cls).run() if declared(cls).frozen is None else _thawed(cls)
     finally:
         RESOLVING.pop()
-    cls._resolved = resolved  # pyright: ignore[reportPrivateUsage]  # a cache of this module
+    cls.__resolved__ = resolved
     return resolved
 
 

@@ -81,9 +81,8 @@ def _asked(e: Engines, p: ir.Property, entry: Any, args: tuple[Any, ...]) -> Any
     """The value at run time."""
     if p.kind == "step_property":
         args = (e.running.instance(args[0]), *args[1:])
-    state = entry.__state__
     try:
-        found = state.__plan__.functions[p.name](state, *args)
+        found = entry.__plan__.functions[p.name](entry, *args)
     except FAULTS:
         return NO_STATE if p.kind == "refines" else "undefined"
     return _seen(e, p, found) if p.kind == "refines" else found

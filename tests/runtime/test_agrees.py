@@ -23,6 +23,7 @@ from lawful import (
     require,
     transition,
 )
+from lawful.spec.declare import slot
 
 from .plain import Plain
 
@@ -229,8 +230,7 @@ def outcome(mill: Mill, name: str, args: tuple[Any, ...]) -> tuple[str, Any]:
 
 
 def values(mill: Mill) -> dict[str, Any]:
-    state = mill.__state__
-    return {name: getattr(state, name) for name in state.__plan__.variables}
+    return {name: getattr(mill, slot(name)) for name in mill.__plan__.variables}
 
 
 @settings(max_examples=400, deadline=None)

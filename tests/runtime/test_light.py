@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lawful import Machine, Nat, PropertyViolated, Refused, Undefined, require, transition
 from lawful.runtime import light
+from lawful.spec.declare import slot
 from tests.spec import texts
 
 Few = Annotated[int, Interval(ge=0, le=9)]
@@ -57,8 +58,7 @@ def held(store: Store) -> tuple[Any, ...]:
 
 
 def inside(store: Store) -> list[int]:
-    state: Any = store.__state__
-    return [id(state.known), id(state.counts), id(state.queue)]
+    return [id(getattr(store, slot(name))) for name in ("known", "counts", "queue")]
 
 
 def test_what_nobody_else_holds_is_changed_where_it_stands() -> None:
@@ -176,7 +176,7 @@ class Pond(Machine):
 def test_where_nobody_counts_every_container_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(light, "COUNTS", False)
     pond: Any = texts.last_machine(texts.module(TEXT))()
-    before = pond.__state__.fish
+    before = pond._fish
     pond.put(1)
     assert (before, pond.fish) == (set(), {1})
     assert "getrefcount" not in pond.lawful.generated()

@@ -124,7 +124,7 @@ def test_the_compiled_step_is_the_reference_step(cls: type[Machine], seed: int) 
             assert got == wanted or (_ignored(m, tr) and wanted[0] == "refused" and got[1] is None)
             if isinstance(outcome, reference.Done):
                 state = outcome.state
-            assert variables(machine.__state__) == shown(engine, m, state), (tr.name, args)
+            assert variables(machine) == shown(engine, m, state), (tr.name, args)
 
 
 def _ignored(m: ir.Machine, tr: ir.Transition) -> bool:
