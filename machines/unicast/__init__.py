@@ -5,7 +5,8 @@
 and `wire.py`; `relay.py` is a bad network, `run.py` an exchange over one. `demands.py` says where
 each demand of the document, U1 to U30, is met.
 
-U1 and U2 tell of the protocols before. Nobody crashes in `system.py`: that an endpoint which starts
-again is no older connection (U-B5) is the service's, whose connection ids have its epoch, and is
-tested there. That connection ids wrap (U-B8) does not happen, for they do not.
+U1 and U2 tell of the protocols before. `system_as_seed.py` has one defect of the document each,
+`restarts.py` what connection ids must be where endpoints start again (U-B5), or ids wrap (U-B8).
+That an endpoint which starts again is no older connection is the service's, too: its connection ids
+have its epoch, and do not wrap.
 """

@@ -3,12 +3,14 @@
 Each class puts back what `unicast3.txt` says (`[seed:135]` is its line 135), and the checker shows
 what follows. U-B1: a sender entry is removed at the close timeout although messages in it are
 unacknowledged. U-B3: a receiver entry that is removed remembers nothing, so that a late copy of a
-message is delivered again. U-B7: any other connection id, an older one too, replaces the window.
+message is delivered again, or begins a window that waits for what the sender has purged (U-B4,
+U-B6). U-B7: any other connection id, an older one too, replaces the window. U-B9: an ack has the
+highest number that was received.
 """
 
 from lawful import Expect, drop, transition
 
-from .declaration import Close, Conn, Data, ReceiverEntry, SenderEntry
+from .declaration import Ack, Close, Conn, Data, ReceiverEntry, SenderEntry
 
 
 class SenderEntryAsSeed(SenderEntry):
@@ -25,14 +27,10 @@ class SenderEntryAsSeed(SenderEntry):
     expects = Expect(no_silent_loss=("violated", 3))
 
 
-class ReceiverEntryAsSeed(ReceiverEntry):
-    """Remembers nothing (U-B3), and lets any other connection replace its own (U-B7)."""
+class ReceiverEntryForgetful(ReceiverEntry):
+    """Remembers nothing of what it delivered (U-B3, U-B4, U-B6)."""
 
     forgotten = drop("resume")
-
-    def unknown(self, m: Data) -> bool:
-        """No entry, a CLOSED one, or one of another connection [seed:117-118] (U26)."""
-        return self.state == Conn.CLOSED or m.conn != self.conn
 
     def remember(self) -> None:
         """Set the state to CLOSED, remove the entry, and that is all [seed:113-115,135-136]."""
@@ -40,4 +38,23 @@ class ReceiverEntryAsSeed(ReceiverEntry):
         self.next = 1
         self.highest = 0
 
+    expects = Expect(never_goes_back=("violated", 3))
+
+
+class ReceiverEntryAsSeed(ReceiverEntryForgetful):
+    """And lets any other connection replace its own (U-B7)."""
+
+    def unknown(self, m: Data) -> bool:
+        """No entry, a CLOSED one, or one of another connection [seed:117-118] (U26)."""
+        return self.state == Conn.CLOSED or m.conn != self.conn
+
     expects = Expect(never_goes_back=("violated", 2))
+
+
+class ReceiverEntryAckingHighest(ReceiverEntry):
+    """An ack for a batch has the batch's highest number, read to the letter (U-B9)."""
+
+    @transition(source=(Conn.OPEN, Conn.CLOSING), timer="ack_delay")
+    def send_ack(self) -> Ack:
+        """"If we get a message batch A[20-50], only one ack(50) will be sent" [seed:50-51]."""
+        return Ack(seqno=self.highest, conn=self.conn)

@@ -96,7 +96,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     ),
     "U25": (
         "CLOSE of the same connection removes the receiver's entry",
-        "declaration.ReceiverEntry.close_received", "system.Link.close_is_overtaken",
+        "declaration.ReceiverEntry.close_received", "system.FairLink.close_is_overtaken",
     ),
     "U26": (
         "no entry and a CLOSED one are equal",
@@ -110,7 +110,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "U28": (
         "SEND_FIRST_SEQNO is a flag that a task sends; the answer is the first message",
         "declaration.ReceiverEntry.ask_first", "declaration.ReceiverEntry.send_sync",
-        "declaration.SenderEntry.send_first", "system.Link.first_is_missing",
+        "declaration.SenderEntry.send_first", "system.FairLink.first_is_missing",
     ),
     "U29": (
         "reaping sets OPEN to CLOSING, if that is enabled",

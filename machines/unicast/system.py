@@ -247,33 +247,6 @@ class Link(Machine, abstract=True):
         """Every message can still arrive, or be reported (U5)."""
         return all(p in self.delivered or p in self.reported for p in self.submitted)
 
-    @reachable
-    def all_arrived(self) -> bool:
-        return len(self.delivered) == 2 and self.sender.highest_acked == 2
-
-    @reachable
-    def first_is_missing(self) -> bool:
-        """The receiver cannot begin with what it has (U28)."""
-        return self.receiver.state == Conn.CLOSED and self.receiver.sync_due > 0
-
-    @reachable
-    def receiver_is_reaped_and_sender_goes_on(self) -> bool:
-        gone = self.receiver.state == Conn.CLOSED and len(self.delivered) == 1
-        return gone and self.sender.state == Conn.OPEN and self.sender.highest_sent == 2
-
-    @reachable
-    def both_are_closing(self) -> bool:
-        return self.sender.state == Conn.CLOSING and self.receiver.state == Conn.CLOSING
-
-    @reachable
-    def second_connection_replaces_first(self) -> bool:
-        return self.receiver.state == Conn.OPEN and self.receiver.conn == 2
-
-    @reachable
-    def close_is_overtaken(self) -> bool:
-        """The CLOSE of one connection arrives after data of the next."""
-        return any(isinstance(m, Close) and m.conn < self.receiver.conn for m in self.network)
-
     scope = Scope(Nat=range(0, 4), Payload=1, network=8, submitted=2, delivered=2)
 
 
@@ -308,6 +281,33 @@ class FairLink(Link, abstract=True):
     def silence_follows(self) -> bool:
         """And nothing is sent any more (L5)."""
         return self.network == Counter()
+
+    @reachable
+    def all_arrived(self) -> bool:
+        return len(self.delivered) == 2 and self.sender.highest_acked == 2
+
+    @reachable
+    def first_is_missing(self) -> bool:
+        """The receiver cannot begin with what it has (U28)."""
+        return self.receiver.state == Conn.CLOSED and self.receiver.sync_due > 0
+
+    @reachable
+    def receiver_is_reaped_and_sender_goes_on(self) -> bool:
+        gone = self.receiver.state == Conn.CLOSED and len(self.delivered) == 1
+        return gone and self.sender.state == Conn.OPEN and self.sender.highest_sent == 2
+
+    @reachable
+    def both_are_closing(self) -> bool:
+        return self.sender.state == Conn.CLOSING and self.receiver.state == Conn.CLOSING
+
+    @reachable
+    def second_connection_replaces_first(self) -> bool:
+        return self.receiver.state == Conn.OPEN and self.receiver.conn == 2
+
+    @reachable
+    def close_is_overtaken(self) -> bool:
+        """The CLOSE of one connection arrives after data of the next."""
+        return any(isinstance(m, Close) and m.conn < self.receiver.conn for m in self.network)
 
     fairness = Fairness(
         Strong("receive_data"), Strong("receive_ack"), Strong("receive_request"),

@@ -18,7 +18,9 @@ SLOW = {
     "machines.object_diffusion.system",
     "machines.queue_cluster.system",
     "machines.queue_cluster.system_as_seed",
+    "machines.unicast.restarts",
     "machines.unicast.system",
+    "machines.unicast.system_as_seed",
 }
 MODULES = sorted({name.partition(":")[0] for name in KEPT})
 

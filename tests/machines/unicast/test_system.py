@@ -4,8 +4,23 @@ from __future__ import annotations
 
 import pytest
 
+from lawful import Machine
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
+from lawful.machines.unicast.restarts import (
+    LinkComparing,
+    LinkRestarting,
+    LinkWithEpoch,
+    LinkWrapping,
+    LinkWrappingInTime,
+)
 from lawful.machines.unicast.system import LinkAsSeed, LinkBurst, LinkFixed, LinkLossy
+from lawful.machines.unicast.system_as_seed import (
+    LinkAckingHighest,
+    LinkBusy,
+    LinkForgetful,
+    LinkLateAck,
+    LinkTorn,
+)
 from tests.machines.checked import checked, counts
 from tests.machines.drawn import same_sequences, same_states
 
@@ -45,6 +60,55 @@ def test_what_goes_wrong() -> None:
         "no_duplicate", "in_order", "no_loss", "settled", "sent_is_delivered", "sent_is_purged",
         "sender.no_silent_loss", "receiver.never_goes_back",
     ]
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected", "violated"),
+    [
+        (LinkTorn, (4_679, 23_458, 24), {"no_loss", "settled"}),
+        (
+            LinkForgetful, (2_962, 10_840, 26),
+            {
+                "no_duplicate", "in_order", "acks_are_true", "purged_is_not_awaited",
+                "receiver.never_goes_back",
+            },
+        ),
+        (
+            LinkLateAck, (2_801, 7_713, 36),
+            {
+                "no_duplicate", "in_order", "acks_are_true", "purged_is_not_awaited", "settled",
+                "receiver.never_goes_back",
+            },
+        ),
+        (
+            LinkAckingHighest, (12_927, 59_854, 30),
+            {
+                "acks_are_true", "acked_is_delivered", "no_loss", "purged_is_not_awaited",
+                "settled",
+            },
+        ),
+        pytest.param(
+            LinkBusy, (5_525, 33_138, 24),
+            {"sent_is_delivered", "sent_is_purged", "idle_is_removed"},
+            marks=pytest.mark.nightly,
+        ),
+        (LinkWithEpoch, (9_598, 39_452, 24), set[str]()),
+        (
+            LinkRestarting, (9_730, 39_768, 24),
+            {"purged_has_arrived", "sender.connections_only_grow"},
+        ),
+        (LinkWrapping, (290, 813, 27), {"no_duplicate", "in_order"}),
+        (LinkWrappingInTime, (209, 586, 26), set[str]()),
+        (LinkComparing, (159, 452, 22), {"settled"}),
+    ],
+)
+def test_each_defect_alone(
+    cls: type[Machine], expected: tuple[int, int, int], violated: set[str]
+) -> None:
+    """Or the condition under which it is none."""
+    result = checked(cls)
+    assert counts(result) == expected
+    assert set(same_sequences(result)) == violated
 
 
 def test_the_pictures_are_what_is_declared() -> None:

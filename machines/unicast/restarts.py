@@ -1,0 +1,199 @@
+"""Reliable unicast, composed: what connection ids must be for an endpoint that starts again, and
+for one whose ids wrap.
+
+Source: `unicast3.txt` says that an entry has a conn-id [seed:113] and not where it comes from.
+JGroups counts them in 15 bits and gives a member that starts again a new address; a service with a
+host and a port needs ids with an epoch (U-B5), and ids that wrap need messages that do not live for
+ever (U-B8).
+
+Abstractions, confessed, beside those of `system.py`. A starts again once, and what it had not got
+acknowledged its application knows to be lost; there messages are told apart by their payload. Ids
+wrap after three, and B compares them as serial numbers; there each connection has one message, and
+B keeps its entry until A says CLOSE.
+"""
+
+from lawful import (
+    Expect,
+    Ghost,
+    Nat,
+    Scope,
+    can,
+    drop,
+    invariant,
+    reachable,
+    require,
+    transition,
+)
+
+from .declaration import (
+    Conn,
+    Data,
+    Payload,
+    ReceiverEntry,
+    ReceiverEntryFixed,
+    SenderEntry,
+    SenderEntryFixed,
+)
+from .system import Link
+
+PERIOD = 3
+
+
+class SenderWithEpoch(SenderEntryFixed):
+    """Its memory goes, and it still knows which connection was its last: by an epoch."""
+
+    @transition(target=Conn.CLOSED)
+    def restart(self) -> None:
+        self.forget()
+        self.idle.stop()
+        self.reported = True
+
+
+class SenderEntryRestarting(SenderWithEpoch):
+    """It counts its connections from the beginning (U-B5)."""
+
+    @transition(target=Conn.CLOSED)
+    def restart(self) -> None:
+        super().restart()
+        self.conn = 0
+
+
+class LinkWithEpoch(Link):
+    """An endpoint that starts again is no older connection: everything holds."""
+
+    sender: SenderWithEpoch = (  # pyright: ignore[reportIncompatibleVariableOverride]  # is read-only
+        SenderWithEpoch()
+    )
+    receiver: ReceiverEntry = ReceiverEntryFixed()
+    restarted: bool = False
+    sent: list[Payload] = []
+    arrived: Ghost[list[Payload]] = []
+    gone: Ghost[set[Payload]] = set()
+
+    @transition()
+    def restart(self) -> None:
+        require(not self.restarted, "it has started again")
+        self.restarted = True
+        for q in self.sender.window:
+            self.gone.add(self.sender.window[q])
+            if (self.sender.conn, q) not in self.delivered:
+                self.reported.add((self.sender.conn, q))
+        self.sender.restart()
+
+    @transition()
+    def submit(self, payload: Payload) -> None:
+        require(payload not in self.sent, "each message is another")
+        self.sent.append(payload)
+        super().submit(payload)
+
+    @transition()
+    def receive_data(self, m: Data) -> None:
+        self.take(m)
+        self.receiver.data(m)
+        for _ in range(self.messages):
+            if can(self.receiver.deliver):
+                self.delivered.append((self.receiver.conn, self.receiver.next))
+                self.arrived.append(self.receiver.deliver())
+
+    @invariant
+    def purged_has_arrived(self) -> bool:
+        """Whatever A does not keep any more, B's application has, or A's knows to be lost."""
+        return all(
+            p in self.arrived
+            or p in self.gone
+            or any(self.sender.window[q] == p for q in self.sender.window)
+            for p in self.sent
+        )
+
+    @reachable
+    def sent_before_and_after(self) -> bool:
+        return self.restarted and len(self.arrived) == 2
+
+    scope = Scope(
+        Nat=range(0, 4), Payload=2, network=3, submitted=2, sent=2, delivered=2, arrived=2,
+        failures=(0,),
+    )
+
+
+class LinkRestarting(LinkWithEpoch):
+    """The first connection after the start has the id of the first before it: what B gets of the
+    one, A takes for an ack of the other (U-B5)."""
+
+    sender: SenderWithEpoch = SenderEntryRestarting()
+
+    expects = Expect(
+        purged_has_arrived=("violated", 6),
+        **{"sender.connections_only_grow": ("violated", 2)},
+    )
+
+
+class SenderEntryWrapping(SenderEntryFixed):
+    """Connection ids from 1 to the period, and again; the next is the second."""
+
+    conn: Nat = 1
+
+    another_order = drop("connections_only_grow")
+
+    @transition(source=(Conn.CLOSED, Conn.OPEN, Conn.CLOSING), target=Conn.OPEN)
+    def send(self, payload: Payload) -> Data:
+        if self.state == Conn.CLOSED and self.conn == PERIOD:
+            self.conn = 0
+        return super().send(payload)
+
+
+class ReceiverEntryWrapping(ReceiverEntryFixed):
+    """What is newer is what comes next, round the period."""
+
+    another_order = drop("never_goes_back")
+
+    def unknown(self, m: Data) -> bool:
+        return self.conn == 0 or (m.conn - self.conn) % PERIOD == 1
+
+
+class ReceiverEntryComparing(ReceiverEntryWrapping):
+    """What is newer is what is larger, as UNICAST4 has it, though ids wrap."""
+
+    def unknown(self, m: Data) -> bool:
+        return m.conn > self.conn
+
+
+class LinkWrapping(Link):
+    """Three connections, of which the last is followed by the first; messages may live as long: a
+    copy from the first is taken for one from the connection after the last (U-B8)."""
+
+    sender: SenderEntry = SenderEntryWrapping()
+    receiver: ReceiverEntry = ReceiverEntryWrapping()
+
+    no_timer = drop("expire_receiver")
+
+    @transition()
+    def submit(self, payload: Payload) -> None:
+        require(self.sender.state == Conn.CLOSED, "each connection has one message")
+        super().submit(payload)
+
+    scope = Scope(
+        Nat=range(0, 4), Payload=1, network=2, submitted=3, delivered=4, messages=(3,),
+        failures=(0,),
+    )
+    deadlock_ok = True
+    expects = Expect(no_duplicate=("violated", 18), in_order=("violated", 18))
+
+
+class LinkWrappingInTime(LinkWrapping):
+    """When a connection begins, nothing of the one before the last is under way: so long a message
+    does not live."""
+
+    @transition()
+    def submit(self, payload: Payload) -> None:
+        require(all(m.conn == self.sender.conn for m in self.network), "something is older")
+        super().submit(payload)
+
+    expects = Expect(no_duplicate="holds", in_order="holds")
+
+
+class LinkComparing(LinkWrappingInTime):
+    """The connection after the wrap is taken for an old one, and nobody hears of it (U-B7)."""
+
+    receiver: ReceiverEntry = ReceiverEntryComparing()
+
+    expects = Expect(settled=("violated", 14))
