@@ -39,7 +39,7 @@ from .system import Link
 PERIOD = 3
 
 
-class SenderWithEpoch(SenderEntryFixed):
+class SenderOfEpoch(SenderEntryFixed):
     """Its memory goes, and it still knows which connection was its last: by an epoch."""
 
     @transition(target=Conn.CLOSED)
@@ -49,7 +49,7 @@ class SenderWithEpoch(SenderEntryFixed):
         self.reported = True
 
 
-class SenderEntryRestarting(SenderWithEpoch):
+class SenderEntryRestarting(SenderOfEpoch):
     """It counts its connections from the beginning (U-B5)."""
 
     @transition(target=Conn.CLOSED)
@@ -61,8 +61,8 @@ class SenderEntryRestarting(SenderWithEpoch):
 class LinkWithEpoch(Link):
     """An endpoint that starts again is no older connection: everything holds."""
 
-    sender: SenderWithEpoch = (  # pyright: ignore[reportIncompatibleVariableOverride]  # is read-only
-        SenderWithEpoch()
+    sender: SenderOfEpoch = (  # pyright: ignore[reportIncompatibleVariableOverride]  # is read-only
+        SenderOfEpoch()
     )
     receiver: ReceiverEntry = ReceiverEntryFixed()
     restarted: bool = False
@@ -119,7 +119,7 @@ class LinkRestarting(LinkWithEpoch):
     """The first connection after the start has the id of the first before it: what B gets of the
     one, A takes for an ack of the other (U-B5)."""
 
-    sender: SenderWithEpoch = SenderEntryRestarting()
+    sender: SenderOfEpoch = SenderEntryRestarting()
 
     expects = Expect(
         purged_has_arrived=("violated", 6),
