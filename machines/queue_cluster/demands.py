@@ -12,32 +12,85 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "Q4": ("then a persistent one",),
     "Q5": ("then better updates of joiners",),
     "Q6": ("the easiest option first",),
-    "Q7": ("tests with senders and receivers",),
-    "Q8": ("where the broker calls the cluster",),
-    "Q9": ("a handler of what happens at the broker",),
-    "Q10": ("messages that are being enqueued here",),
-    "Q11": ("a handler of delivered messages",),
+    "Q7": (
+        "tests with senders and receivers", "replication.Replication.comes_back_from_the_dead",
+        "replication.Replication.nothing_is_lost_or_doubled",
+    ),
+    "Q8": (
+        "where the broker calls the cluster", "replica.Replica.reject",
+        "replication_as_seed.ReplicationRinging",
+    ),
+    "Q9": (
+        "a handler of what happens at the broker", "replica.Replica",
+    ),
+    "Q10": (
+        "messages that are being enqueued here", "replica.Replica.local",
+    ),
+    "Q11": (
+        "a handler of delivered messages", "replica.Replica.enqueue_delivered",
+    ),
     "Q12": ("a handler of delivered ownership", "declaration.QueueOwner"),
-    "Q13": ("a core that holds them together",),
+    "Q13": (
+        "a core that holds them together", "replica.Replica",
+    ),
     "Q14": ("the sketch shows the happy path only", "as_seed.QueueOwnerAsSeed"),
-    "Q15": ("messages have an ID of node and sequence",),
-    "Q16": ("flags of the thread that suppress replication",),
-    "Q17": ("removals while a message is routed are not replicated",),
-    "Q18": ("a new message is created once, and enqueued per queue",),
-    "Q19": ("the end of routing is replicated",),
+    "Q15": (
+        "messages have an ID of node and sequence", "replica.MessageId",
+        "replica.Replica.next_number",
+    ),
+    "Q16": (
+        "flags of the thread that suppress replication", "replica.Replica.enqueue",
+    ),
+    "Q17": (
+        "removals while a message is routed are not replicated", "replica.Replica.push",
+        "replication.ReplicationRing",
+    ),
+    "Q18": (
+        "a new message is created once, and enqueued per queue", "replica.Replica.enqueue",
+        "replica.Create",
+    ),
+    "Q19": (
+        "the end of routing is replicated", "replica.Replica.routed",
+    ),
     "Q20": (
-        "taking a message is replicated", "declaration.Acquire",
+        "taking a message is replicated", "replica.Replica.acquire", "declaration.Acquire",
+        "replication.Replication.one_client_has_it",
         "declaration.QueueOwner.acquires_come_before_a_release",
     ),
-    "Q21": ("rejecting is replicated",),
-    "Q22": ("a dequeue cleans up here",),
-    "Q23": ("what is kept of entries and nodes",),
-    "Q24": ("delivered messages are enqueued by the others",),
-    "Q25": ("the end of routing cleans up",),
-    "Q26": ("a delivered acquire is noted", "declaration.QueueOwner.acquire_delivered"),
-    "Q27": ("a delivered reject prepares to enqueue again",),
-    "Q28": ("a delivered dequeue removes the entry",),
-    "Q29": ("what a member had acquired is released when it leaves",),
+    "Q21": (
+        "rejecting is replicated", "replica.Replica.reject",
+    ),
+    "Q22": (
+        "a dequeue cleans up here", "replica.Replica.remove",
+    ),
+    "Q23": (
+        "what is kept of entries and nodes", "replica.Replica.acquired",
+        "replica.Replica.acquired_messages_are_on_their_queue",
+    ),
+    "Q24": (
+        "delivered messages are enqueued by the others", "replica.Replica.enqueue_delivered",
+        "replication.Replication.queues_have_one_order",
+    ),
+    "Q25": (
+        "the end of routing cleans up", "replica.Replica.routed_delivered",
+        "replication.Replication.routing_ends",
+    ),
+    "Q26": (
+        "a delivered acquire is noted", "declaration.QueueOwner.acquire_delivered",
+        "replica.Replica.acquire_delivered", "replica.Replica.requeue_delivered",
+    ),
+    "Q27": (
+        "a delivered reject prepares to enqueue again", "replica.Replica.reject_delivered",
+        "replication.Replication.nothing_is_lost_or_doubled",
+    ),
+    "Q28": (
+        "a delivered dequeue removes the entry", "replica.Replica.dequeue_delivered",
+        "replication.Replication.nobody_gets_what_is_gone",
+    ),
+    "Q29": (
+        "what a member had acquired is released when it leaves", "replica.Replica.member_leaves",
+        "replication.Replication.what_left_had_is_free",
+    ),
     "Q30": (
         "a locked queue delivers nothing", "declaration.QueueOwner.dispatch",
         "declaration.QueueOwner.stopped_consumers_are_idle",
@@ -85,12 +138,18 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "Q43": ("what becomes of destroyed queues",),
     "Q44": ("events and multicasts of the old cluster are used again",),
     "Q45": ("large messages in fragments, small ones in batches",),
-    "Q46": ("completion is asynchronous",),
+    "Q46": (
+        "completion is asynchronous", "replication.Replication.publishing_completes",
+    ),
     "Q47": ("wiring is replicated",),
     "Q48": ("joiners are updated",),
     "Q49": ("persistence",),
-    "Q50": ("other ways off a queue",),
-    "Q51": ("flow control of internal queues",),
+    "Q50": (
+        "other ways off a queue", "replica.Replica.expire",
+    ),
+    "Q51": (
+        "flow control of internal queues", "replication.Replication.place",
+    ),
     "Q52": ("transactions",),
     "Q53": ("the replication exchange",),
     "Q54": ("declaring, binding and destroying complete asynchronously",),

@@ -25,8 +25,8 @@ def same_sequences(result: CheckResult) -> list[str]:
     """The sequence diagram of each counterexample is the one committed; gives what they show."""
     shown: list[str] = []
     for p in result.properties:
-        if p.trace is not None and p.verdict.value == "violated":
-            why = f"{p.name} is violated"
+        if p.trace is not None and p.verdict.value in ("violated", "undefined"):
+            why = f"{p.name} is {p.verdict.value}"
             text = sequence.text(result.machine, p.trace.steps, p.trace.loop, why)
             _same(f"{result.machine}.{p.name}.mmd", text)
             shown.append(p.name)

@@ -16,6 +16,8 @@ SLOW = {
     "machines.message_scheduler.system_as_seed",
     "machines.object_diffusion.conditions",
     "machines.object_diffusion.system",
+    "machines.queue_cluster.replication",
+    "machines.queue_cluster.replication_as_seed",
     "machines.queue_cluster.system",
     "machines.queue_cluster.system_as_seed",
     "machines.unicast.restarts",

@@ -1,0 +1,405 @@
+"""Replication of messages, composed: all nodes of a cluster, and the group between them.
+
+Source: `new-cluster-plan.org`, as in `replica.py`. As in `system.py`, what the nodes multicast gets
+a place in one total order, each sender's in its own order; every node handles that order at its own
+pace, and what is placed and not yet handled waits in its inbox. A node that crashes takes with it
+what has no place yet; that it left has a place in the order as well.
+
+Of ownership, which is `system.py`'s subject, this has what messages need: one node at a time owns
+the queues and may acquire from them; it passes them on by a multicast, behind all that it said
+before, and takes part in nothing of theirs until they come back. Where it has left, the next node
+round the ring owns them.
+
+Abstractions, confessed. The queues change hands together, a number of `passes` times, whoever is
+interested. A message is published to one queue, by routing it in one step with its ends; there are
+`messages` of them, and clients give back or reject a number of times that is bounded, too. Whoever
+has a message may keep it for ever, except where fairness says that clients accept.
+"""
+
+from typing import Any
+
+from lawful import (
+    Expect,
+    Fairness,
+    Ghost,
+    Machine,
+    Nat,
+    Param,
+    Record,
+    Scope,
+    Strong,
+    Weak,
+    drop,
+    initial,
+    invariant,
+    leads_to,
+    reachable,
+    require,
+    terminal,
+    total,
+    transition,
+)
+
+from .declaration import Node
+from .replica import (
+    Acquire,
+    Create,
+    Dequeue,
+    Enqueue,
+    Key,
+    MessageId,
+    Multicast,
+    QueueName,
+    Reject,
+    ReplicaFixed,
+    Requeue,
+    Routed,
+)
+
+
+class Pass(Record):
+    """The sender gives the queues away: `release` of ownership [seed:250-252] (Q34)."""
+
+    to: Node
+
+
+class Left(Record):
+    """A member left [seed:207] (Q29)."""
+
+
+class Placed(Record):
+    """A multicast, or that its sender left, with a place in the order."""
+
+    sender: Node
+    said: Multicast | Pass | Left
+
+
+class Replication(Machine, abstract=True):
+    """Every node with its replica of the queues."""
+
+    # Which class of `Replica` the nodes have is up to the variant.
+    nodes: dict[Node, Any]
+    owner: dict[Node, Node]
+    outbox: dict[Node, list[Multicast | Pass]] = total([])
+    inbox: dict[Node, list[Placed]] = total([])
+    published: Nat = 0
+    passed: Nat = 0
+    returned: Nat = 0
+    crashed: Nat = 0
+    # What is so of a key in the order: it is on its queue, and it has gone from there.
+    enqueued: Ghost[set[Key]] = set()
+    gone: Ghost[set[Key]] = set()
+
+    messages: Param[Nat] = 2
+    passes: Param[Nat] = 1
+    returns: Param[Nat] = 1
+    crashes: Param[Nat] = 1
+    lag: Param[Nat] = 2
+
+    # What clients do.
+
+    @transition()
+    def publish(self, n: Node, q: QueueName) -> None:
+        require(n in self.nodes, "is gone")
+        require(self.published < self.messages, "enough is published")
+        self.published += 1
+        for m in self.nodes[n].enqueue(q):
+            self.outbox[n].append(m)
+        self.outbox[n].append(self.nodes[n].routed())
+
+    @transition()
+    def acquire(self, n: Node, key: Key) -> None:
+        """A dispatch takes the first message that is free, at the owner alone (Q32)."""
+        require(self.owns(n), "does not own the queues")
+        require(self.is_first(n, key), "is not the next one")
+        self.outbox[n].append(self.nodes[n].acquire(key))
+
+    def owns(self, n: Node) -> bool:
+        """Whether it does, as far as it knows, and has not given the queues away."""
+        return (
+            n in self.nodes
+            and self.owner[n] == n
+            and not any(isinstance(m, Pass) for m in self.outbox[n])
+            and not any(m.sender == n and isinstance(m.said, Pass) for m in self.inbox[n])
+        )
+
+    def is_first(self, n: Node, key: Key) -> bool:
+        ids = self.nodes[n].queues[key.queue]
+        free = [id for id in ids if self.nodes[n].free(Key(id, key.queue))]
+        return len(free) > 0 and free[0] == key.id
+
+    @transition()
+    def accept(self, n: Node, key: Key) -> None:
+        require(n in self.nodes, "is gone")
+        self.outbox[n].append(self.nodes[n].accept(key))
+
+    @transition()
+    def release(self, n: Node, key: Key) -> None:
+        require(n in self.nodes, "is gone")
+        self.give_back()
+        self.outbox[n].append(self.nodes[n].release(key))
+
+    @transition()
+    def reject(self, n: Node, key: Key, to: QueueName | None) -> None:
+        require(n in self.nodes, "is gone")
+        self.give_back()
+        for m in self.nodes[n].reject(key, to):
+            self.outbox[n].append(m)
+
+    def give_back(self) -> None:
+        require(self.returned < self.returns, "enough has come back")
+        self.returned += 1
+
+    @transition()
+    def expire(self, n: Node, key: Key) -> None:
+        """A message's time is over (Q50)."""
+        require(self.owns(n), "does not own the queues")
+        self.give_back()
+        self.outbox[n].append(self.nodes[n].expire(key))
+
+    # What the cluster does.
+
+    @transition()
+    def pass_on(self, n: Node, to: Node) -> None:
+        """The queues go to another node (Q33, Q34)."""
+        require(self.owns(n) and n != to, "does not own the queues, or keeps them")
+        require(to in self.nodes, "it has gone")
+        require(self.passed < self.passes, "enough has changed hands")
+        self.passed += 1
+        self.outbox[n].append(Pass(to))
+
+    @transition()
+    def place(self, n: Node) -> None:
+        """What the node said first, and has no place yet, gets the next one, unless a node is too
+        far behind (Q51)."""
+        require(n in self.nodes, "is gone")
+        require(len(self.outbox[n]) > 0, "everything has its place")
+        require(all(len(self.inbox[k]) < self.lag for k in self.nodes), "one is far behind")
+        self.put(Placed(n, self.outbox[n].pop(0)))
+
+    def put(self, m: Placed) -> None:
+        for n in self.nodes:
+            self.inbox[n].append(m)
+        self.note(m)
+
+    def note(self, m: Placed) -> None:
+        """What becomes so of messages as this has its place."""
+        match m.said:
+            case Enqueue(key=key):
+                self.enqueued.add(key)
+            case Dequeue(key=key):
+                self.gone.add(key)
+            case Reject(key=key, seq=seq, to=to):
+                self.gone.add(key)
+                if to is not None:
+                    self.enqueued.add(Key(MessageId(m.sender, seq), to))
+            case Create() | Routed() | Acquire() | Requeue() | Pass() | Left():
+                pass
+
+    @transition()
+    def handle(self, n: Node) -> None:
+        """The deliver thread handles what is next in the order."""
+        require(n in self.nodes, "is gone")
+        require(len(self.inbox[n]) > 0, "everything is handled")
+        m = self.inbox[n].pop(0)
+        match m.said:
+            case Create(seq=seq):
+                self.nodes[n].create_delivered(m.sender, seq)
+            case Enqueue(key=key):
+                self.nodes[n].enqueue_delivered(m.sender, key)
+            case Routed(seq=seq):
+                self.nodes[n].routed_delivered(m.sender, seq)
+            case Acquire(key=key):
+                self.nodes[n].acquire_delivered(m.sender, key)
+            case Requeue(key=key):
+                self.nodes[n].requeue_delivered(m.sender, key)
+            case Dequeue(key=key):
+                self.nodes[n].dequeue_delivered(m.sender, key)
+            case Reject():
+                self.nodes[n].reject_delivered(m.sender, m.said)
+            case Pass(to=to):
+                self.owner[n] = self.unless_it_left(n, to)
+            case Left():
+                self.nodes[n].member_leaves(m.sender)
+                self.owner[n] = self.unless_it_left(n, self.owner[n])
+
+    def unless_it_left(self, n: Node, owner: Node) -> Node:
+        """Or the next one round the ring that is here, as far as this node knows (Q34, Q41)."""
+        left = self.nodes[n].left
+        circle = [k for k in sorted(Node) if k >= owner] + sorted(Node)
+        return next((k for k in circle if k not in left), n)
+
+    @transition()
+    def crash(self, n: Node) -> None:
+        require(n in self.nodes, "is gone")
+        require(self.crashed < self.crashes, "enough has crashed")
+        self.crashed += 1
+        del self.nodes[n]
+        self.inbox[n] = []
+        self.outbox[n] = []
+        self.put(Placed(n, Left()))
+
+    @terminal
+    def nothing_happens_any_more(self) -> bool:
+        return self.quiet()
+
+    def quiet(self) -> bool:
+        """Everything said is handled everywhere."""
+        return all(len(self.inbox[n]) == 0 and len(self.outbox[n]) == 0 for n in self.nodes)
+
+    # What holds of all nodes together.
+
+    @invariant
+    def replicas_agree(self) -> bool:
+        """Who has handled the same has the same queues, in the same order, and who has acquired
+        what, and whose they are (Q23)."""
+        return all(
+            len(self.inbox[a]) != len(self.inbox[b])
+            or (
+                one.queues == other.queues
+                and one.acquired == other.acquired
+                and self.owner[a] == self.owner[b]
+            )
+            for a, one in self.nodes.items()
+            for b, other in self.nodes.items()
+        )
+
+    @invariant
+    def queues_have_one_order(self) -> bool:
+        """However far each node is: messages that two of them have are in the same order (Q24)."""
+        return all(
+            [id for id in one.queues[q] if id in other.queues[q]]
+            == [id for id in other.queues[q] if id in one.queues[q]]
+            for one in self.nodes.values()
+            for other in self.nodes.values()
+            for q in QueueName
+        )
+
+    @invariant
+    def one_client_has_it(self) -> bool:
+        """Delivered elsewhere only after it was given back, or its node has left (Q20, Q26)."""
+        return all(
+            a == b or one.held.isdisjoint(other.held)
+            for a, one in self.nodes.items()
+            for b, other in self.nodes.items()
+        )
+
+    @invariant
+    def nobody_gets_what_is_gone(self) -> bool:
+        """No message is acquired after it was dequeued, or rejected (Q28)."""
+        return all(node.held.isdisjoint(self.gone) for node in self.nodes.values())
+
+    @invariant
+    def nothing_is_lost_or_doubled(self) -> bool:
+        """Once everything is handled, a message that was enqueued is on its queue, until it was
+        dequeued or rejected, at every node (Q24, Q27, Q28)."""
+        return not self.quiet() or all(
+            (id in node.queues[q]) == (Key(id, q) in self.enqueued and Key(id, q) not in self.gone)
+            for node in self.nodes.values()
+            for id in self.everything()
+            for q in QueueName
+        )
+
+    def everything(self) -> set[MessageId]:
+        """Whatever is on a queue anywhere, or should be."""
+        kept = {
+            id for node in self.nodes.values() for ids in node.queues.values() for id in ids
+        }
+        return kept | {key.id for key in self.enqueued}
+
+    @invariant
+    def routing_ends(self) -> bool:
+        """Nothing is left of it once everything is handled (Q25, Q29)."""
+        return not self.quiet() or all(
+            len(node.routing) == 0 and len(node.local) == 0 for node in self.nodes.values()
+        )
+
+    @invariant
+    def what_left_had_is_free(self) -> bool:
+        """Once everything is handled, those that have a message acquired are here (Q29)."""
+        return not self.quiet() or all(
+            n in self.nodes for node in self.nodes.values() for n in node.acquired.values()
+        )
+
+    @leads_to
+    def everything_is_consumed(self) -> tuple[bool, bool]:
+        """Clients of the owner take what there is and accept, so that it goes (Q20)."""
+        over = self.enqueued <= self.gone
+        return not over, over or len(self.nodes) == 0
+
+    @leads_to
+    def publishing_completes(self, n: Node) -> tuple[bool, bool]:
+        """Once its end is delivered to the publisher's node, unless that crashes (Q25)."""
+        routes = n in self.nodes and len(self.nodes[n].local) > 0
+        return routes, not routes
+
+    @reachable
+    def is_consumed_elsewhere(self) -> bool:
+        """A message at another node than that of its publisher."""
+        return any(key.id.node != n for n, node in self.nodes.items() for key in node.held)
+
+    @reachable
+    def comes_back_from_the_dead(self) -> bool:
+        """Its node crashed, and another's client has it (Q29)."""
+        return any(
+            key.id.node != n and len(node.left) > 0
+            for n, node in self.nodes.items()
+            for key in node.held
+        )
+
+    @reachable
+    def is_settled_by_who_owns_no_more(self) -> bool:
+        return any(
+            self.owner[n] != n and len(node.settling) > 0 for n, node in self.nodes.items()
+        )
+
+    fairness = Fairness(
+        Weak("place"), Weak("handle"), Weak("acquire", each=("n",)), Strong("accept", each=("key",))
+    )
+
+    scope = Scope(
+        {"MessageId.seq": range(0, 2)},
+        Node=2, QueueName=1, Nat=range(0, 3), inbox=2, outbox=8, queues=2, messages=(1,), lag=(1,),
+    )
+    dead_letters = Scope(QueueName=2)
+
+
+class ReplicationFixed(Replication):
+    """The nodes as they have to be."""
+
+    nodes: dict[Node, ReplicaFixed] = {}
+
+    @initial
+    def begin(self, first: Node) -> None:
+        for n in Node:
+            self.nodes[n] = ReplicaFixed(me=n)
+        self.owner = {n: first for n in Node}
+
+    # Nobody crashes, or there is nobody whose client could have it.
+    several = Scope(
+        messages=(2,), returns=(0,), crashes=(0,), outbox=10,
+        expects=Expect(comes_back_from_the_dead="violated"),
+    )
+    large = Scope(messages=(2,), lag=(2,), inbox=3, outbox=10, returns=(0,))
+
+
+class ReplicationRing(Replication):
+    """Of queues that keep one message, and lose what is older (Q17)."""
+
+    nodes: dict[Node, ReplicaFixed] = {}
+    what_is_over_is_lost = drop("nothing_is_lost_or_doubled")
+    nobody_can_consume_that = drop("everything_is_consumed")
+    nobody_crashes = drop("comes_back_from_the_dead")
+    owners_stay = drop("is_settled_by_who_owns_no_more")
+
+    @initial
+    def begin(self, first: Node) -> None:
+        for n in Node:
+            self.nodes[n] = ReplicaFixed(me=n, ring=1)
+        self.owner = {n: first for n in Node}
+
+    scope = Scope(
+        {"MessageId.seq": range(0, 2)},
+        Node=2, QueueName=1, Nat=range(0, 3), inbox=2, outbox=10, queues=2,
+        messages=(2,), lag=(1,), crashes=(0,), passes=(0,), returns=(0,),
+    )

@@ -1,0 +1,85 @@
+"""Replication of messages in a whole cluster: as written, and where ring queues act on their own.
+
+Source: `new-cluster-plan.org`, as in `replica_as_seed.py`, the nodes of which these machines have.
+"""
+
+from lawful import Expect, Scope, drop, initial
+
+from .declaration import Node
+from .replica_as_seed import ReplicaAsSeed, ReplicaPushing, ReplicaRinging
+from .replication import Replication
+
+
+class ReplicationAsSeed(Replication):
+    """What is published here is on its queue here at once (Q-B7); a rejected message is enqueued
+    under a number that is not its own (Q-B8); what expires is taken for acquired (Q-B10)."""
+
+    nodes: dict[Node, ReplicaAsSeed] = {}
+    nobody_crashes = drop("comes_back_from_the_dead")
+    owners_stay = drop("is_settled_by_who_owns_no_more")
+
+    @initial
+    def begin(self, first: Node) -> None:
+        for n in Node:
+            self.nodes[n] = ReplicaAsSeed(me=n)
+        self.owner = {n: first for n in Node}
+
+    scope = Scope(
+        {"MessageId.seq": range(0, 2)},
+        Node=2, QueueName=2, Nat=range(0, 3), inbox=2, outbox=8, queues=2,
+        messages=(1,), lag=(1,), crashes=(0,), passes=(0,),
+    )
+    expects = Expect(
+        asserts=("violated", 17),
+        undefined=("undefined", 10),
+        replicas_agree=("violated", 1),
+        routing_ends=("violated", 21),
+        everything_is_consumed=("violated", 16),
+        publishing_completes=("violated", 9),
+        **{"nodes.who_left_routes_nothing": ("violated", 17)},
+    )
+
+
+class ReplicationPushing(Replication):
+    """As it has to be, but for what is on its queue at once: of two messages that are published at
+    two nodes, each has its own first (Q-B7)."""
+
+    nodes: dict[Node, ReplicaPushing] = {}
+    nobody_crashes = drop("comes_back_from_the_dead")
+    owners_stay = drop("is_settled_by_who_owns_no_more")
+
+    @initial
+    def begin(self, first: Node) -> None:
+        for n in Node:
+            self.nodes[n] = ReplicaPushing(me=n)
+        self.owner = {n: first for n in Node}
+
+    scope = Scope(
+        {"MessageId.seq": range(0, 2)},
+        Node=2, QueueName=1, Nat=range(0, 3), inbox=2, outbox=10, queues=2,
+        messages=(2,), lag=(1,), crashes=(0,), passes=(0,), returns=(0,),
+    )
+    expects = Expect(replicas_agree=("violated", 1), queues_have_one_order=("violated", 13))
+
+
+class ReplicationRinging(Replication):
+    """Where a queue keeps one message, replicas remove different ones (Q8, Q17)."""
+
+    nodes: dict[Node, ReplicaRinging] = {}
+    what_is_over_is_lost = drop("nothing_is_lost_or_doubled")
+    nobody_can_consume_that = drop("everything_is_consumed")
+    nobody_crashes = drop("comes_back_from_the_dead")
+    owners_stay = drop("is_settled_by_who_owns_no_more")
+
+    @initial
+    def begin(self, first: Node) -> None:
+        for n in Node:
+            self.nodes[n] = ReplicaRinging(me=n, ring=1)
+        self.owner = {n: first for n in Node}
+
+    scope = Scope(
+        {"MessageId.seq": range(0, 2)},
+        Node=2, QueueName=1, Nat=range(0, 3), inbox=2, outbox=10, queues=2,
+        messages=(2,), lag=(1,), crashes=(0,), passes=(0,), returns=(0,),
+    )
+    expects = Expect(replicas_agree=("violated", 15))

@@ -1,0 +1,83 @@
+"""Replication of messages: one node's replica, all of them together, and how it was as written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from lawful import Machine
+from lawful.machines.queue_cluster.declaration import Node
+from lawful.machines.queue_cluster.replica import QueueName, ReplicaFixed
+from lawful.machines.queue_cluster.replication import ReplicationFixed, ReplicationRing
+from lawful.machines.queue_cluster.replication_as_seed import (
+    ReplicationAsSeed,
+    ReplicationPushing,
+    ReplicationRinging,
+)
+from lawful.runtime.timers import SimulatedClock
+from lawful.testing import conformance
+from tests.machines.checked import checked, counts
+from tests.machines.drawn import same_sequences, same_states
+
+QUICK = settings(
+    derandomize=True, deadline=None, database=None, max_examples=20, stateful_step_count=30
+)
+NODES = [Node("a"), Node("b")]
+
+
+def replica(clock: SimulatedClock) -> ReplicaFixed:
+    queues = [QueueName("q"), QueueName("alternate")]
+    universe: dict[type[Any], list[Any]] = {Node: NODES, QueueName: queues}
+    return ReplicaFixed(me=NODES[0], clock=clock, universe=universe)
+
+
+TestReplica = conformance(ReplicaFixed, replica, settings=QUICK)
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected"),
+    [
+        (ReplicaFixed, (2_834, 56_810, 15)),
+        (ReplicationFixed, (4_920, 12_356, 30)),
+        pytest.param(ReplicationRing, (4_564, 9_232, 37), marks=pytest.mark.nightly),
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) -> None:
+    result = checked(cls)
+    assert counts(result) == expected
+    assert {p.verdict.value for p in result.properties} <= {"holds", "holds-within-scope"}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [
+        ("dead_letters", (14_146, 35_748, 31)),
+        ("several", (18_972, 41_536, 41)),
+        ("large", (86_676, 301_896, 41)),
+    ],
+)
+def test_more_of_everything_holds(scope: str, expected: tuple[int, int, int]) -> None:
+    assert counts(checked(ReplicationFixed, scope)) == expected
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected"),
+    [
+        (ReplicationAsSeed, (1_470, 2_674, 27)),
+        pytest.param(ReplicationPushing, (7_502, 16_274, 37), marks=pytest.mark.nightly),
+        (ReplicationRinging, (2_678, 5_042, 37)),
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_what_goes_wrong(cls: type[Machine], expected: tuple[int, int, int]) -> None:
+    result = checked(cls)
+    assert counts(result) == expected
+    assert len(same_sequences(result)) > 0
+
+
+def test_the_picture_is_what_is_declared() -> None:
+    same_states(ReplicationFixed)
