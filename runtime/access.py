@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from lawful.spec import ir
 from lawful.spec.declare import slot
@@ -18,7 +18,8 @@ from .guards import Refusal
 from .judging import Asserted
 from .make import bare, begin, plan_of
 from .observed import Observed, Observer
-from .plan import Alarm, Plan, State, Way
+from .plan import Alarm, Plan, Way
+from .state import State
 from .timers import ALL_AROUND, REAL, Around
 from .whole import choose
 
@@ -374,14 +375,3 @@ def behaviour_of(plan: Plan) -> str:
     if not plan.behaviour:
         plan.behaviour = behaviour(plan.machine)
     return plan.behaviour
-
-
-class Door:
-    """`Class.lawful` and `entry.lawful`."""
-
-    @overload
-    def __get__(self, instance: None, owner: type[M]) -> Access[M]: ...
-    @overload
-    def __get__(self, instance: M, owner: type[M]) -> InstanceAccess[M]: ...
-    def __get__(self, instance: M | None, owner: type[M]) -> Access[M] | InstanceAccess[M]:
-        return Access(owner) if instance is None else InstanceAccess(instance)

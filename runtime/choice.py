@@ -16,7 +16,8 @@ from lawful.spec.declare import slot
 from lawful.spec.outcomes import Ambiguous, Reason
 
 from .guards import AllRefused, Broken, Refusal
-from .plan import ODD, Candidate, State, Way
+from .plan import Candidate, Way
+from .state import ODD, State
 
 # What Python raises where an operation has no value.
 NO_VALUE = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)

@@ -11,7 +11,7 @@ from lawful.spec.bounds import Values, breach
 from lawful.spec.ranks import order_of, ring
 
 from .guards import NEEDED, Refusal
-from .plan import State
+from .state import State, Untold
 from .timers import Around, Ticks, ticks_of
 
 
@@ -29,10 +29,6 @@ def values(state: State, kind: t.Type) -> tuple[Any, ...]:
         return Values(resolved.world, {}, state.__around__.universe).of(kind)
     except KeyError as error:
         return universe(state, str(error.args[0]))
-
-
-class Untold(RuntimeError):
-    """The instance was not told which elements a sort has."""
 
 
 def universe(state: State, sort: str) -> tuple[Any, ...]:

@@ -1,25 +1,38 @@
-"""Instances: the class runs as it stands."""
+"""Instances: the class runs as it stands.
+
+What runs it is imported when the first instance is made, or something is asked of its class: who
+only imports a declaration need not wait for a compiler.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
-from lawful.spec import types as t
-from lawful.spec.declare import Declaration, declared, slot
-from lawful.spec.representation import shown
+from lawful.spec.declare import Declaration, declared
 
-from . import persist
-from .access import Door
-from .choice import UNSET
-from .helpers import Untold
-from .make import Universe, bare, begin, equip
-from .observed import UNSTARTED, Closed
-from .persist import Kept
-from .plan import State
-from .timers import ALL_AROUND, REAL, Around, Clock
+from .state import Mark, State, Untold
+
+if TYPE_CHECKING:
+    from .access import Access, InstanceAccess
+    from .make import Universe
+    from .timers import Clock
+
+M = TypeVar("M", bound="Machine")
+
+
+class Door:
+    """`Class.lawful` and `entry.lawful`."""
+
+    @overload
+    def __get__(self, instance: None, owner: type[M]) -> Access[M]: ...
+    @overload
+    def __get__(self, instance: M, owner: type[M]) -> InstanceAccess[M]: ...
+    def __get__(self, instance: M | None, owner: type[M]) -> Access[M] | InstanceAccess[M]:
+        from . import access
+
+        return access.Access(owner) if instance is None else access.InstanceAccess(instance)
 
 
 class Machine(Declaration, State):
@@ -45,8 +58,10 @@ class Machine(Declaration, State):
             # class is compiled then, or when somebody prints the mark.
             self.__watch__ = Mark(clock, parameters)
             return
+        from . import life
+
         try:
-            _begin(self, universe, clock, parameters)
+            life.begin(self, universe, clock, parameters)
         except Untold:
             if universe is not None or not _in_class_statement(self):
                 raise
@@ -56,66 +71,33 @@ class Machine(Declaration, State):
 
         What a `Clock` shows is no difference: it goes on by itself.
         """
+        from . import life
+
         if type(other) is not type(self):
             return NotImplemented
-        return _compared(self) == _compared(other)
+        return life.compared(self) == life.compared(other)
 
     __hash__ = None  # type: ignore[assignment]  # it changes, so it is no key
 
     def __repr__(self) -> str:
-        watch = getattr(self, "__watch__", None)
-        if isinstance(watch, Mark):
-            with contextlib.suppress(Untold):
-                _begin(self, None, watch.clock, watch.parameters)
-        return f"{type(self).__name__}({', '.join(_shown(self))})"
+        from . import life
+
+        return life.told(self)
 
     def __copy__(self) -> Self:
         return self.__deepcopy__({})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Another instance on the same clock, without observers."""
-        around = self.__around__
-        made = bare(type(self), None, None)
-        if around is not ALL_AROUND:
-            made.__around__ = Around(around.clock, around.universe)
-        persist.fill(made, persist.keep(self, 0.0), 0.0)
-        if self.__watch__ is UNSTARTED:
-            made.__watch__ = UNSTARTED
-        return made
+        from . import life
+
+        return life.copied(self)
 
     def __reduce__(self) -> tuple[Callable[..., Machine], tuple[Any, ...]]:
         """By its class and values; it comes back on the real clock, without observers."""
-        around = self.__around__
-        kept = persist.keep(self, around.now())
-        return _unpickled, (kept, dict(around.universe), self.__watch__ is UNSTARTED)
+        from . import life
 
-
-class Mark(Closed):
-    """What stands before a part that a class statement declares: no instance of its own."""
-
-    def __init__(self, clock: Clock | None, parameters: dict[str, Any]) -> None:
-        super().__init__("it is a part that a class declares, and no instance")
-        self.clock = clock
-        self.parameters = parameters
-
-
-def _begin(
-    machine: Machine, universe: Universe | None, clock: Clock | None, parameters: dict[str, Any]
-) -> None:
-    """Make of a new object an instance, with its initial values."""
-    plan = equip(machine, universe, clock)
-    if plan.abstract:
-        raise TypeError(f"{plan.name} is abstract: make an instance of what inherits from it")
-    begin(machine, parameters)
-    if plan.starts:
-        machine.__watch__ = UNSTARTED
-        return
-    if plan.asserted is not None:
-        plan.asserted.but_of_steps().judge(machine, "initial")
-    elif universe is None and plan.judged and not plan.plain:
-        plan.plain = not (plan.required or plan.assumed or plan.families)
-        if plan.plain:
-            plan.cls.__init__ = plan.constructor(Machine.__init__)
+        return life.unpickled, life.pickled(self)
 
 
 def _in_class_statement(machine: Machine) -> bool:
@@ -125,41 +107,3 @@ def _in_class_statement(machine: Machine) -> bool:
     while frame is not None and frame.f_locals.get("self") is machine:
         frame = frame.f_back
     return frame is not None and "__qualname__" in frame.f_locals
-
-
-def _unpickled(kept: Kept, universe: dict[str, Any], unstarted: bool) -> Machine:
-    made = bare(kept.cls, None, None)
-    if universe:
-        made.__around__ = Around(REAL, universe)
-    persist.fill(made, kept, made.__around__.now())
-    if unstarted:
-        made.__watch__ = UNSTARTED
-    return made
-
-
-def _compared(machine: Machine) -> list[Any]:
-    fields = machine.__plan__.fields
-    return [_armed(getattr(machine, slot(name), UNSET), kind) for name, kind in fields.items()]
-
-
-def _armed(value: Any, kind: t.Type) -> Any:
-    match kind:
-        case t.Timer():
-            return value is not None
-        case t.Clock():
-            return None
-        case t.Map(value=t.Timer()):
-            return {k: v is not None for k, v in value.items()}
-        case _:
-            return value
-
-
-def _shown(machine: Machine) -> list[str]:
-    out: list[str] = []
-    for name, kind in machine.__plan__.fields.items():
-        value = getattr(machine, slot(name), UNSET)
-        if value is not UNSET:
-            timer = isinstance(kind, t.Timer)
-            text = ("armed" if value is not None else "stopped") if timer else shown(value)
-            out.append(f"{name}={text}")
-    return out

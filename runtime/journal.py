@@ -34,7 +34,8 @@ from lawful.spec.values import encode, rank
 from .access import behaviour_of
 from .choice import control
 from .observed import Stepped
-from .plan import Plan, State
+from .plan import Plan
+from .state import State
 
 if TYPE_CHECKING:
     from .instance import Machine

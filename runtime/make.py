@@ -15,8 +15,9 @@ from lawful.spec.words import Sort, header
 
 from .choice import restore, save
 from .compile import Compiler
-from .observed import PART, UNSTARTED, Observed
-from .plan import Plan, State, Watch, Way
+from .observed import Observed
+from .plan import Plan, Way
+from .state import PART, UNSTARTED, State, Watch
 from .timers import ALL_AROUND, NO_ELEMENTS, REAL, Around, Clock
 from .views import viewer
 from .whole import choose, judge_all

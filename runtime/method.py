@@ -31,7 +31,8 @@ from .effects import assigned
 from .emit import Names
 from .header import Header
 from .light import Light, light
-from .plan import ODD, Way
+from .plan import Way
+from .state import ODD
 from .step import Body
 
 MOST_RETURNS = 2  # What follows a step is written where its body ends; not more often than this.

@@ -5,14 +5,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal
 
 from lawful.spec.declare import slot
 from lawful.spec.outcomes import Reason, Refused
 
 from .choice import UNSET, control, restore, save, tree
 from .judging import Asserted, kept
-from .plan import Plan, State, Way
+from .plan import Plan, Way
+from .state import State
 from .views import viewer
 
 if TYPE_CHECKING:
@@ -44,22 +45,6 @@ class Stepped:
 
 
 Observer = Callable[[Stepped], None]
-
-
-class Closed:
-    """What stands before a machine that takes no events from outside now."""
-
-    def __init__(self, why: str) -> None:
-        self.why = why
-
-    def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> NoReturn:
-        """Raise RuntimeError, saying why."""
-        names = ", ".join(machine.__plan__.starts)
-        raise RuntimeError(f"{type(machine).__name__}.{way}: {self.why.format(names)}")
-
-
-PART = Closed("a part changes by the transitions of its whole only")
-UNSTARTED = Closed("one of {} has to be called first")
 
 
 class Observed:

@@ -21,7 +21,8 @@ from lawful.spec.declare import slot
 from lawful.spec.values import FrozenBag, FrozenMap, Token, decode, encode
 
 from .arguments import Known, admitted, complete
-from .plan import Plan, State
+from .plan import Plan
+from .state import State
 from .timers import Elements, ticks_of
 from .views import native
 

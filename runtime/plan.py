@@ -1,9 +1,8 @@
-"""What is compiled of a machine: its plan, the ways into it, and the state of an instance.
+"""What is compiled of a machine: its plan, and the ways into it.
 
     Plan      one per class: the class of its states, its ways, its helpers
     Way       an event or a transition: what it takes, its candidates, what it may write
     Candidate one transition as a function that changes a state where it stands
-    State     the variables and parameters of one instance
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -19,41 +18,12 @@ from lawful.spec.resolve import Resolved
 from lawful.spec.serial import Fingerprints
 
 from .guards import Site
-from .timers import Around
+from .state import State
 
 if TYPE_CHECKING:
-    from .instance import Machine
     from .judging import Asserted
 
 Check = Callable[..., Any]  # See `arguments.checker`.
-
-
-
-class Watch(Protocol):
-    """What stands between a call of an event from outside and the machine."""
-
-    def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> Any:
-        """Run the event, or raise what says why it cannot run."""
-        ...
-
-
-class State:
-    """An instance from inside; the class of each machine has a slot for each of its fields, whose
-    name is the field's after an underscore (see `spec.declare.slot`).
-
-    `__watch__`: None, or what an event goes through. An instance has nothing else of its own:
-    what is rare is in its `Around`, or in `ODD`.
-    """
-
-    __slots__ = ("__around__", "__watch__", "__weakref__")
-    __plan__: ClassVar[Plan]
-    __watch__: Watch | None
-    __around__: Around
-
-
-# The instances, by their identity, into whose containers something out of its bounds was written
-# in this step: these are judged whole when it ends. One too many costs time and nothing else.
-ODD = set[int]()
 
 
 @dataclass(frozen=True, slots=True)

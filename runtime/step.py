@@ -34,7 +34,7 @@ from .build import (
 from .effects import in_place, variable_of
 from .emit import Expressions, Names, copier
 from .light import Light
-from .plan import ODD
+from .state import ODD
 from .stops import may_stop, mixed
 
 # What a function does where it ends, with its output if it has one.

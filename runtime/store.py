@@ -41,7 +41,7 @@ from .choice import control
 from .make import bare
 from .observed import Observed, Stepped
 from .persist import fill, keep, snapshot, taken, written
-from .plan import State
+from .state import State
 from .timers import Clock
 
 if TYPE_CHECKING:

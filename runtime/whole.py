@@ -14,7 +14,8 @@ from lawful.spec.outcomes import MachineFault, PropertyViolated, Refused, Undefi
 
 from .choice import NO_VALUE, UNSET, Saved, control, decide, ignored, path_to, restore, save, tree
 from .guards import AllRefused, Broken, Refusal, said
-from .plan import ODD, State, Way
+from .plan import Way
+from .state import ODD, State
 
 
 def judge(state: State, way: Way, saved: list[Saved]) -> None:

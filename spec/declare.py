@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from . import classes, frozen, source, tree
+from . import source
 from .errors import DeclarationError, Place, Problem, a
 from .words import Expect, Fairness, Scope, header
 
-# Inside `Declared` the name `tree` is a field.
-ClassTree = tree.Class
-MethodTree = tree.Method
+if TYPE_CHECKING:  # The parser is imported when there is a declaration.
+    from .frozen import Frozen
+    from .tree import Class as ClassTree
+    from .tree import Method as MethodTree
+
 ENGINE = "lawful.runtime"
 RESERVED = frozenset({"lawful", "scope", "expects", "fairness", "deadlock_ok"})
 
@@ -53,7 +55,7 @@ class Declared:
     names: Names
     file: str
     abstract: bool
-    frozen: frozen.Frozen | None = None
+    frozen: Frozen | None = None
 
     def place(self, name: str) -> Place:
         """Where a member stands; the class's own place for what it does not assign."""
@@ -107,6 +109,8 @@ class Declaration(metaclass=Made):
         super().__init_subclass__()
         if cls.__module__.startswith(ENGINE):
             return  # The root of the family is no declaration.
+        from . import classes
+
         frame = _statement_frame(cls)
         # A class made in a function sees what stood in that function when it was made.
         around = dict(frame.f_locals) if "<locals>" in cls.__qualname__ else {}
@@ -124,12 +128,14 @@ class Declaration(metaclass=Made):
 
 def _thawed(cls: type, frame: FrameType, names: Names, abstract: bool) -> Declared:
     """A class as it was frozen; `DeclarationError` without source where it was not."""
+    from . import frozen, tree
+
     found = frozen.thawed(cls.__qualname__, frame)
     if found is None:
         code, line = frame.f_code, frame.f_lineno
         module = cls.__module__ if frame.f_globals.get("__file__") else ""
         raise source.unreadable(f"class {cls.__name__}", code.co_filename, line, module)
-    bare = ClassTree(found.place, cls.__name__, "", (), (), (), (), ())
+    bare = tree.Class(found.place, cls.__name__, "", (), (), (), (), ())
     return Declared(bare, names, found.place.file, abstract, found)
 
 
@@ -221,7 +227,7 @@ def _hidden(declared: Declared, name: str, value: object) -> Iterator[Problem]:
         yield from _decorators(method, head.kind)
 
 
-def _decorators(method: tree.Method, kind: str) -> Iterator[Problem]:
+def _decorators(method: MethodTree, kind: str) -> Iterator[Problem]:
     if len(method.decorators) != 1:
         yield Problem(
             "L105", method.decorators[0], f"{len(method.decorators)} decorators on {method.name}",
@@ -231,6 +237,8 @@ def _decorators(method: tree.Method, kind: str) -> Iterator[Problem]:
 
 def _function(declared: Declared, name: str, function: FunctionType) -> Iterator[Problem]:
     """Problems of a function of the class that one of our decorators makes part of the machine."""
+    from . import tree
+
     head = header(function)
     if head is None:
         return

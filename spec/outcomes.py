@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from .ir import Json
+if TYPE_CHECKING:
+    from .ir import Json
 
 
 @dataclass(frozen=True, slots=True)

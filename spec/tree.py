@@ -12,9 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from .errors import Place, Problem
-from .ir import Plain
+
+if TYPE_CHECKING:
+    from .ir import Plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import struct
+import subprocess
 import sys
 import weakref
 
@@ -172,3 +173,21 @@ def test_nothing_of_one_instance_is_told_of_another() -> None:
     assert heard == [
         (0, "start", "done"), (1, None, "refused"), (2, "start", "done"), (0, "work", "done"),
     ]
+
+
+IMPORTED = """
+import sys
+import lawful
+print("lawful.spec.tree" in sys.modules, "annotated_types" in sys.modules)
+import lawful.machines.unicast.declaration as unicast
+print("lawful.spec.tree" in sys.modules, "lawful.runtime.compile" in sys.modules)
+unicast.SenderEntryFixed()
+print("lawful.runtime.compile" in sys.modules)
+"""
+
+
+def test_the_parser_and_the_compiler_are_imported_when_they_are_needed() -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.split() == ["False", "False", "True", "False", "True"]
