@@ -96,7 +96,8 @@ def from_transitions(machine: Any, *, automatic: bool = False) -> Imported:
         raise ValueError(f"its states are nested ({told}): only flat ones are imported")
     if machine.initial not in machine.states:
         raise ValueError("it has no initial state, from which a declaration could begin")
-    return _Text(machine, automatic).imported()
+    writer = Writer(machine, automatic=automatic)
+    return writer.imported((*writer.renamed(), *flaws(machine, writer.rows)))
 
 
 def _is_readable(reading: Reading) -> bool:
@@ -121,12 +122,12 @@ def _imports(enums: Mapping[str, str]) -> str:
     return "".join(f"from {module} import {name}\n" for name, module in enums.items())
 
 
-class _Text:
-    """The text of one machine."""
+class Writer:
+    """The text of one machine; `reading`: conditions that can be read are."""
 
-    def __init__(self, machine: Any, automatic: bool) -> None:
+    def __init__(self, machine: Any, *, automatic: bool, reading: bool = True) -> None:
         self.machine = machine
-        self.known = known(machine, _is_readable)
+        self.known = known(machine, _is_readable if reading else lambda found: False)
         self.rows = self.known.rows
         self.automatic = automatic
         members = Names(["mro"])
@@ -136,24 +137,24 @@ class _Text:
         self.events = {trigger: self.names.of(trigger, trigger) for trigger in triggers}
         self.ways: dict[tuple[str, str, int], str | None] = {}
         self.inputs: dict[str, tuple[Input, ...]] = {}
+        self.written = "".join(self._event(trigger) for trigger in triggers)
 
-    def imported(self) -> Imported:
+    def imported(self, problems: tuple[str, ...]) -> Imported:
         """All of it."""
-        body = "".join(self._event(trigger) for trigger in tuple(self.events))
-        body += "".join(self._ignored()) + self._final() + self._scope()
+        body = self.written + "".join(self._ignored()) + self._final() + self._scope()
         enums = {name: of for each in self.known.readings for name, of in each.enums.items()}
         used = [n for n in NAMES if f"{n}(" in body or f"@{n}\n" in body or n in "Machine State"]
         head = HEAD.format(
             names=", ".join(used), imports=_imports(enums), doc=_doc(list(self._doc())),
-            initial=self.states[self.machine.initial],
+            initial=self.states[self.machine.initial or next(iter(self.states))],
             states="\n".join(f"    {m} = {name!r}" for name, m in self.states.items()),
         )
-        problems = *self._renamed(), *flaws(self.machine, self.known.rows)
         return Imported(
             head + body, problems, self.events, self.inputs, self.states, self.ways
         )
 
-    def _renamed(self) -> Iterator[str]:
+    def renamed(self) -> Iterator[str]:
+        """Triggers that have another name here."""
         for trigger, event in self.events.items():
             if trigger != event:
                 yield f"{trigger} is called {event} here: no event can have its name"

@@ -1,0 +1,232 @@
+"""`transitions.Machine` with another heart: a declaration decides, and the model follows it.
+
+States, rows and callbacks are kept by transitions; whether a row is taken is asked of an instance
+of a declared machine, and a state changes by its step alone. The order is that of transitions:
+
+    prepare_event, then of each row from the state until one is taken
+        prepare, DECISION, before_state_change, before, on_exit, STEP, on_enter, on_final, after,
+        after_state_change
+    on_exception where one of these raises, and finalize_event in the end
+
+A decision changes nothing, and a step happens completely or not at all: what raises before it
+leaves the state as it was, what raises after it does not undo it, as in transitions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from typing import Any, cast
+
+import transitions
+from transitions.core import EventData, MachineError, State, listify
+
+from lawful.spec.outcomes import Refused
+
+from ..choice import attempt, control
+from ..instance import Machine
+from ..plan import Way
+
+__all__ = ["DecidedMachine", "Event", "EventData", "MachineError", "State", "Step", "Transition",
+           "listify"]
+LOG = logging.getLogger(__name__)
+
+
+class Step:
+    """What the declaration would do for a row: its transition, in this state."""
+
+    __slots__ = ("args", "entry", "state", "way")
+
+    def __init__(self, entry: Machine, way: Way, args: tuple[Any, ...]) -> None:
+        self.entry = entry
+        self.way = way
+        self.args = args
+        self.state = control(entry)
+
+    @property
+    def watched(self) -> bool:
+        """Whether somebody is told of it: of a row that is refused nobody is."""
+        return self.entry.__watch__ is not None
+
+    def admitted(self) -> bool:
+        """Whether the declaration would not refuse it; that the machine itself is at fault comes
+        out where it is made."""
+        return attempt(self.entry, self.way, self.args, ignoring=False) is None
+
+    def make(self) -> Any:
+        """Make it; what it returns. Errors: Refused, and MachineError where a callback has made
+        another before it."""
+        if control(self.entry) is not self.state:
+            raise MachineError(
+                f"{self.way.event}: a callback has changed the state from {self.state.name}, in"
+                " which this was decided; queue the events of callbacks (queued=True)"
+            )
+        method: Any = self.way.method
+        return method(self.entry, *self.args)
+
+
+class Transition(transitions.Transition):
+    """A row; `law` is the name of the declaration's transition that decides about it, None of
+    one that nothing can take. `asks`: the parameters that its conditions are."""
+
+    law: str | None = None
+    asks: tuple[str, ...] = ()
+
+    def execute(self, event_data: EventData) -> bool:
+        """Take the row, if the declaration admits it now."""
+        machine = _machine(event_data)
+        if self.prepare:
+            machine.callbacks(self.prepare, event_data)
+        step = machine.proposed(self, event_data)
+        if step is None or not self._made(machine, event_data, step):
+            return False
+        if machine.after_state_change or self.after:
+            machine.callbacks(itertools.chain(self.after, machine.after_state_change), event_data)
+        return True
+
+    def _made(self, machine: DecidedMachine, event_data: EventData, step: Step) -> bool:
+        """Make the step, between what is called before and when the state is entered. Where
+        nothing is called before, to decide and to make it is one thing."""
+        leaves = self.dest is not None and _calls(machine.states[self.source], "exit")
+        if leaves or machine.before_state_change or self.before or step.watched:
+            if not step.admitted():
+                return False
+            if machine.before_state_change or self.before:
+                first = itertools.chain(machine.before_state_change, self.before)
+                machine.callbacks(first, event_data)
+            if leaves:
+                machine.states[self.source].exit(event_data)
+            output = step.make()
+        else:
+            try:
+                output = step.make()
+            except Refused:
+                return False
+        if output is not None:
+            event_data.__dict__["output"] = output
+        state = machine.follow(event_data.model)
+        if self.dest is not None:
+            event_data.state = state
+            if _calls(state, "enter"):
+                state.enter(event_data)
+            if machine.on_final and machine.is_final(state, event_data.model):
+                machine.callbacks(machine.on_final, event_data)
+        return True
+
+
+def _calls(state: State, which: str) -> bool:
+    """Whether anything is to be called when a state is left or entered."""
+    return bool(getattr(state, f"on_{which}")) or type(state) is not State
+
+
+class Event(transitions.Event):
+    """A trigger."""
+
+    def _trigger(self, event_data: EventData) -> bool:
+        machine = _machine(event_data)
+        event_data.state = machine.get_model_state(event_data.model)
+        try:
+            event_data.result = self._run(machine, event_data)
+        except BaseException as error:
+            event_data.error = cast("Exception", error)
+            if not machine.on_exception:
+                raise
+            machine.callbacks(machine.on_exception, event_data)
+        finally:
+            self._finish(machine, event_data)
+        return bool(event_data.result)
+
+    def _run(self, machine: DecidedMachine, event_data: EventData) -> bool:
+        state = event_data.state
+        if state.name not in self.transitions:
+            machine.unserved(event_data)
+            return False
+        if machine.prepare_event:
+            machine.callbacks(machine.prepare_event, event_data)
+        for row in self.transitions[state.name]:
+            event_data.transition = row
+            if row.execute(event_data):
+                return True
+        machine.refusal(event_data)
+        return False
+
+    def _finish(self, machine: DecidedMachine, event_data: EventData) -> None:
+        """What is called in the end may raise nothing, whatever it does."""
+        if machine.finalize_event:
+            try:
+                machine.callbacks(machine.finalize_event, event_data)
+            except BaseException:
+                LOG.exception("%sa finalize_event callback of %s", machine.name, self.name)
+
+
+class DecidedMachine(transitions.Machine):
+    """What the machines of `bound` have in common."""
+
+    transition_cls = Transition
+    event_cls = Event
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        for mine, base in ((self.transition_cls, Transition), (self.event_cls, Event)):
+            if not issubclass(mine, base):
+                raise TypeError(f"{mine!r} would decide by itself: derive it from {base!r}")
+        super().__init__(*args, **options)
+
+    def proposed(self, row: Transition, event_data: EventData) -> Step | None:
+        """The step that a row is, about which the declaration has still to be asked; None of one
+        that nothing can take."""
+        raise NotImplementedError
+
+    def refusal(self, event_data: EventData) -> Refused | None:
+        """What the declaration says to an event that no row takes; None where it ignores it."""
+        raise NotImplementedError
+
+    def follow(self, model: object) -> State:
+        """Give a model the state in which its instance is."""
+        raise NotImplementedError
+
+    def leads_somewhere(self, row: transitions.Transition) -> bool:
+        """Whether there is the state to which a row leads."""
+        return row.dest in self.states
+
+    def is_final(self, state: State, model: object) -> bool:
+        """Whether the state that a model has entered is a final one."""
+        return state.final
+
+    def unserved(self, event_data: EventData) -> None:
+        """An event without a row from the state: nothing where it is ignored, else MachineError,
+        caused by the declaration's own refusal."""
+        state, machine = event_data.state, self.name
+        said = self.refusal(event_data)
+        own = cast("bool | None", state.ignore_invalid_triggers)
+        quiet = self.ignore_invalid_triggers if own is None else own
+        text = f"{machine}Can't trigger event {event_data.event.name} from state {state.name}!"
+        if said is not None and not quiet:
+            raise MachineError(text) from said
+        LOG.warning(text)
+
+    def _can_trigger(self, model: Any, trigger: str, *args: Any, **named: Any) -> bool:
+        """Whether a trigger would be taken: the decision, with what is to be prepared for it."""
+        state, event = self.get_model_state(model), self.events.get(trigger)
+        if event is None:
+            return False
+        event_data = EventData(state, event, self, model, args, named)
+        for row in event.transitions.get(state.name, ()):
+            if row.dest is not None and not self.leads_somewhere(row):
+                continue
+            event_data.transition = row
+            try:
+                self.callbacks(self.prepare_event, event_data)
+                self.callbacks(row.prepare, event_data)
+                step = self.proposed(cast("Transition", row), event_data)
+                if step is not None and step.admitted():
+                    return True
+            except BaseException as error:
+                event_data.error = cast("Exception", error)
+                if not self.on_exception:
+                    raise
+                self.callbacks(self.on_exception, event_data)
+        return False
+
+
+def _machine(event_data: EventData) -> DecidedMachine:
+    return cast("DecidedMachine", event_data.machine)

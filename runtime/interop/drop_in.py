@@ -1,0 +1,191 @@
+"""In the place of `transitions.Machine`: its rows are a declaration, which decides.
+
+    machine = LawfulMachine(model, states=..., transitions=...)
+
+The declaration is that of `from_transitions`, made anew where rows were changed. All conditions
+are opaque in it: they are asked of the model, and the declaration is told what they say.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lawful.spec.declare import slot
+from lawful.spec.outcomes import Refused
+
+from ..choice import control
+from ..instance import Machine
+from ..plan import Plan
+from .decided import DecidedMachine, EventData, State, Step, Transition, listify
+from .text import Imported, Writer, ignores
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A declaration of the rows that a machine had; `rows` are those with what they were."""
+
+    found: Imported
+    cls: type[Machine]
+    plan: Plan
+    places: Mapping[Any, enum.Enum]
+    rows: Mapping[tuple[str, str], list[Any]]
+    quiet: frozenset[str]
+
+
+class LawfulMachine(DecidedMachine):
+    """In the place of `transitions.Machine`: made and used as that is, decided by a declaration.
+
+    A condition is asked at most once for an event, also where several rows name it, unless one
+    of them has something to prepare in between. TypeError for rows of a class that would decide
+    by itself.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._made: _Made | None = None
+        self._entries: dict[int, Machine] = {}
+        super().__init__(*args, **options)
+
+    def declaration(self) -> Imported:
+        """The declaration that decides now, of the automatic triggers too: what the journal of an
+        instance is replayed against."""
+        made = self._made
+        if made is None or not all(self._fits(made, event, s) for event, s in self._pairs()):
+            made = self._made = self._make()
+        return made.found
+
+    def lawful_entry(self, model: object) -> Machine:
+        """The instance that decides for a model: to be observed, explained, written down."""
+        self.declaration()
+        assert self._made is not None
+        return self._entry(self._made, model)
+
+    def remove_model(self, model: Any) -> None:
+        """As in transitions."""
+        super().remove_model(model)
+        for each in listify(model):
+            self._entries.pop(id(each), None)
+
+    def proposed(self, row: Transition, event_data: EventData) -> Step | None:
+        if row.dest is not None and row.dest not in self.states:
+            self.get_state(row.dest)
+        made = self._current(event_data)
+        if row.law is None:
+            return None
+        args = self._asked(row, made, event_data)
+        return Step(self._entry(made, event_data.model), made.plan.ways[row.law], args)
+
+    def refusal(self, event_data: EventData) -> Refused | None:
+        made, trigger = self._current(event_data), event_data.event.name
+        entry, event = self._entry(made, event_data.model), made.found.events.get(trigger)
+        if event is None:
+            return Refused(type(entry).__name__, trigger, event_data.state.name, ())
+        return _told(entry, event, _values(made.found, event, _answers(event_data)))
+
+    def follow(self, model: object) -> State:
+        state = self.states[control(self._entries[id(model)]).value]
+        self.set_state(state, model)
+        return state
+
+    # Asking.
+
+    def _asked(
+        self, row: Transition, made: _Made, event_data: EventData
+    ) -> tuple[Any, ...]:
+        """The arguments of the row's transition; its conditions are asked up to the first that
+        is not as wanted, those that were asked before are not asked again."""
+        answers = _answers(event_data)
+        for condition, name in zip(row.conditions, row.asks, strict=True):
+            wanted = bool(condition.target)
+            if (name, wanted) not in answers:
+                answers[name, wanted] = bool(condition.check(event_data))
+            answers[name] = wanted is answers[name, wanted]
+            if not answers[name, wanted]:
+                break
+        return _values(made.found, made.found.events[event_data.event.name], answers)
+
+    # The declaration, and the instances.
+
+    def _current(self, event_data: EventData) -> _Made:
+        made, of = self._made, (event_data.event, event_data.state.name)
+        if made is None or not self._fits(made, *of):
+            made = self._made = self._make()
+        return made
+
+    def _pairs(self) -> list[tuple[Any, str]]:
+        return [(event, state) for event in self.events.values() for state in self.states]
+
+    def _fits(self, made: _Made, event: Any, state: str) -> bool:
+        """Whether what the declaration says of an event in a state is what the machine says."""
+        rows = event.transitions.get(state)
+        if rows is None:
+            there = self.states[state].value in made.places
+            same = there and (state in made.quiet) is ignores(self, state)
+            return same and (event.name, state) not in made.rows
+        return made.rows.get((event.name, state)) == [_what(row) for row in rows]
+
+    def _make(self) -> _Made:
+        writer = Writer(self, automatic=True, reading=False)
+        found = writer.imported(tuple(writer.renamed()))
+        cls = found.load()
+        numbers: Counter[tuple[str, str]] = Counter()
+        for row in writer.rows:
+            where = row.trigger, row.source
+            row.of.law = found.ways[(*where, numbers[where])]
+            row.of.asks = tuple(clause.inputs[0].name for clause in row.clauses)
+            numbers[where] += 1
+        places = cls.lawful.resolved.world.enums["Place"]
+        rows = {
+            (name, state): [_what(row) for row in several]
+            for name, event in self.events.items() for state, several in event.transitions.items()
+        }
+        values = {self.states[name].value: places[m] for name, m in found.states.items()}
+        quiet = frozenset(name for name in self.states if ignores(self, name))
+        watched = [e for e in self._entries.values() if e.__watch__ is not None]
+        if watched:
+            raise ValueError("its rows were changed while an instance is observed")
+        self._entries = {}
+        return _Made(found, cls, cls.lawful.plan, values, rows, quiet)
+
+    def _entry(self, made: _Made, model: object) -> Machine:
+        """The instance of a model, in the state that the model says it is in."""
+        state = made.places.get(getattr(model, self.model_attribute))
+        if state is None:
+            state = made.places[self.get_model_state(model).value]
+        entry = self._entries.get(id(model))
+        if entry is None:
+            entry = self._entries[id(model)] = made.cls.lawful.state(state=state)
+        elif control(entry) is not state:  # It was put there from outside.
+            setattr(entry, slot("state"), state)
+        return entry
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the declaration, which is made again where it is needed."""
+        return {**self.__dict__, "_made": None, "_entries": {}}
+
+
+def _what(row: Any) -> tuple[Any, ...]:
+    return row, row.dest, tuple(row.conditions)
+
+
+def _answers(event_data: EventData) -> dict[Any, bool]:
+    """What conditions have said about this event."""
+    found: dict[Any, bool] = event_data.__dict__.setdefault("answers", {})
+    return found
+
+
+def _values(found: Imported, event: str, answers: Mapping[Any, bool]) -> tuple[Any, ...]:
+    """The arguments of an event: false where nobody asked."""
+    return tuple(answers.get(each.name, each.blank) for each in found.inputs[event])
+
+
+def _told(entry: Machine, event: str, args: tuple[Any, ...]) -> Refused | None:
+    """What an event that no row takes gives, so that observers hear of it."""
+    try:
+        entry.lawful.take(event, *args)
+    except Refused as refusal:
+        return refusal
+    return None
