@@ -11,7 +11,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "R3": (
         "it assigns the numbers of requests, and matches replies to them",
         "declaration.Request.send", "declaration.Request.receive",
-        "system.Scheduler.numbers_differ",
+        "system.Scheduler.numbers_differ", "numbers.NumbersFixed.each_has_its_own",
     ),
     "R4": (
         "senders are told of disconnects, and get new peers without asking",
@@ -59,6 +59,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "a queue of senders, first come first served",
         "declaration.Message.enqueue", "system.Scheduler.schedule",
         "system.Scheduler.first_come_first_served", "system.Scheduler.who_waits_is_queued",
+        "turns.TurnsFixed.equals_come_first_served",
     ),
     "R17": (
         "an offer may come at once, in the thread that schedules",
@@ -94,6 +95,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "R24": (
         "all open channels are offered, and nobody hogs them",
         "system.Scheduler.offer", "rounds.Round.one_each_while_several_wait",
+        "turns.TurnsFixed.served_in_the_end",
     ),
     "R25": (
         "M is 1 while several wait, and else N",
@@ -102,6 +104,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "R26": (
         "a continuing sender gets what those before it leave",
         "rounds.RoundFixed.pass_on", "rounds.RoundFixed.continues",
+        "turns.TurnsFixed.goes_first",
     ),
     "R27": (
         "the next offer is another one",

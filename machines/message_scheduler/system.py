@@ -1,267 +1,39 @@
 """Message scheduler, composed: peers with channels, clients with senders and receivers.
 
 Source: `message-scheduler.md`, as in `declaration.py`. A client has one sender and one receiver, in
-one `Request`; peers connect, die, disconnect, answer, answer too late, or never. `rounds.py` has
-what the scheduler does while it holds the lock of the offers: how large an offer is, who is next,
-and that a round ends; `locks.py` has the locks.
+one `Request`; peers connect, die, disconnect, answer, answer too late, or never: these steps are in
+`steps.py`, and here is what holds of them. `rounds.py` has what the scheduler does while it holds
+the lock of the offers: how large an offer is, who is next, and that a round ends; `turns.py` whose
+turn it is where senders have priorities; `locks.py` has the locks.
 
 Abstractions, confessed. `onOffer` is one step: the sender is shown all open channels, and sends on
 one of them or on none. A callback of a receiver is a step that begins and one that ends; what is
 scheduled in between is deferred; then the channel returns to the pool, and who was deferred to the
 queue, in a step of its own, for which the other lock is taken. Between the two, others may take
 both: there `stop` and `disconnect` come in (R-B1, R-B2). A peer connects once. The numbers of
-requests grow, and do not wrap. A sender's place in the queue grows with each arrival, so that
-arrivals end after `most`. What a peer sends is a number of a request, any that was given out.
+requests grow, and do not wrap (`numbers.py` has some that do). A sender's place in the queue grows
+with each arrival, so that arrivals end after `most`. What a peer sends is a number of a request,
+any that was given out.
 """
 
 from lawful import (
     Fairness,
-    Machine,
-    Nat,
-    Param,
     Scope,
-    Sort,
     Strong,
     Weak,
-    can,
-    initial,
     invariant,
     leads_to,
-    needed,
     reachable,
-    require,
     step_property,
-    terminal,
-    transition,
 )
 
-from .channel import ChannelFixed, ChannelId, Gate, Peer
-from .declaration import AWAKE, Body, RequestFixed, Stage
+from .channel import ChannelId, Gate
+from .declaration import Stage
+from .steps import Client, Steps
 
 
-class Client(Sort):
-    """A dependent: its sender waits for a channel, its receiver for the response."""
-
-
-class Scheduler(Machine, abstract=True):
-    """The pool of channels, the queue of senders, the table of requests."""
-
-    channels: dict[ChannelId, ChannelFixed] = {}
-    messages: dict[Client, RequestFixed] = {}
-    known: set[Peer] = set()
-    left: set[Peer] = set()
-    queue: list[Client] = []
-    deferred: list[Client] = []
-    offering: Client | None = None
-    calling: Client | None = None
-    reopening: ChannelId | None = None
-    stopped: bool = False
-    arrivals: Nat = 0
-    numbers: Nat = 0
-
-    most: Param[Nat] = 2
-
-    @initial
-    def start(self) -> None:
-        for t in Client:
-            self.messages[t] = RequestFixed(timeout=2)
-
-    # Peers.
-
-    @transition()
-    def connect(self, peer: Peer, channels: Nat) -> None:
-        """A peer has one or more channels, not all of them as many [seed:130-131] (R5, R13)."""
-        self.meet(peer, channels)
-        self.channels[ChannelId(peer, 0)] = ChannelFixed()
-        if channels == 2:
-            self.channels[ChannelId(peer, 1)] = ChannelFixed()
-
-    def meet(self, peer: Peer, channels: Nat) -> None:
-        require(not self.stopped, "the scheduler has stopped")
-        require(peer not in self.known, "has connected before")
-        require(1 <= channels <= 2, "one channel or two")
-        self.known.add(peer)
-
-    @transition()
-    def die(self, peer: Peer) -> None:
-        """Its heartbeat has stopped, and with it the object's life [seed:310-318] (R36)."""
-        require(any(c.peer == peer for c in self.channels), "has not connected")
-        require(peer not in self.left, "has left")
-        for number in range(2):
-            c = ChannelId(peer, number)
-            if c in self.channels:
-                self.channels[c].die()
-
-    @transition()
-    def disconnect(self, peer: Peer) -> None:
-        """Outstanding requests fail at once, and its channels are gone (R4, R23)."""
-        require(peer in self.known and peer not in self.left, "is not connected")
-        require(self.idle(), "a lock is held")
-        self.left.add(peer)
-        for number in range(2):
-            c = ChannelId(peer, number)
-            if c in self.channels:
-                self.channels[c].disconnect()
-        for message in self.messages.values():
-            message.disconnect(peer)
-
-    # Scheduling.
-
-    @transition()
-    def schedule(self, t: Client) -> None:
-        """First come, first served [seed:151-154] (R16)."""
-        require(self.idle(), "a lock is held")
-        require(self.arrivals < self.most, "enough have come")
-        if self.messages[t].schedule(self.arrivals + 1, False):
-            self.arrivals += 1
-            self.queue.append(t)
-
-    @transition()
-    def schedule_inside(self, t: Client) -> None:
-        """From a callback, whose thread has a lock [seed:343-350] (R23, R26, R40)."""
-        require(not self.idle(), "no callback runs")
-        require(self.arrivals < self.most, "enough have come")
-        if self.messages[t].schedule(self.arrivals + 1, True):
-            self.arrivals += 1
-            self.deferred.append(t)
-
-    # Offers.
-
-    @transition()
-    def offer(self, t: Client) -> None:
-        """Call `onOffer`, if whoever is before it in the queue has seen all that is open
-        [seed:151-154,166-170] (R8, R16, R18, R24)."""
-        require(self.idle(), "a lock is held")
-        require(t in self.queue, "does not wait")
-        require(
-            all(self.messages[u].refused >= self.open() for u in self.queue[: self.queue.index(t)]),
-            "others are before it",
-        )
-        self.messages[t].offer(self.open())
-        self.offering = t
-
-    @transition()
-    def send(self, c: ChannelId) -> None:
-        """It sends on one of these [seed:171-177] (R12, R19, R20, R39)."""
-        t = needed(self.offering, "no offer is considered")
-        self.numbers += 1
-        self.messages[t].send(c, self.numbers)
-        self.channels[c].send()
-        self.queue.remove(t)
-        for message in self.messages.values():
-            if can(message.taken, c):
-                message.taken(c)
-        self.offer_is_over()
-
-    @transition()
-    def skip(self, c: ChannelId) -> None:
-        """It finds the peer dead, whose channel leaves the offer and the pool [seed:303-307]
-        (R33, R34)."""
-        t = needed(self.offering, "no offer is considered")
-        self.messages[t].skip(c)
-        self.channels[c].discover()
-
-    @transition()
-    def refuse(self) -> None:
-        """It closes none, and stays in the queue [seed:195-196] (R22, R27)."""
-        t = needed(self.offering, "no offer is considered")
-        self.messages[t].refuse_all()
-        self.offer_is_over()
-
-    def offer_is_over(self) -> None:
-        self.offering = None
-        self.join()
-
-    def join(self) -> None:
-        """Who was scheduled in a callback waits like the others (R26, R40)."""
-        for t in self.deferred:
-            self.messages[t].negotiate()
-            self.queue.append(t)
-        self.deferred.clear()
-
-    def open(self) -> frozenset[ChannelId]:
-        """The pool; of the dead, too, who is dead is discovered later (R24, R33)."""
-        return frozenset(c for c, x in self.channels.items() if x.state == Gate.OPEN)
-
-    # Receivers.
-
-    @transition()
-    def receive(self, t: Client, peer: Peer, number: Nat, body: Body) -> None:
-        """A response, perhaps too late, or to another's request (R3, R10, R23)."""
-        require(self.free(), "a lock is held")
-        require(0 < number <= self.numbers, "no such request was sent")
-        answered = self.messages[t].receive(peer, number, body)
-        if answered is not None:
-            self.calling = t
-            self.reopening = answered.reopened
-
-    def idle(self) -> bool:
-        """No callback runs: both locks can be taken (R37, R38)."""
-        return self.calling is None and self.offering is None
-
-    def free(self) -> bool:
-        """And the thread that receives has returned the channel of the last response."""
-        return self.idle() and self.reopening is None
-
-    @transition()
-    def expire(self, t: Client) -> None:
-        """Nothing was received in time (R11, R21)."""
-        require(self.free(), "a lock is held")
-        self.reopening = self.messages[t].expire().reopened
-        self.calling = t
-
-    @transition()
-    def return_from_callback(self) -> None:
-        require(self.calling is not None, "no callback runs")
-        self.calling = None
-
-    @transition()
-    def negotiate(self) -> None:
-        """The lock of the offers: the channel is open again, and who was deferred waits (R40)."""
-        require(self.idle(), "a lock is held")
-        c = needed(self.reopening, "no channel is to be opened")
-        self.channels[c].reopen()
-        self.reopening = None
-        self.join()
-
-    # Withdrawal (R30), and the end.
-
-    @transition()
-    def withdraw_sender(self, t: Client) -> None:
-        require(self.idle(), "a lock is held")
-        self.messages[t].withdraw_sender()
-        if t in self.queue:
-            self.queue.remove(t)
-        if t in self.deferred:
-            self.deferred.remove(t)
-
-    @transition()
-    def withdraw_receiver(self, t: Client) -> None:
-        require(self.idle(), "a lock is held")
-        self.messages[t].withdraw_receiver()
-
-    @transition()
-    def release(self, t: Client) -> None:
-        """The time of a request that was withdrawn is over."""
-        require(self.free(), "a lock is held")
-        c = self.messages[t].release()
-        self.channels[c].reopen()
-
-    @transition()
-    def stop(self) -> None:
-        """Fail all receivers, discard all senders [seed:289-292] (R32)."""
-        require(self.idle(), "a lock is held")
-        require(not self.stopped, "it has stopped")
-        self.stopped = True
-        for message in self.messages.values():
-            message.stop()
-        self.queue.clear()
-        self.deferred.clear()
-
-    @terminal
-    def over(self) -> bool:
-        """It has stopped, or nobody can wait for anything any more."""
-        return self.stopped or all(m.state not in AWAKE for m in self.messages.values())
+class Scheduler(Steps, abstract=True):
+    """The pool of channels, the queue of senders, the table of requests: what holds of them."""
 
     # What follows is auxiliary: proofs need it, exploration sees that it is true.
 
@@ -446,4 +218,8 @@ class Scheduler(Machine, abstract=True):
 class SchedulerFixed(Scheduler):
     """Requests and channels as they have to be."""
 
+    peers = Scope(
+        {"ChannelId.number": range(0, 1), "connect.channels": range(1, 2)},
+        Peer=2, Client=1, queue=1, deferred=1,
+    )
     large = Scope({"ChannelId.number": range(0, 1), "connect.channels": range(1, 2)}, Peer=2)

@@ -15,7 +15,8 @@ from lawful import Expect, Nat, Scope, drop, initial, require, transition
 from .as_seed import ChannelAsSeed, RequestAsSeed
 from .channel import ChannelId, Peer
 from .declaration import Stage
-from .system import Client, Scheduler, SchedulerFixed
+from .steps import Client
+from .system import Scheduler, SchedulerFixed
 
 
 class SchedulerAsSeed(Scheduler):

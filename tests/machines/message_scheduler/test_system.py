@@ -14,6 +14,7 @@ from lawful.machines.message_scheduler.locks import (
     TwoLocksBothWays,
     TwoLocksUnnoticed,
 )
+from lawful.machines.message_scheduler.numbers import NumbersAsImplemented, NumbersFixed
 from lawful.machines.message_scheduler.rounds import (
     RoundAsSeed,
     RoundFixed,
@@ -24,6 +25,7 @@ from lawful.machines.message_scheduler.system_as_seed import (
     SchedulerAsSeed,
     SchedulerMovesFirst,
 )
+from lawful.machines.message_scheduler.turns import TurnsByArrival, TurnsByPriority, TurnsFixed
 from lawful.spec.resolve import resolve
 from tests.machines.checked import checked, counts
 from tests.machines.drawn import same_sequences, same_states
@@ -36,12 +38,21 @@ from tests.machines.established import verdicts
         (SchedulerFixed, (7_372, 29_372, 18)),
         (RoundFixed, (310, 459, 13)),
         (OneLock, (56, 145, 9)),
+        (TurnsByArrival, (553, 1_096, 7)),
+        (TurnsFixed, (973, 1_876, 10)),
+        (NumbersFixed, (64, 192, 8)),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )
 def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) -> None:
     result = checked(cls)
     assert counts(result) == expected
+    assert {p.verdict.value for p in result.properties} == {"holds"}
+
+
+def test_with_two_peers_and_one_client_everything_holds() -> None:
+    result = checked(SchedulerFixed, "peers")
+    assert counts(result) == (1_828, 8_186, 19)
     assert {p.verdict.value for p in result.properties} == {"holds"}
 
 
@@ -67,6 +78,10 @@ def test_with_two_peers_everything_holds() -> None:
         (SchedulerMovesFirst, (960, 2_875, 17), ["receiver_is_called"]),
         (RoundAsSeed, (185, 309, 7), ["ends"]),
         (RoundLastTakesAll, (404, 586, 13), ["one_each_while_several_wait"]),
+        (TurnsByPriority, (65, 123, 6), ["served_in_the_end"]),
+        (
+            NumbersAsImplemented, (480, 1_524, 17), ["each_has_its_own", "none_is_out_of_range"],
+        ),
         (TwoLocks, (13, 29, 4), ["callbacks_never_overlap", "all_come_out"]),
         (
             TwoLocksBothWays,
