@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
+from lawful.runtime.journal import HIDDEN
 from lawful.spec.ir import Json
 from lawful.spec.serial import is_list, is_object
 
@@ -18,12 +19,18 @@ LONGEST = 60  # Of a value in a sentence; the details have all of it.
 def same(a: Any, b: Any) -> bool:
     """Whether two JSON forms are one value: `1` and `true` are not, nor are `1` and `1.0`.
 
-    No variable and no output is a float, so the two never mean the same.
+    No variable and no output is a float, so the two never mean the same. What a row does not tell
+    on purpose may be any value.
     """
     # Python takes True for 1, and is fast; the text does not, and mostly is the same text.
     if a != b:
-        return False
+        return hidden(a)
     return a is None or a.__class__ is str or json.dumps(a) == json.dumps(b) or _alike(a, b)
+
+
+def hidden(data: Any) -> bool:
+    """Whether a journal was told to keep this value to itself (see `runtime.journal.Hidden`)."""
+    return is_object(data) and data.keys() == {HIDDEN}
 
 
 def _alike(a: Any, b: Any) -> bool:

@@ -18,7 +18,7 @@ from lawful.spec.ticks import clock_of
 from lawful.spec.values import World, decode, encode, rank
 
 from .boxes import State
-from .compare import at, changes, exact, pair, same, sentence
+from .compare import at, changes, exact, hidden, pair, same, sentence
 from .mapping import HAPPENED, SKIPPED
 from .meaning import SELF, Guard, NoValue
 from .passing import at_tick, waiting
@@ -213,6 +213,8 @@ class Stepper:
         return values
 
     def _value(self, name: str, data: Json, kind: t.Type) -> Any:
+        if hidden(data):
+            raise Unreplayable(f"{name} is hidden in the journal")
         if not exact(data):
             raise Malformed(f"the value of {name} is no {kind}")
         try:
@@ -399,11 +401,8 @@ class Stepper:
             if isinstance(value, Absent):
                 found[f"changed.{name}"] = pair(told[name], "(no such variable)")
                 continue
-            if name in told:
-                differs = not same(told[name], value)
-            else:
-                differs = not any(name.startswith(f"{whole}.") for whole in told)
-            if differs:
+            within = any(name.startswith(f"{whole}.") for whole in told)
+            if not same(told[name], value) if name in told else not within:
                 found[f"changed.{name}"] = pair(told.get(name, "(not told)"), value)
 
     def _at(self, state: State, path: str) -> Json | Absent:

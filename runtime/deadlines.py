@@ -48,12 +48,13 @@ class _Row:
 class Deadlines:
     """Fires the timers of all instances that were added; they share one clock."""
 
-    __slots__ = ("_heap", "_live", "_numbers")
+    __slots__ = ("_heap", "_live", "_numbers", "_sooner")
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, _Row]] = []
         self._numbers = count()
         self._live = 0
+        self._sooner: Callable[[], None] | None = None
 
     def __len__(self) -> int:
         """How many rows the heap has; those that are stale among them."""
@@ -70,6 +71,18 @@ class Deadlines:
         self._live += 1
         self._look(row)
         return lambda: self._end(row, detach)
+
+    def driven(self, sooner: Callable[[], None]) -> Callable[[], None]:
+        """Call `sooner` whenever the next deadline has become an earlier one, for who waits for
+        it (see `driving`); gives the function that ends it. RuntimeError where another waits."""
+        if self._sooner is not None:
+            raise RuntimeError("somebody drives these deadlines already")
+        self._sooner = sooner
+        return lambda: self._undriven(sooner)
+
+    def _undriven(self, sooner: Callable[[], None]) -> None:
+        if self._sooner is sooner:
+            self._sooner = None
 
     def next_deadline(self) -> float | None:
         """When to look next; None while no timer is armed. Never later than the next timer is
@@ -134,6 +147,8 @@ class Deadlines:
             return
         row.queued = due
         heapq.heappush(self._heap, (due, row.number, row))
+        if self._sooner is not None and self._heap[0][2] is row:
+            self._sooner()
         if len(self._heap) > 2 * self._live + 64:
             self._heap = [each for each in self._heap if not _stale(each)]
             heapq.heapify(self._heap)

@@ -44,6 +44,7 @@ KEYS = (
     "v", "instance", "seq", "time", "machine", "fingerprint", "event", "transition", "args",
     "outcome", "before", "after", "changed", "output", "why",
 )
+HIDDEN = "$hidden"  # The one key of what stands for a value that is not told.
 UNIVERSE = "universe"  # What the first row may have besides.
 
 
@@ -62,8 +63,8 @@ class Hidden:
     outputs as `event.output`: `excluded` not at all, `hashed` by a hash that only who has the
     `key` can compute; equal values have equal hashes.
 
-    Of refusals then only the transitions are told: reasons have values in them. A journal with
-    hidden values is to be read, and cannot be replayed where the machine depends on them.
+    Of refusals then only the transitions are told: reasons have values in them. A replay compares
+    everything else; without a hidden parameter or argument it cannot go on (`inconclusive`).
     """
 
     excluded: frozenset[str] = frozenset()
@@ -77,10 +78,10 @@ class Hidden:
     def told(self, name: str, value: Json) -> Json:
         """What is told of a value."""
         if name in self.excluded:
-            return {"$hidden": "excluded"}
+            return {HIDDEN: "excluded"}
         if name in self.hashed:
             text = json.dumps(value, sort_keys=True).encode()
-            return {"$hidden": hashlib.blake2b(text, key=self.key, digest_size=16).hexdigest()}
+            return {HIDDEN: hashlib.blake2b(text, key=self.key, digest_size=16).hexdigest()}
         return value
 
     def each(self, values: Mapping[str, Json]) -> dict[str, Json]:

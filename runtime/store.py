@@ -63,6 +63,21 @@ CREATE TABLE event(
 PRAGMA user_version = 1;
 COMMIT;
 """
+# What another process did meanwhile is never written over: nothing is older than the snapshot.
+EVENT = """
+INSERT INTO event SELECT ?, ?, ?, ?, ?, ?, ?, ?
+WHERE ? > (SELECT seq FROM snapshot WHERE name = ?)
+"""
+SNAPSHOT = """
+INSERT INTO snapshot SELECT ?, ?, ?, ?, ?, ?
+WHERE EXISTS (SELECT 1 FROM instance WHERE name = ?) ON CONFLICT(name) DO UPDATE SET
+    seq = excluded.seq, time = excluded.time, wall = excluded.wall, data = excluded.data,
+    started = excluded.started
+WHERE excluded.seq >= snapshot.seq
+"""
+PRUNE = """
+DELETE FROM event WHERE seq <= (SELECT seq FROM snapshot WHERE snapshot.name = event.name)
+"""
 
 
 class StoreError(Exception):
@@ -210,6 +225,24 @@ class Store:
         with self._transaction():
             self._snapshot(self._logged[name][0])
 
+    def prune(self) -> int:
+        """Delete the events that no instance needs to come back: those before its last snapshot.
+        How many there were."""
+        with self._transaction():
+            return self._db.execute(PRUNE).rowcount
+
+    def remove(self, name: str) -> None:
+        """Delete an instance with all its events; from now on it is kept nowhere. StoreError
+        where there is none."""
+        with self._transaction():
+            if name not in self:
+                raise StoreError(f"the store has no instance {name}")
+            for table in ("event", "snapshot", "instance"):
+                self._db.execute(f"DELETE FROM {table} WHERE name = ?", (name,))
+        if name in self._logged:
+            _, watch = self._logged.pop(name)
+            watch.log = None
+
     def events(self, name: str, after: int = 0) -> list[dict[str, Any]]:
         """The events of an instance that were kept, in their order, from the one after `after`."""
         query = "SELECT * FROM event WHERE name = ? AND seq > ? ORDER BY seq"
@@ -259,7 +292,8 @@ class Store:
         known = logged.seq, logged.last, logged.wall
         try:
             with self._transaction():
-                self._db.execute("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+                if self._db.execute(EVENT, (*row, seq, logged.name)).rowcount != 1:
+                    raise StoreError(f"{logged.name} went on elsewhere, or was removed")
                 logged.seq, logged.last, logged.wall = seq, done.time, wall
                 if plan.timed:
                     logged.look(done.time)
@@ -279,11 +313,12 @@ class Store:
             **snapshot(keep(logged.entry, 0.0), plan),
         }
         started = {place: seconds for place, (_, seconds) in logged.timers.items()}
-        self._db.execute(
-            "INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?, ?, ?, ?)",
-            (logged.name, logged.seq, logged.last, logged.wall, json.dumps(data),
-             json.dumps(started)),
+        row = (
+            logged.name, logged.seq, logged.last, logged.wall, json.dumps(data),
+            json.dumps(started),
         )
+        if self._db.execute(SNAPSHOT, (*row, logged.name)).rowcount != 1:
+            raise StoreError(f"{logged.name} went on elsewhere, or was removed")
 
     def _row(self, query: str, name: str) -> Any:
         return self._db.execute(query, (name,)).fetchone()

@@ -36,7 +36,7 @@ from lawful.checks.rows import journal_row
 from lawful.machines.unicast import declaration
 from lawful.machines.unicast.relay import Faults
 from lawful.machines.unicast.run import exchange
-from lawful.runtime.journal import Journal
+from lawful.runtime.journal import HIDDEN, Hidden, Journal
 from lawful.spec.serial import is_list, is_object
 
 from .journals import Job, Row, Worker, written
@@ -208,6 +208,43 @@ def test_what_workers_did_fits(seed: int, tmp_path: Path) -> None:
     result = judged(tmp_path / "j.jsonl", Worker)
     assert result.exit_code == 0, json.dumps(result.to_json(), indent=1)
     assert result.total.instances == 3 and result.total.rows == 63
+
+
+def test_what_is_hidden_is_not_compared_and_all_else_is(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal(path) as journal:
+        worker = Worker(limit=1)
+        journal.attach(worker, "w", Hidden(frozenset({"sizes", "done", "finish.output"})))
+        assert not attempt(worker.finish)
+        worker.take(Job(3, frozenset()))
+        worker.finish()
+        worker.finish()
+    result = judged(path, Worker)
+    assert (result.verdicts["fits"], result.exit_code) == (1, 0), result.to_json()
+    rows: list[Row] = [json.loads(line) for line in path.read_text().splitlines()]
+    assert rows[3]["changed"]["sizes"] == rows[3]["output"] == {HIDDEN: "excluded"}
+    for name, value in [("state", "OVER"), ("patience", False), ("job", None)]:
+        told = copy.deepcopy(rows)
+        told[2]["changed"][name] = value
+        assert judged(written(path, told), Worker).verdicts["deviates"] == 1, name
+    silent = copy.deepcopy(rows)
+    del silent[3]["changed"]["sizes"]  # That it changed is told.
+    assert judged(written(path, silent), Worker).verdicts["deviates"] == 1
+
+
+@pytest.mark.parametrize("name", ["job", "limit"])
+def test_without_a_hidden_argument_or_parameter_nothing_is_established(
+    name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal(path) as journal:
+        worker = Worker()
+        journal.attach(worker, "w", Hidden(hashed=frozenset({name}), key=b"k"))
+        worker.take(Job(3, frozenset()))
+        worker.finish()
+    result = judged(path, Worker)
+    assert result.verdicts["inconclusive"] == 1, result.to_json()
+    assert f"{name} is hidden in the journal" in json.dumps(result.to_json())
 
 
 def test_parts_sorts_tokens_and_choices(tmp_path: Path) -> None:

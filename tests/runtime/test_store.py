@@ -215,6 +215,58 @@ def test_two_who_keep_one_instance_do_not_both_go_on(store: Store, tmp_path: Pat
         assert elsewhere.restore(Chosen, "c").first == 1
 
 
+def test_what_no_instance_needs_to_come_back_is_pruned(tmp_path: Path) -> None:
+    with Store(tmp_path / "kept.db", snapshot_every=4) as store:
+        posts = {name: store.add(Post(), name) for name in "ab"}
+        for name, events in (("a", 6), ("b", 3)):
+            for number in range(events):
+                (posts[name].shut if number % 2 == 0 else posts[name].open)()
+        assert store.prune() == 4
+        assert store.prune() == 0
+        assert [row["seq"] for row in store.events("a")] == [5, 6]
+        assert [row["seq"] for row in store.events("b")] == [1, 2, 3]
+        posts["a"].shut()
+        assert [row["seq"] for row in store.events("a")] == [5, 6, 7]
+        copies = {name: copy.copy(post) for name, post in posts.items()}
+    with Store(tmp_path / "kept.db") as again:
+        assert {name: again.restore(Post, name) for name in "ab"} == copies
+
+
+@pytest.mark.parametrize("remove", [False, True])
+def test_nothing_is_written_over_what_went_on_elsewhere_and_was_pruned(
+    remove: bool, tmp_path: Path
+) -> None:
+    with Store(tmp_path / "kept.db") as store, Store(tmp_path / "kept.db") as other:
+        mine, theirs = store.add(Post(), "a"), other.restore(Post, "a")
+        for _ in range(3):
+            theirs.shut()
+            theirs.open()
+        theirs.shut()
+        other.snapshot("a")
+        assert other.prune() == 7
+        if remove:
+            other.remove("a")
+        for act in (mine.shut, lambda: store.snapshot("a")):
+            with pytest.raises(StoreError, match="a went on elsewhere, or was removed"):
+                act()
+        assert mine.state is Box.OPEN
+        assert ("a" in store, store.events("a")) == (not remove, [])
+
+
+def test_a_removed_instance_is_kept_nowhere_and_its_name_is_free(store: Store) -> None:
+    post, twin = store.add(Post(), "a"), store.add(Post(), "b")
+    post.shut()
+    twin.shut()
+    store.remove("a")
+    assert (store.names(), store.events("a"), len(store.events("b"))) == (["b"], [], 1)
+    post.open()  # It is an instance like any other.
+    assert store.add(post, "a") is post
+    post.shut()
+    assert [row["transition"] for row in store.events("a")] == ["shut"]
+    with pytest.raises(StoreError, match="the store has no instance c"):
+        store.remove("c")
+
+
 def test_what_is_not_as_it_was_is_said(store: Store, tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="has to be called first"):
         store.add(Chosen(), "c")

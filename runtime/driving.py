@@ -1,0 +1,120 @@
+"""Who comes back when a timer is due: a task of an event loop, or a thread.
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(drive(deadlines))
+
+    with Driver(deadlines, runner):             # a thread; events go through the same runner
+        ...
+
+Both sleep until the next deadline, and wake up earlier where an event sets an earlier one. What
+fails is told `failed`, by default the logger `lawful`, and the other timers go on firing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+from collections.abc import Callable
+from typing import Self
+
+from .deadlines import Deadlines
+from .runner import Runner
+from .tasks import TaskRunner
+from .timers import REAL, Clock
+
+Failed = Callable[[Exception], None]
+
+
+def logged(error: Exception) -> None:
+    """Tell the logger."""
+    logging.getLogger("lawful").error("a timer's event failed", exc_info=error)
+
+
+async def drive(
+    deadlines: Deadlines, clock: Clock = REAL, *, runner: TaskRunner | None = None,
+    failed: Failed = logged,
+) -> None:
+    """Fire timers when they are due, until the task is cancelled; what is firing then is fired.
+
+    `clock` is that of the instances. Where their events go through a runner, so do the timers',
+    if it is given. Errors: RuntimeError where somebody drives these deadlines already.
+    """
+    loop, sooner = asyncio.get_running_loop(), asyncio.Event()
+    end = deadlines.driven(lambda: _tell(loop, sooner))
+    try:
+        while True:
+            sooner.clear()
+            try:
+                if runner is None:
+                    deadlines.fire_due(clock.now())
+                else:
+                    await runner.call(deadlines.fire_due, clock.now())
+            except Exception as error:
+                failed(error)
+            due = deadlines.next_deadline()
+            wait = None if due is None else max(0.0, due - clock.now())
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(sooner.wait(), wait)
+    finally:
+        end()
+
+
+def _tell(loop: asyncio.AbstractEventLoop, sooner: asyncio.Event) -> None:
+    """Wake the task up, from whichever thread an event runs in."""
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(sooner.set)
+
+
+class Driver:
+    """A thread that fires timers when they are due, in `runner`: the one that the events of the
+    instances go through. Nothing else may look at the deadlines meanwhile.
+
+    Errors: RuntimeError where somebody drives these deadlines already.
+    """
+
+    def __init__(
+        self, deadlines: Deadlines, runner: Runner, clock: Clock = REAL, *,
+        failed: Failed = logged,
+    ) -> None:
+        self._deadlines = deadlines
+        self._runner = runner
+        self._clock = clock
+        self._failed = failed
+        self._sooner = threading.Event()
+        self._over = False
+        self._end = deadlines.driven(self._sooner.set)
+        self._thread = threading.Thread(target=self._run, name="lawful timers", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Fire nothing more, and wait for the end of what is firing; not from what it runs."""
+        self._over = True
+        self._sooner.set()
+        self._thread.join()
+        self._end()
+
+    def _run(self) -> None:
+        while not self._over:
+            self._sooner.clear()
+            try:
+                due = self._runner.call(self._fire)
+            except Exception as error:
+                self._failed(error)
+                due = self._runner.call(self._deadlines.next_deadline)
+            if not self._over:
+                self._sooner.wait(None if due is None else max(0.0, due - self._clock.now()))
+
+    def _fire(self) -> float | None:
+        """What is due, if it still is anybody's; when to come back."""
+        if self._over:
+            return None
+        self._deadlines.fire_due(self._clock.now())
+        return self._deadlines.next_deadline()
