@@ -48,6 +48,10 @@ def main(argv: list[str]) -> int:
             print(f"{f'an event, {peer.__name__}':42}{event:12.0f}  not installed")
         else:
             line(f"an event, {peer.__name__}", (event, found), "ns")
+    for name in ("bound", "in its place"):
+        found = other("transitions")
+        if found is not None:
+            line(TITLES[name], (alone(name), found), "ns")
     for name, most in (("holding", 2.0), ("refusal", 0.0), ("making", 3.0), ("bytes", 1.5)):
         unit = "bytes" if name == "bytes" else "ns"
         line(TITLES[name], (alone(name), alone(f"{name} by hand")), unit, most)
@@ -58,6 +62,8 @@ def main(argv: list[str]) -> int:
 
 
 TITLES = {
+    "bound": "an event of a bound model, transitions",
+    "in its place": "an event of a LawfulMachine, transitions",
     "holding": "an event on a set, a map and a record", "refusal": "a refusal with its reason",
     "making": "making an instance", "bytes": "an instance",
 }
@@ -104,6 +110,28 @@ def _event() -> float:
     from benchmarks import _peers as peers
 
     return peers.nanoseconds(peers.calls_of(jobs.Job()))
+
+
+def _bound() -> float:
+    from benchmarks import _jobs as jobs
+    from benchmarks import _peers as peers
+    from lawful.runtime.interop.bound import bind
+
+    class Model:
+        pass
+
+    model = Model()
+    bind(model, jobs.Job)
+    return peers.nanoseconds(peers.calls_of(model))
+
+
+def _in_its_place() -> float:
+    from benchmarks import _peers as peers
+    from lawful.runtime.interop.drop_in import LawfulMachine
+
+    library: Any = importlib.import_module("transitions")
+    library.Machine = LawfulMachine
+    return peers.nanoseconds(peers.transitions())
 
 
 def _each(call: Callable[[], Any], times: int = 50_000) -> float:
@@ -181,6 +209,8 @@ def _peers() -> Any:
 
 MEASURED: dict[str, Callable[[], float]] = {
     "event": _event,
+    "bound": _bound,
+    "in its place": _in_its_place,
     "holding": lambda: _holding(_jobs().Held()),
     "holding by hand": lambda: _holding(_jobs().HeldByHand()),
     "small": lambda: _held(10),

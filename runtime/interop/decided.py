@@ -43,11 +43,6 @@ class Step:
         self.args = args
         self.state = control(entry)
 
-    @property
-    def watched(self) -> bool:
-        """Whether somebody is told of it: of a row that is refused nobody is."""
-        return self.entry.__watch__ is not None
-
     def admitted(self) -> bool:
         """Whether the declaration would not refuse it; that the machine itself is at fault comes
         out where it is made."""
@@ -86,16 +81,17 @@ class Transition(transitions.Transition):
 
     def _made(self, machine: DecidedMachine, event_data: EventData, step: Step) -> bool:
         """Make the step, between what is called before and when the state is entered. Where
-        nothing is called before, to decide and to make it is one thing."""
-        leaves = self.dest is not None and _calls(machine.states[self.source], "exit")
-        if leaves or machine.before_state_change or self.before or step.watched:
+        nothing is called before, and nobody hears of refusals, to decide and to make it is one."""
+        source = machine.states[self.source]
+        leaves = self.dest is not None and (source.on_exit or type(source) is not State)
+        if leaves or machine.before_state_change or self.before or step.entry.__watch__ is not None:
             if not step.admitted():
                 return False
             if machine.before_state_change or self.before:
                 first = itertools.chain(machine.before_state_change, self.before)
                 machine.callbacks(first, event_data)
             if leaves:
-                machine.states[self.source].exit(event_data)
+                source.exit(event_data)
             output = step.make()
         else:
             try:
@@ -107,16 +103,11 @@ class Transition(transitions.Transition):
         state = machine.follow(event_data.model)
         if self.dest is not None:
             event_data.state = state
-            if _calls(state, "enter"):
+            if state.on_enter or type(state) is not State:
                 state.enter(event_data)
             if machine.on_final and machine.is_final(state, event_data.model):
                 machine.callbacks(machine.on_final, event_data)
         return True
-
-
-def _calls(state: State, which: str) -> bool:
-    """Whether anything is to be called when a state is left or entered."""
-    return bool(getattr(state, f"on_{which}")) or type(state) is not State
 
 
 class Event(transitions.Event):

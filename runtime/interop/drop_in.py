@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from ..choice import control
 from ..instance import Machine
 from ..plan import Plan
 from .decided import DecidedMachine, EventData, State, Step, Transition, listify
+from .rows import Input
 from .text import Imported, Writer, ignores
 
 
@@ -83,11 +84,12 @@ class LawfulMachine(DecidedMachine):
         entry, event = self._entry(made, event_data.model), made.found.events.get(trigger)
         if event is None:
             return Refused(type(entry).__name__, trigger, event_data.state.name, ())
-        return _told(entry, event, _values(made.found, event, _answers(event_data)))
+        return _told(entry, event, _values(made.found.inputs[event], _answers(event_data)))
 
     def follow(self, model: object) -> State:
         state = self.states[control(self._entries[id(model)]).value]
-        self.set_state(state, model)
+        if getattr(model, self.model_attribute) is not state.value:
+            self.set_state(state, model)
         return state
 
     # Asking.
@@ -97,6 +99,9 @@ class LawfulMachine(DecidedMachine):
     ) -> tuple[Any, ...]:
         """The arguments of the row's transition; its conditions are asked up to the first that
         is not as wanted, those that were asked before are not asked again."""
+        inputs = made.found.inputs[made.found.events[event_data.event.name]]
+        if not inputs:
+            return ()
         answers = _answers(event_data)
         for condition, name in zip(row.conditions, row.asks, strict=True):
             wanted = bool(condition.target)
@@ -105,7 +110,7 @@ class LawfulMachine(DecidedMachine):
             answers[name] = wanted is answers[name, wanted]
             if not answers[name, wanted]:
                 break
-        return _values(made.found, made.found.events[event_data.event.name], answers)
+        return _values(inputs, answers)
 
     # The declaration, and the instances.
 
@@ -125,7 +130,11 @@ class LawfulMachine(DecidedMachine):
             there = self.states[state].value in made.places
             same = there and (state in made.quiet) is ignores(self, state)
             return same and (event.name, state) not in made.rows
-        return made.rows.get((event.name, state)) == [_what(row) for row in rows]
+        then = made.rows.get((event.name, state), ())
+        return len(then) == len(rows) and all(
+            [row is was[0] and row.dest == was[1] and row.conditions == was[2]
+             for row, was in zip(rows, then, strict=True)]
+        )
 
     def _make(self) -> _Made:
         writer = Writer(self, automatic=True, reading=False)
@@ -168,7 +177,7 @@ class LawfulMachine(DecidedMachine):
 
 
 def _what(row: Any) -> tuple[Any, ...]:
-    return row, row.dest, tuple(row.conditions)
+    return row, row.dest, list(row.conditions)
 
 
 def _answers(event_data: EventData) -> dict[Any, bool]:
@@ -177,9 +186,9 @@ def _answers(event_data: EventData) -> dict[Any, bool]:
     return found
 
 
-def _values(found: Imported, event: str, answers: Mapping[Any, bool]) -> tuple[Any, ...]:
+def _values(inputs: Sequence[Input], answers: Mapping[Any, bool]) -> tuple[Any, ...]:
     """The arguments of an event: false where nobody asked."""
-    return tuple(answers.get(each.name, each.blank) for each in found.inputs[event])
+    return tuple([answers.get(each.name, each.blank) for each in inputs])
 
 
 def _told(entry: Machine, event: str, args: tuple[Any, ...]) -> Refused | None:
