@@ -97,11 +97,12 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     ),
     "Q31": (
         "stopping waits for busy consumers", "declaration.QueueOwner.stopped",
-        "declaration.QueueOwner.dispatched",
+        "declaration.QueueOwner.dispatched", "dispatching.DispatchingFixed",
     ),
     "Q32": (
         "at most one owner, and none if nobody is interested",
-        "turns.Turns.at_most_one_owner", "system.Cluster.at_most_one_owner",
+        "turns.Turns.at_most_one_owner", "in_turns.ClusterInTurns.takes_turns",
+        "system.Cluster.at_most_one_owner",
         "system.Cluster.in_the_end_somebody_interested_owns_it",
         "tests.test_system.test_there_is_at_most_one_owner_of_any_number_of_nodes",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lawful import Machine
 from lawful.checks.explore import CheckResult, explore
 from lawful.spec.lower import lower
-from lawful.spec.resolve import resolve
+from lawful.spec.resolve import abstract_scopes, resolve
 from lawful.targets import expectations, scope_of
 
 
@@ -13,7 +13,7 @@ def checked(cls: type[Machine], scope: str = "scope") -> CheckResult:
     """What exploration finds, within the scope of that name."""
     resolved = resolve(cls)
     named = [] if scope == "scope" else [scope]
-    flat = lower(resolved.machine, scope_of(cls, named))
+    flat = lower(resolved.machine, scope_of(cls, named), abstract_scopes(resolved))
     return explore(flat, resolved.world, expectations(cls, named))
 
 

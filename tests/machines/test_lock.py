@@ -16,6 +16,7 @@ SLOW = {
     "machines.message_scheduler.system_as_seed",
     "machines.object_diffusion.conditions",
     "machines.object_diffusion.system",
+    "machines.queue_cluster.in_turns",
     "machines.queue_cluster.replication",
     "machines.queue_cluster.replication_as_seed",
     "machines.queue_cluster.system",

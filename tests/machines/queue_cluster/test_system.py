@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from lawful import Machine
+from lawful import Expect, Machine, transition
 from lawful.checks.prove import prove
+from lawful.machines.queue_cluster.declaration import Node
+from lawful.machines.queue_cluster.dispatching import (
+    DispatchingAsSeed,
+    DispatchingFixed,
+    DispatchingTorn,
+)
+from lawful.machines.queue_cluster.in_turns import ClusterInTurns
 from lawful.machines.queue_cluster.system import ClusterFixed
 from lawful.machines.queue_cluster.system_as_seed import (
     ClusterAsSeed,
@@ -22,7 +29,7 @@ from tests.machines.drawn import same_sequences, same_states
 
 @pytest.mark.parametrize(
     ("cls", "expected"),
-    [(ClusterFixed, (2_973, 9_969, 24))],
+    [(ClusterFixed, (2_973, 9_969, 24)), (DispatchingFixed, (19, 54, 6))],
     ids=lambda given: getattr(given, "__name__", ""),
 )
 def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) -> None:
@@ -43,6 +50,46 @@ def test_with_three_nodes_everything_holds() -> None:
     assert counts(checked(ClusterFixed, "large")) == (8_822, 28_603, 44)
 
 
+class Hasty(ClusterInTurns):
+    """A node that says it releases the queue before its consumers have stopped."""
+
+    @transition()
+    def slice_over(self, n: Node) -> None:
+        super().slice_over(n)
+        self.releasing.add(n)
+        self.said[n] = self.known[n] + 1
+
+    expects = Expect(takes_turns=("violated", 8))
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected", "verdict"),
+    [
+        (ClusterInTurns, (1_026, 2_117, 26), "holds-within-scope"),
+        (Hasty, (1_024, 2_087, 25), "violated"),
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_the_nodes_take_turns(
+    cls: type[Machine], expected: tuple[int, int, int], verdict: str
+) -> None:
+    result = checked(cls)
+    assert counts(result) == expected
+    (refined,) = [p for p in result.properties if p.kind == "refines"]
+    assert refined.verdict.value == verdict
+
+
+@pytest.mark.nightly
+def test_with_more_changes_they_do_as_well() -> None:
+    assert counts(checked(ClusterInTurns, "large")) == (7_924, 19_765, 34)
+
+
+def test_stopping_consumers_is_proved() -> None:
+    result = prove(resolve(DispatchingFixed).machine, sizes={"Thread": 3})
+    assert [o for o in result.obligations if not o.verdict.good] == []
+    assert len(result.obligations) == 56
+
+
 def test_there_is_at_most_one_owner_of_any_number_of_nodes() -> None:
     """And however far they are behind, and however often the queue has changed hands."""
     machine = resolve(Turns).machine
@@ -57,6 +104,8 @@ def test_there_is_at_most_one_owner_of_any_number_of_nodes() -> None:
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [
+        (DispatchingTorn, (48, 141, 9)),
+        (DispatchingAsSeed, (48, 133, 9)),
         (ClusterAsSeed, (2_316, 6_881, 18)),
         pytest.param(ClusterAssigned, (4_320, 15_921, 33), marks=pytest.mark.nightly),
         (ClusterPassing, (7_135, 27_035, 33)),
@@ -72,4 +121,4 @@ def test_what_goes_wrong(cls: type[Machine], expected: tuple[int, int, int]) -> 
 
 
 def test_the_pictures_are_what_is_declared() -> None:
-    same_states(ClusterFixed)
+    same_states(ClusterFixed, DispatchingFixed)
