@@ -17,6 +17,7 @@ from . import choice, judging, persist
 from .guards import Refusal
 from .judging import Asserted
 from .make import bare, begin, plan_of
+from .migration import Migration
 from .observed import Observed, Observer
 from .plan import Alarm, Plan, Way
 from .state import State
@@ -81,7 +82,7 @@ class Access(Generic[M]):
         With `renamed`, which gives the former names of variables and parameters that had others,
         the snapshot may be of another version: what that had is taken over by name, what is new
         begins as declared, and what is no more is left out. Every invariant is judged of such a
-        state. (`lawful diff` proves beforehand that none is refused.)
+        state. What `lawful diff` proved of the migration is given as `migration.proved(path)`.
 
         ValueError where the data are no snapshot of this machine, or of another shape of it, and
         where an invariant is false, or cannot be judged.
@@ -95,6 +96,8 @@ class Access(Generic[M]):
             )
         machine = bare(self._cls, universe, clock)
         if another and renamed is not None:
+            if isinstance(renamed, Migration):
+                renamed.check(plan.name, str(data.get("shape")), self.fingerprint.whole)
             self._take_over(machine, persist.renamed(data, plan, renamed))
         else:
             kept = persist.read(data, plan, machine.__around__.universe)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from lawful.checks.evolution import NO_STATE, Versions, evolve
 from lawful.checks.obligation import Obligation
 from lawful.checks.verdict import Verdict
 from lawful.cli import main
+from lawful.differing import Difference, to_json
+from lawful.runtime.migration import proved
+from lawful.runtime.store import Store
 from lawful.spec.resolve import resolve
 from tests.checks.versions import After, Before, Kept, Member, Narrower, Never
 
@@ -147,3 +151,45 @@ def test_another_type_of_the_same_name_is_named(
     assert main(["diff", old, other]) == 3
     why = "not encodable: Phase, which is another type in the older version"
     assert capsys.readouterr().out.count(why) == 2
+
+
+# In a service.
+
+
+def diffed(old: type[Machine], new: type[Machine], path: Path) -> Path:
+    """What `lawful diff` writes of two versions."""
+    renamed = {"total": "paid"} if hasattr(new, "total") else {}
+    versions = Versions(resolve(old).machine, resolve(new).machine, renamed)
+    both = (old.lawful.fingerprint, new.lawful.fingerprint)
+    found = Difference(versions, both, tuple(evolve(versions, {"Member": 2}, 10.0)))
+    path.write_text(json.dumps({"version": 1, "command": "diff", "machines": [to_json(found)]}))
+    return path
+
+
+def test_a_migration_that_is_proved_is_taken(tmp_path: Path) -> None:
+    migration = proved(diffed(Before.Till, Kept.Till, tmp_path / "till.json"))
+    assert dict(migration) == RENAMED
+    members = {Member: ["a", "b"]}
+    old = Before.Till.lawful.state(paid=3)
+    new = Kept.Till.lawful.restore(old.lawful.snapshot(), renamed=migration, universe=members)
+    assert (new.total, new.fees) == (3, 1)
+    same = Kept.Till.lawful.restore(new.lawful.snapshot(), renamed=migration, universe=members)
+    assert same == new
+    for cls, data, what in (
+        (After.Till, old.lawful.snapshot(), "a migration to Till "),
+        (Kept.Till, Narrower.Till(most=3).lawful.snapshot(), "a migration from the shape"),
+    ):
+        with pytest.raises(ValueError, match=what):
+            cls.lawful.restore(data, renamed=migration, universe=members)
+    with Store(tmp_path / "tills.db") as store:
+        store.add(old, "t")
+        assert store.restore(Kept.Till, "t", renamed=migration, universe=members) == new
+
+
+def test_a_migration_that_is_not_proved_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"not every Till of before .*: strictly is violated"):
+        proved(diffed(Before.Till, After.Till, tmp_path / "till.json"))
+    for text in ("", "[]", "{}", '{"command": "diff", "machines": []}', '{"command": "lint"}'):
+        (tmp_path / "other.json").write_text(text)
+        with pytest.raises(ValueError, match="is nothing that lawful diff wrote"):
+            proved(tmp_path / "other.json")
