@@ -10,7 +10,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "Q2": ("first a minimal proof of concept",),
     "Q3": ("then a transient cluster",),
     "Q4": ("then a persistent one",),
-    "Q5": ("then better updates of joiners",),
+    "Q5": ("then better updates of joiners", "joining.Joining.the_update_ends"),
     "Q6": ("the easiest option first",),
     "Q7": (
         "tests with senders and receivers", "replication.Replication.comes_back_from_the_dead",
@@ -143,7 +143,10 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "completion is asynchronous", "replication.Replication.publishing_completes",
     ),
     "Q47": ("wiring is replicated",),
-    "Q48": ("joiners are updated",),
+    "Q48": (
+        "joiners are updated", "joining.Joining.the_new_node_has_the_same",
+        "joining.JoiningAsSeed",
+    ),
     "Q49": ("persistence",),
     "Q50": (
         "other ways off a queue", "replica.Replica.expire",
@@ -155,7 +158,10 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "Q53": ("the replication exchange",),
     "Q54": ("declaring, binding and destroying complete asynchronously",),
     "Q55": ("queues that are not replicated",),
-    "Q56": ("joiners catch up queue by queue",),
+    "Q56": (
+        "joiners catch up queue by queue", "joining.Joining.send", "joining.Joining.receive",
+        "joining.Joining.who_is_updated_owns_nothing", "joining.Joining.the_update_ends",
+    ),
     "Q57": ("no stall for wiring",),
     "Q58": ("observers of queues",),
 }

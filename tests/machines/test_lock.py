@@ -17,6 +17,7 @@ SLOW = {
     "machines.object_diffusion.conditions",
     "machines.object_diffusion.system",
     "machines.queue_cluster.in_turns",
+    "machines.queue_cluster.joining",
     "machines.queue_cluster.replication",
     "machines.queue_cluster.replication_as_seed",
     "machines.queue_cluster.system",

@@ -9,6 +9,7 @@ from hypothesis import settings
 
 from lawful import Machine
 from lawful.machines.queue_cluster.declaration import Node
+from lawful.machines.queue_cluster.joining import JoiningAsSeed, JoiningEager, JoiningFixed
 from lawful.machines.queue_cluster.replica import QueueName, ReplicaFixed
 from lawful.machines.queue_cluster.replication import ReplicationFixed, ReplicationRing
 from lawful.machines.queue_cluster.replication_as_seed import (
@@ -41,6 +42,7 @@ TestReplica = conformance(ReplicaFixed, replica, settings=QUICK)
     [
         (ReplicaFixed, (2_834, 56_810, 15)),
         (ReplicationFixed, (4_920, 12_356, 30)),
+        (JoiningFixed, (5_203, 12_149, 23)),
         pytest.param(ReplicationRing, (4_564, 9_232, 37), marks=pytest.mark.nightly),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
@@ -70,6 +72,8 @@ def test_more_of_everything_holds(scope: str, expected: tuple[int, int, int]) ->
         (ReplicationAsSeed, (1_470, 2_674, 27)),
         pytest.param(ReplicationPushing, (7_502, 16_274, 37), marks=pytest.mark.nightly),
         (ReplicationRinging, (2_678, 5_042, 37)),
+        (JoiningAsSeed, (4_106, 8_819, 32)),
+        pytest.param(JoiningEager, (11_702, 29_624, 36), marks=pytest.mark.nightly),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )
@@ -79,5 +83,10 @@ def test_what_goes_wrong(cls: type[Machine], expected: tuple[int, int, int]) -> 
     assert len(same_sequences(result)) > 0
 
 
-def test_the_picture_is_what_is_declared() -> None:
-    same_states(ReplicationFixed)
+@pytest.mark.nightly
+def test_whoever_is_ahead_a_node_joins() -> None:
+    assert counts(checked(JoiningFixed, "large")) == (14_723, 41_169, 24)
+
+
+def test_the_pictures_are_what_is_declared() -> None:
+    same_states(ReplicationFixed, JoiningFixed)

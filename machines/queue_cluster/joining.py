@@ -1,0 +1,367 @@
+"""A node joins: how it comes to have a queue that the others go on using.
+
+Source: `new-cluster-plan.org`, the improved update of new members [seed:402-423] (Q48, Q56), cited
+as in `declaration.py`. A member, the updater, sends what is on its queue from back to front, and
+goes on; the new node, the updatee, pushes that to the front of its own queue, and to the back what
+is enqueued meanwhile. It owns the queue only once it is ready. Both handle one total order, each at
+its own pace, so that either may be ahead of the other.
+
+`JoiningFixed` is as it has to be: with a message goes whether it is acquired, and the updatee keeps
+in mind what it was told of messages that it does not have yet. `JoiningAsSeed` sends the message
+alone, and forgets what it cannot apply. `JoiningEager` owns the queue while it is updated.
+
+Abstractions, confessed. One queue, whose messages are its whole state; the stall for wiring is the
+one step in which the updater comes to the place of the join. What the others say of messages is
+chosen so that it makes sense in the order. Acquired by whom is left out. Nobody crashes: where the
+updater leaves, so has the updatee to, and to join again. A message that was given back is not
+acquired again by another member.
+"""
+
+from lawful import (
+    Expect,
+    Fairness,
+    Ghost,
+    Machine,
+    Param,
+    Record,
+    Scope,
+    Sort,
+    State,
+    Weak,
+    drop,
+    invariant,
+    leads_to,
+    reachable,
+    require,
+    terminal,
+    transition,
+)
+
+
+class Message(Sort):
+    """A message, known by its ID all over the cluster [seed:352-353] (Q48)."""
+
+
+class Pushed(Record):
+    message: Message
+
+
+class Taken(Record):
+    message: Message
+
+
+class Back(Record):
+    message: Message
+
+
+class Gone(Record):
+    message: Message
+
+
+class Joined(Record):
+    """The place of the join in the order."""
+
+
+class Front(Record):
+    """`update_front(q, m)` [seed:415] (Q56)."""
+
+    message: Message
+    taken: bool
+
+
+class Done(Record):
+    """`update_done(q)` [seed:416] (Q56)."""
+
+
+Said = Pushed | Taken | Back | Gone
+
+
+class Update(State):
+    """Of the queue at the new node."""
+
+    OUTSIDE = "has not joined"
+    UPDATING = "receives what is on the queue"
+    READY = "has it all"
+
+
+class Joining(Machine, abstract=True):
+    """The updater, the updatee, and the order that both handle."""
+
+    state: Update = Update.OUTSIDE
+
+    # The updater: its queue, and what it has still to send of it.
+    queue: list[Message] = []
+    taken: set[Message] = set()
+    inbox: list[Said | Joined] = []
+    to_send: list[Message] = []
+    link: list[Front | Done] = []
+
+    # The updatee: its queue, and what it knows of messages that it does not have.
+    new_queue: list[Message] = []
+    new_taken: set[Message] = set()
+    new_inbox: list[Said] = []
+    heard_taken: set[Message] = set()
+    heard_free: set[Message] = set()
+    heard_gone: set[Message] = set()
+    owns: bool = False
+
+    # What is so in the order: who has handled all of it knows this.
+    pushed: set[Message] = set()
+    in_order: list[Message] = []
+    out: set[Message] = set()
+    returned: set[Message] = set()
+    out_of_turn: Ghost[bool] = False
+
+    lag: Param[int] = 2
+
+    # What others do with the queue.
+
+    @transition()
+    def push(self, m: Message) -> None:
+        require(m not in self.pushed, "once")
+        self.pushed.add(m)
+        self.in_order.append(m)
+        self.put(Pushed(m))
+
+    @transition()
+    def acquire(self, m: Message) -> None:
+        require(not self.owns, "the new node owns the queue")
+        require(m in self.in_order and m not in self.out, "is not there, or acquired")
+        require(m not in self.returned, "was given back once")
+        self.out.add(m)
+        self.put(Taken(m))
+
+    @transition()
+    def give_back(self, m: Message) -> None:
+        require(m in self.out and m not in self.returned, "is not acquired, or came back once")
+        self.out.discard(m)
+        self.returned.add(m)
+        self.put(Back(m))
+
+    @transition()
+    def dequeue(self, m: Message) -> None:
+        require(m in self.out, "is not acquired")
+        self.out.discard(m)
+        self.in_order.remove(m)
+        self.put(Gone(m))
+
+    def put(self, m: Said) -> None:
+        """It gets the next place, unless one is too far behind."""
+        require(len(self.inbox) < self.lag, "the updater is far behind")
+        self.inbox.append(m)
+        if self.state != Update.OUTSIDE:
+            require(len(self.new_inbox) < self.lag, "the updatee is far behind")
+            self.new_inbox.append(m)
+
+    # The updater.
+
+    @transition(source=Update.OUTSIDE, target=Update.UPDATING)
+    def join(self) -> None:
+        """From here on, both handle the same [seed:407-411]."""
+        require(len(self.inbox) < self.lag, "the updater is far behind")
+        self.inbox.append(Joined())
+
+    @transition()
+    def handle(self) -> None:
+        require(len(self.inbox) > 0, "everything is handled")
+        m = self.inbox.pop(0)
+        match m:
+            case Pushed(message=message):
+                self.queue.append(message)
+            case Taken(message=message):
+                self.taken.add(message)
+            case Back(message=message):
+                self.taken.discard(message)
+            case Gone(message=message):
+                self.taken.discard(message)
+                self.queue.remove(message)
+            case Joined():
+                self.to_send = self.queue.copy()
+                if len(self.to_send) == 0:
+                    self.link.append(Done())
+
+    @transition()
+    def send(self) -> None:
+        """The iterator advances towards the front [seed:413-416] (Q56)."""
+        require(len(self.to_send) > 0, "the iterator is at the front")
+        m = self.to_send.pop()
+        if m in self.queue:
+            self.link.append(Front(m, m in self.taken))
+        if len(self.to_send) == 0:
+            self.link.append(Done())
+
+    # The updatee.
+
+    @transition(source=Update.UPDATING, target=(Update.UPDATING, Update.READY))
+    def receive(self) -> None:
+        """To the front [seed:418-421] (Q56)."""
+        require(len(self.link) > 0, "nothing has come")
+        m = self.link.pop(0)
+        match m:
+            case Front():
+                self.push_front(m)
+            case Done():
+                self.state = Update.READY
+                self.heard_taken.clear()
+                self.heard_free.clear()
+                self.heard_gone.clear()
+
+    def push_front(self, m: Front) -> None:
+        """What was heard of it in the order goes before what the updater knew when it sent it."""
+        if m.message not in self.heard_gone:
+            self.new_queue.insert(0, m.message)
+            heard = m.message in self.heard_taken or m.message in self.heard_free
+            if (m.message in self.heard_taken) if heard else m.taken:
+                self.new_taken.add(m.message)
+
+    @transition()
+    def handle_here(self) -> None:
+        """What is not there yet is kept in mind."""
+        require(len(self.new_inbox) > 0, "everything is handled")
+        said = self.new_inbox.pop(0)
+        m = said.message
+        if isinstance(said, Pushed):
+            self.new_queue.append(m)
+        elif m in self.new_queue:
+            self.apply(said)
+        elif self.state == Update.UPDATING:
+            self.keep_in_mind(said)
+
+    def apply(self, said: Said) -> None:
+        if isinstance(said, Taken):
+            self.new_taken.add(said.message)
+        else:
+            self.new_taken.discard(said.message)
+        if isinstance(said, Gone):
+            self.new_queue.remove(said.message)
+
+    def keep_in_mind(self, said: Said) -> None:
+        self.heard_taken.discard(said.message)
+        self.heard_free.discard(said.message)
+        match said:
+            case Taken(message=m):
+                self.heard_taken.add(m)
+            case Back(message=m):
+                self.heard_free.add(m)
+            case Gone(message=m):
+                self.heard_gone.add(m)
+            case Pushed():
+                pass
+
+    @transition()
+    def own(self) -> None:
+        """It is granted the queue, behind all that was said before [seed:423] (Q56)."""
+        require(not self.owns, "owns it")
+        require(self.may_own(), "the queue is updated")
+        require(self.state != Update.OUTSIDE and len(self.new_inbox) == 0, "is behind")
+        self.owns = True
+
+    def may_own(self) -> bool:
+        return self.state == Update.READY
+
+    @transition(source=(Update.UPDATING, Update.READY))
+    def acquire_here(self) -> None:
+        """Its consumers take the first message that is free here [seed:123-126] (Q20)."""
+        require(self.owns, "does not own the queue")
+        free = [m for m in self.new_queue if m not in self.new_taken]
+        require(len(free) > 0, "there is none")
+        # What is given back may still be on its way to here.
+        waits = [m for m in self.in_order if m not in self.out]
+        first = [m for m in waits if m == free[0] or m not in self.returned]
+        self.out_of_turn = len(first) == 0 or first[0] != free[0]
+        self.new_taken.add(free[0])
+        self.out.add(free[0])
+        self.returned.add(free[0])
+        self.put(Taken(free[0]))
+
+    @terminal
+    def nothing_is_left_to_do(self) -> bool:
+        return self.state == Update.READY and len(self.inbox) == 0 and len(self.new_inbox) == 0
+
+    @invariant
+    def the_new_node_has_the_same(self) -> bool:
+        """Once it is ready, and both have handled everything (Q48, Q56)."""
+        both = len(self.inbox) == 0 and len(self.new_inbox) == 0
+        return (
+            not both
+            or self.state != Update.READY
+            or (self.queue == self.new_queue and self.taken == self.new_taken)
+        )
+
+    @invariant
+    def the_updater_goes_on(self) -> bool:
+        return len(self.inbox) > 0 or (self.queue == self.in_order and self.taken == self.out)
+
+    @invariant
+    def who_is_updated_owns_nothing(self) -> bool:
+        """[seed:423] (Q56)."""
+        return not self.owns or self.state == Update.READY
+
+    @invariant
+    def messages_are_taken_in_turn(self) -> bool:
+        """What a consumer of the new node gets nobody else has, and what never was on its way
+        back comes in its order (Q20, Q56)."""
+        return not self.out_of_turn
+
+    @leads_to
+    def the_update_ends(self) -> tuple[bool, bool]:
+        """However much is enqueued meanwhile (Q5, Q56)."""
+        return self.state == Update.UPDATING, self.state == Update.READY
+
+    @reachable
+    def a_message_goes_before_it_is_received(self) -> bool:
+        return any(m.message in self.heard_gone for m in self.link if isinstance(m, Front))
+
+    @reachable
+    def new_messages_overtake_old_ones(self) -> bool:
+        return self.state == Update.UPDATING and any(m in self.new_queue for m in Message) and (
+            len(self.to_send) > 0
+        )
+
+    @reachable
+    def the_new_node_consumes(self) -> bool:
+        return self.owns and len(self.new_taken) > 0
+
+    fairness = Fairness(Weak("handle"), Weak("handle_here"), Weak("send"), Weak("receive"))
+
+    scope = Scope(
+        Message=2, queue=2, inbox=2, to_send=2, link=3, new_queue=3, new_inbox=2, in_order=2,
+        lag=(1,),
+    )
+    large = Scope(lag=(2,))
+    three = Scope(Message=3, queue=3, to_send=3, link=4, new_queue=4, in_order=3)
+
+
+class JoiningFixed(Joining):
+    """As it has to be."""
+
+
+class JoiningAsSeed(Joining):
+    """`update_front(q, m)` pushes a message, and that is all [seed:415-421] (Q56)."""
+
+    nothing_is_heard = drop("a_message_goes_before_it_is_received")
+
+    def push_front(self, m: Front) -> None:
+        self.new_queue.insert(0, m.message)
+
+    def keep_in_mind(self, said: Said) -> None:
+        """It is not there: nothing to apply it to, and nobody hears of it again."""
+        self.heard_gone.discard(said.message)
+
+    expects = Expect(
+        undefined=("undefined", 15),
+        the_new_node_has_the_same=("violated", 9),
+        messages_are_taken_in_turn=("violated", 11),
+    )
+
+
+class JoiningEager(Joining):
+    """Owns the queue before it has all of it: its front comes last."""
+
+    def may_own(self) -> bool:
+        return True
+
+    expects = Expect(
+        who_is_updated_owns_nothing=("violated", 2),
+        messages_are_taken_in_turn=("violated", 9),
+    )
