@@ -148,20 +148,26 @@ class Bound(DecidedMachine):
             self.adopt(each, self.instance(state))
 
     def remove_model(self, model: Any) -> None:
-        """As in transitions."""
+        """Let go of models and of their instances: what they were given is of no use any more."""
         super().remove_model(model)
         for each in listify(model):
-            del self._held[id(each)]
+            self._held.pop(id(each), None)
 
     def lawful_entry(self, model: object) -> Machine:
-        """The instance that decides for a model."""
-        return self._held[id(model)].entry
+        """The instance that decides for a model; ValueError for one that is not bound."""
+        return self._of(model).entry
+
+    def _of(self, model: object) -> _Held:
+        held = self._held.get(id(model))
+        if held is None:
+            raise ValueError(f"a {type(model).__name__} is not bound to {self._cls.__name__} here")
+        return held
 
     def set_state(self, state: Any, model: Any = None) -> None:
         """Only to the state in which the instance is: ValueError for another."""
         wanted = self._state(state)
         for each in self.models if model is None else listify(model):
-            held = self._held[id(each)]
+            held = self._of(each)
             if self._places[control(held.entry)] is not wanted:
                 raise ValueError(f"{held} cannot be put into {wanted.name}: it decides itself")
             held.last = wanted
@@ -170,7 +176,7 @@ class Bound(DecidedMachine):
     def get_model_state(self, model: object) -> State:
         """The state of a model, which follows what its instance did by itself: its timers, and
         events that were called there. ValueError where the model was put elsewhere."""
-        held = self._held[id(model)]
+        held = self._of(model)
         told: Any = getattr(model, self.model_attribute)
         if told != held.last.value:
             raise ValueError(f"{held} was put into {told!r} from outside")
@@ -178,12 +184,19 @@ class Bound(DecidedMachine):
 
     def follow(self, model: object) -> State:
         """Give a model the state of its instance; triggers do it first."""
-        held = self._held[id(model)]
-        state = self._places[control(held.entry)]
-        if held.last is not state:
+        return self.moved(model, self._of(model).entry)
+
+    def moved(self, model: object, entry: Machine) -> State:
+        held, state = self._held.get(id(model)), self._places[control(entry)]
+        if held is None:  # A callback has let go of it.
+            setattr(model, self.model_attribute, state.value)
+        elif held.last is not state:
             held.last = state
             setattr(model, self.model_attribute, state.value)
         return state
+
+    def state_of(self, entry: Machine) -> State:
+        return self._places[control(entry)]
 
     def _state(self, state: Any) -> State:
         return state if isinstance(state, State) else self.get_state(state)
@@ -194,7 +207,7 @@ class Bound(DecidedMachine):
     # Deciding.
 
     def proposed(self, row: Transition, event_data: EventData) -> Step | None:
-        entry = self._held[id(event_data.model)].entry
+        entry = self._of(event_data.model).entry
         ways = self._plan.ways
         event = ways[event_data.event.name]
         args = self._args(entry, event, event_data)

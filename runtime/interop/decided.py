@@ -29,6 +29,10 @@ from ..plan import Way
 
 __all__ = ["DecidedMachine", "Event", "EventData", "MachineError", "State", "Step", "Transition",
            "listify"]
+OVERTAKEN = (
+    "{}: a callback has changed the state from {}, for which this was decided; queue the events of"
+    " callbacks (queued=True)"
+)
 LOG = logging.getLogger(__name__)
 
 
@@ -52,10 +56,7 @@ class Step:
         """Make it; what it returns. Errors: Refused, and MachineError where a callback has made
         another before it."""
         if control(self.entry) is not self.state:
-            raise MachineError(
-                f"{self.way.event}: a callback has changed the state from {self.state.name}, in"
-                " which this was decided; queue the events of callbacks (queued=True)"
-            )
+            raise MachineError(OVERTAKEN.format(self.way.event, self.state.name))
         method: Any = self.way.method
         return method(self.entry, *self.args)
 
@@ -73,7 +74,11 @@ class Transition(transitions.Transition):
         if self.prepare:
             machine.callbacks(self.prepare, event_data)
         step = machine.proposed(self, event_data)
-        if step is None or not self._made(machine, event_data, step):
+        if step is None:
+            return False
+        if machine.state_of(step.entry) is not machine.states[self.source]:
+            raise MachineError(OVERTAKEN.format(event_data.event.name, self.source))
+        if not self._made(machine, event_data, step):
             return False
         if machine.after_state_change or self.after:
             machine.callbacks(itertools.chain(self.after, machine.after_state_change), event_data)
@@ -100,7 +105,7 @@ class Transition(transitions.Transition):
                 return False
         if output is not None:
             event_data.__dict__["output"] = output
-        state = machine.follow(event_data.model)
+        state = machine.moved(event_data.model, step.entry)
         if self.dest is not None:
             event_data.state = state
             if state.on_enter or type(state) is not State:
@@ -171,8 +176,12 @@ class DecidedMachine(transitions.Machine):
         """What the declaration says to an event that no row takes; None where it ignores it."""
         raise NotImplementedError
 
-    def follow(self, model: object) -> State:
-        """Give a model the state in which its instance is."""
+    def state_of(self, entry: Machine) -> State:
+        """The state in which an instance is."""
+        raise NotImplementedError
+
+    def moved(self, model: object, entry: Machine) -> State:
+        """Give a model the state of its instance, which has made a step."""
         raise NotImplementedError
 
     def leads_somewhere(self, row: transitions.Transition) -> bool:

@@ -86,8 +86,11 @@ class LawfulMachine(DecidedMachine):
             return Refused(type(entry).__name__, trigger, event_data.state.name, ())
         return _told(entry, event, _values(made.found.inputs[event], _answers(event_data)))
 
-    def follow(self, model: object) -> State:
-        state = self.states[control(self._entries[id(model)]).value]
+    def state_of(self, entry: Machine) -> State:
+        return self.states[control(entry).value]
+
+    def moved(self, model: object, entry: Machine) -> State:
+        state = self.states[control(entry).value]
         if getattr(model, self.model_attribute) is not state.value:
             self.set_state(state, model)
         return state

@@ -23,8 +23,11 @@ MACHINE_CALLS = (
 
 def flaws(machine: Any, rows: Sequence[Row]) -> Iterator[str]:
     """All that is found, a sentence each."""
-    for number, row in enumerate(rows):
-        yield from _of_row(machine, row, rows[:number])
+    before: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        same = before.setdefault((row.trigger, row.source), [])
+        yield from _of_row(machine, row, same)
+        same.append(row)
     yield from _unreached(machine, rows)
     for model in machine.models:
         yield from _hidden(machine, model)
@@ -33,6 +36,7 @@ def flaws(machine: Any, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _of_row(machine: Any, row: Row, before: Sequence[Row]) -> Iterator[str]:
+    """What is wrong in a row, behind those for the same trigger and state."""
     where = f"{row.trigger} from {row.source}"
     if row.dest is not None and row.dest not in machine.states:
         yield f"{where} leads to {row.dest}, which is no state"
@@ -42,8 +46,7 @@ def _of_row(machine: Any, row: Row, before: Sequence[Row]) -> Iterator[str]:
     if both:
         yield f"{where} to {row.dest} is never taken: it wants {both[0]} to be true and false"
     for each in before:
-        same = (each.trigger, each.source) == (row.trigger, row.source)
-        if same and each.conditions <= row.conditions:
+        if each.conditions <= row.conditions:
             yield (
                 f"{where} to {row.dest} is never reached: one before it, to {each.dest}, is taken"
                 " whenever it could be"
@@ -112,6 +115,8 @@ def _resolves(resolve: Callable[..., Any], func: str, data: SimpleNamespace) -> 
         return callable(resolve(func, data))
     except AttributeError:
         return False
+    except Exception:  # A property that is there, and has no value now.
+        return True
 
 
 def _called(machine: Any) -> Iterator[tuple[str, Any]]:

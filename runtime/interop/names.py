@@ -6,6 +6,8 @@ import keyword
 import re
 import unicodedata
 from collections.abc import Hashable, Iterable
+from functools import partial
+from typing import cast
 
 
 class Names:
@@ -42,4 +44,6 @@ def name_of(func: object) -> str:
     """What a callback is called: its own text where it is named by one."""
     if isinstance(func, str):
         return func
+    if isinstance(func, partial):
+        return name_of(cast("partial[object]", func).func)
     return str(getattr(func, "__name__", type(func).__name__))

@@ -132,6 +132,8 @@ class _Named(ast.NodeTransformer):
 def _reading(body: ast.expr, models: Sequence[Any]) -> Reading:
     attributes: dict[str, Kind] = {}
     for node in ast.walk(body):
+        if isinstance(node, ast.BinOp) and not _has_value(node):
+            raise _Unread
         if isinstance(node, ast.Attribute) and _is_own(node):
             attributes[node.attr] = _common(node.attr, models)
     if not attributes:
@@ -139,6 +141,18 @@ def _reading(body: ast.expr, models: Sequence[Any]) -> Reading:
     enums = {kind.name: kind.module for kind in attributes.values() if kind.module}
     numbers = map(int, re.findall(r"-?\b\d+", ast.unparse(body)))
     return Reading(body, attributes, enums, tuple(numbers))
+
+
+def _has_value(node: ast.BinOp) -> bool:
+    """Whether it has a value for all numbers. A condition without one would say of the rows behind
+    its own neither that they are possible nor that they are not."""
+    divides = isinstance(node.op, ast.FloorDiv | ast.Mod)
+    return not divides or (ast.unparse(node.right) not in ("0", "-0") and _is_number(node.right))
+
+
+def _is_number(node: ast.expr) -> bool:
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(inner, ast.Constant)
 
 
 def _common(name: str, models: Sequence[Any]) -> Kind:

@@ -63,6 +63,11 @@ class Imported:
     states: Mapping[str, str] = field(repr=False)
     ways: Mapping[tuple[str, str, int], str | None] = field(repr=False)
 
+    @property
+    def sources(self) -> dict[str, Any]:
+        """Where each parameter comes from: a condition, or the name of it or of an attribute."""
+        return {each.name: each.source for inputs in self.inputs.values() for each in inputs}
+
     def load(self) -> type[Machine]:
         """The declaration as a class. What it does is found in its text, as if it were a file."""
         made: type[Machine] = executed(self.text)["Imported"]
@@ -193,7 +198,7 @@ class Writer:
                 name = self.names.of((trigger, count), f"{event.rstrip('_')}_{count}")
             for number, row, _ in alike:
                 self.ways[trigger, row.source, number] = name
-            serves = "" if name == event else f"event={event!r}, "
+            serves = "" if name == event else f"event={event!r}"
             text += self._transition(serves, [row for _, row, _ in alike])
             text += f"{_head(name, params)}\n{_body(alike[0][1], alike[0][2])}"
         return text
@@ -223,16 +228,19 @@ class Writer:
             earlier.append(row)
 
     def _transition(self, serves: str, rows: Sequence[Row]) -> str:
-        """The decorator."""
-        sources = self._places([row.source for row in rows])
-        dest = rows[0].dest
+        """The decorator; without a source where every state is one."""
+        names, dest = list(dict.fromkeys(row.source for row in rows)), rows[0].dest
         same = all(row.dest == row.source for row in rows) and len(rows) > 1
-        target = "" if dest is None or same else f", target=Place.{self.states[dest]}"
-        return f"\n    @transition({serves}source={sources}{target})\n"
+        given = [serves] if serves else []
+        if len(names) < len(self.states):
+            given.append(f"source={self._places(names)}")
+        if dest is not None and not same:
+            given.append(f"target=Place.{self.states[dest]}")
+        return f"\n    @transition({', '.join(given)})\n"
 
     def _places(self, names: Sequence[str]) -> str:
         """States as a source: several in lines of their own where they are too many for one."""
-        each = [f"Place.{self.states[name]}" for name in dict.fromkeys(names)]
+        each = [f"Place.{self.states[name]}" for name in names]
         if len(each) == 1:
             return each[0]
         line = ", ".join(each)

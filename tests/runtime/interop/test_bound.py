@@ -261,6 +261,10 @@ def test_other_models_have_instances_of_their_own() -> None:
     assert machine.model is first
     assert machine.dispatch("close")
     assert other.state is Leaf.OPEN
+    with pytest.raises(ValueError, match="a Plain is not bound to Door here"):
+        other.close()
+    machine.before_open(lambda: machine.remove_model(first))
+    assert (first.open(), first.state, machine.models) == (True, Leaf.OPEN, [])
 
 
 def test_queued_events_of_callbacks_come_after() -> None:
@@ -333,7 +337,7 @@ def test_parameters_may_come_from_elsewhere() -> None:
     ]
     found = from_transitions(Theirs(Matter(), states=STATES, transitions=rows, initial="solid"))
     model: Any = Matter()
-    bind(model, found.load(), as_text=True, inputs={"lambda_": lambda: True})
+    bind(model, found.load(), as_text=True, inputs=found.sources)
     assert not model.heat()
     model.temperature = 101
     model.color = Color.RED

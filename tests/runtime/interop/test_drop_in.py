@@ -230,6 +230,39 @@ def test_a_callback_that_makes_another_step_first_is_told() -> None:
     assert queued.model.state == "gas"
 
 
+def test_a_condition_that_makes_a_step_is_told_too() -> None:
+    rows: list[dict[str, Any]] = [
+        {"trigger": "heat", "source": "solid", "dest": "liquid", "conditions": "cool"},
+        {"trigger": "cool", "source": "solid", "dest": "gas"},
+    ]
+    machine = lawful(rows=rows)
+    with pytest.raises(MachineError, match="heat: a callback has changed the state from solid"):
+        machine.model.heat()
+    assert machine.model.state == "gas"
+
+
+def test_a_callback_may_change_the_rows_of_the_event_that_calls_it() -> None:
+    machine = lawful()
+
+    def more() -> None:
+        machine.add_transition("burn", "solid", "gas")
+        assert machine.model.may_burn()
+
+    machine.before_heat(more)
+    assert (machine.model.heat(), machine.model.state) == (True, "liquid")
+    assert not machine.model.may_burn()
+
+
+def test_many_states_are_declared_soon_enough() -> None:
+    """With the automatic triggers there are as many rows as pairs of states."""
+    names = [f"s{i}" for i in range(40)]
+    machine: Any = LawfulMachine(states=names, initial="s0", ordered_transitions=True)
+    assert machine.next_state() and machine.to_s7() and machine.next_state()
+    assert machine.state == "s8"
+    assert machine.declaration().text.count("source=") == 40
+    assert machine.declaration().text.count("@transition(") == 80
+
+
 def test_unknown_destinations_are_told_before_anything_is_called() -> None:
     called: list[str] = []
     rows = [{"trigger": "go", "source": "solid", "dest": "sold",

@@ -104,3 +104,14 @@ def test_nested_states_are_refused() -> None:
 def test_without_an_initial_state_there_is_nothing_to_begin_with() -> None:
     with pytest.raises(ValueError, match="it has no initial state"):
         from_transitions(Theirs(None, states=STATES, initial=None))
+
+
+def test_what_fails_when_it_is_looked_at_is_there() -> None:
+    class Fails(Matter):
+        @property
+        def bad(self) -> bool:
+            raise ZeroDivisionError
+
+    rows = [{"trigger": "heat", "source": "solid", "dest": "gas", "conditions": "bad"},
+            {"trigger": "heat", "source": "solid", "dest": "liquid"}]
+    assert from_transitions(theirs(rows, Fails())).problems == ()

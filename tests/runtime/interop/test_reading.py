@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import linecache
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from transitions import Machine as Theirs
 
 from lawful.runtime.interop import Imported, from_transitions
@@ -70,6 +74,12 @@ class Unreadable:
     def divided(self) -> bool:
         return self.degrees / 2 > 1
 
+    def over(self) -> bool:
+        return 3 // self.degrees > 1
+
+    def rest(self) -> bool:
+        return 3 % (self.degrees + 0) > 1
+
     def assigned(self) -> bool:
         return (self.degrees > 1) == self.other
 
@@ -80,7 +90,8 @@ class Unreadable:
 
 @pytest.mark.parametrize(
     "name",
-    ["says", "named", "some", "number", "two", "given", "itself", "always", "divided", "assigned",
+    ["says", "named", "some", "number", "two", "given", "itself", "always", "divided", "over",
+     "rest", "assigned",
      "replaced", "name"],
 )
 def test_other_conditions_stay_opaque(name: str) -> None:
@@ -88,6 +99,56 @@ def test_other_conditions_stay_opaque(name: str) -> None:
     assert [(each.name, each.type) for each in found.inputs["heat"]] == [(name, "bool")]
     assert f"        require({name}, {name!r})\n" in found.text
     found.load()
+
+
+NUMBERS = st.recursive(
+    st.sampled_from(["self.x", "self.y", "0", "2", "-1"]),
+    lambda inner: st.builds("({} {} {})".format, inner, st.sampled_from("+-*"), inner)
+    | st.builds("max({}, {})".format, inner, inner),
+    max_leaves=3,
+)
+TRUTHS = st.recursive(
+    st.builds("{} {} {}".format, NUMBERS, st.sampled_from(["<", "<=", "==", "!="]), NUMBERS)
+    | st.builds("{} < {} <= {}".format, NUMBERS, NUMBERS, NUMBERS)
+    | st.sampled_from(["self.b", "self.c == Color.RED", "self.x in (0, 3)", "self.x // 2 > 0",
+                       "self.y % -2 == -1"]),
+    lambda inner: st.builds("({} {} {})".format, inner, st.sampled_from(["and", "or"]), inner)
+    | st.builds("(not {})".format, inner),
+    max_leaves=3,
+)
+READABLE = """
+class Model:
+    x: int = 0
+    y: int = 0
+    b: bool = False
+    c: Color = Color.RED
+
+    def holds(self) -> bool:
+        return {}
+"""
+
+
+@settings(max_examples=20)
+@given(TRUTHS)
+def test_what_is_read_is_what_python_does(expression: str) -> None:
+    """For all values."""
+    file, text = f"<{expression}>", READABLE.format(expression)
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    names: dict[str, Any] = {"Color": Color, "__name__": __name__}
+    exec(compile(text, file, "exec"), names)
+    found = of_one_condition(names["Model"](), "holds")
+    inputs = found.inputs["heat"]
+    assert all(each.attribute for each in inputs) is ("self." in expression)
+    entry: Any = found.load()
+    for x, y, b, c in itertools.product((-1, 0, 2), (0, 3), (False, True), Color):
+        model = names["Model"]()
+        model.x, model.y, model.b, model.c = x, y, b, c
+        machine = entry()
+        args = [getattr(model, each.source) for each in inputs if each.attribute]
+        if len(args) < len(inputs):
+            args = [model.holds()]
+        machine.heat(*args)
+        assert machine.state.value == ("gas" if model.holds() else "liquid")
 
 
 def test_a_condition_that_two_models_have_each_for_itself_stays_opaque() -> None:

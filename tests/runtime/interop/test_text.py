@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 import itertools
+import os
+from functools import partial
 from typing import Any
 
 import pytest
@@ -58,11 +60,11 @@ class Imported(Machine):
     def cool(self) -> None:
         """No callbacks."""
 
-    @transition(source=(Place.SOLID, Place.LIQUID, Place.GAS))
+    @transition()
     def look(self) -> None:
         """No state is left or entered."""
 
-    @transition(source=(Place.SOLID, Place.LIQUID, Place.GAS))
+    @transition()
     def shake(self) -> None:
         """No callbacks."""
 '''
@@ -240,11 +242,11 @@ def test_what_is_ignored_is_kept() -> None:
 def test_functions_of_one_name_are_several_conditions() -> None:
     rows: list[dict[str, Any]] = [
         {"trigger": "heat", "source": "solid", "dest": "gas",
-         "conditions": [lambda: True, lambda: False]},
+         "conditions": [lambda: True, lambda: False, partial(os.path.isdir, "")]},
         {"trigger": "heat", "source": "solid", "dest": "liquid"},
     ]
     text = from_transitions(theirs(rows)).text
-    assert "    def heat(self, lambda_: bool, lambda_2: bool) -> None: ...\n" in text
+    assert "    def heat(self, lambda_: bool, lambda_2: bool, isdir: bool) -> None: ...\n" in text
 
 
 def test_what_was_asked_before_a_preparation_is_asked_again() -> None:
