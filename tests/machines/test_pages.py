@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 
@@ -13,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 KEPT = read(ROOT / "machines" / "lawful.lock")
 SYSTEMS = sorted(path.parent.name for path in (ROOT / "machines").glob("*/declaration.py"))
 PAGES = [page for page in (ROOT / "docs" / f"{name}.md" for name in SYSTEMS) if page.exists()]
+IMAGES = sorted((ROOT / "diagrams" / "drawn").glob("*.svg"))
 COUNTS = re.compile(r"^\| `(\w+)` \| ([\d,]+) / ([\d,]+) / (\d+) \|", re.MULTILINE)
 
 
@@ -25,6 +27,21 @@ def test_pictures_are_those_that_are_committed(page: Path) -> None:
     assert [block for block in shown if block not in drawn] == []
     links = re.findall(r"\]\(([^):#]+)\)", text)
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("image", IMAGES, ids=lambda image: str(image.name))
+def test_images_say_what_is_drawn(image: Path) -> None:
+    """An image is made of the text beside it, which is compared with its machine."""
+    lines = image.with_suffix(".dot").read_text(encoding="utf-8").splitlines()
+    labels = [line.partition("label=<")[2].partition(">>")[0] + ">" for line in lines]
+    drawn = re.findall(r">([^<>]+)(?=<)", "\n".join(f"{label}<" for label in labels))
+    shown = re.findall(r"<text[^>]*>([^<]*)</text>", image.read_text(encoding="utf-8"))
+    assert words(shown) == words(drawn)
+
+
+def words(texts: list[str]) -> list[str]:
+    """In their order of the alphabet, without what is there for its width alone."""
+    return sorted(text for each in texts if (text := html.unescape(each).strip()))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.name))
