@@ -122,6 +122,11 @@ class Scheduler(Steps, abstract=True):
         return all(x.state == Gate.GONE for c, x in self.channels.items() if c.peer in self.left)
 
     @invariant
+    def channels_of_the_living_stay(self) -> bool:
+        """A peer that has not left keeps as many as it came with, unless it is dead (S4; R13)."""
+        return all(x.state != Gate.GONE for x in self.channels.values() if x.alive)
+
+    @invariant
     def numbers_differ(self) -> bool:
         """No two requests in flight have the same number (R3)."""
         return all(
@@ -148,6 +153,16 @@ class Scheduler(Steps, abstract=True):
             return True
         before = self.queue[: self.queue.index(t)]
         return all(self.messages[u].refused >= after.messages[t].offered for u in before)
+
+    @step_property
+    def receivers_are_called_by_one_thread(self, after: "Scheduler") -> bool:
+        """Their callback is under way then, unless their peer leaves or all ends (R38, S9)."""
+        return after.stopped or all(
+            m.receiver_called >= after.messages[t].receiver_called
+            or after.calling == t
+            or any(c.peer in after.left and c == m.channel for c in self.channels)
+            for t, m in self.messages.items()
+        )
 
     @step_property
     def once_stopped_nobody_is_called(self, after: "Scheduler") -> bool:
@@ -193,6 +208,10 @@ class Scheduler(Steps, abstract=True):
         )
 
     @reachable
+    def answered_in_time(self) -> bool:
+        return any(m.state == Stage.SUCCEEDED for m in self.messages.values())
+
+    @reachable
     def answered_too_late(self) -> bool:
         return any(m.state == Stage.FAILED and not self.stopped for m in self.messages.values())
 
@@ -217,6 +236,15 @@ class Scheduler(Steps, abstract=True):
 
 class SchedulerFixed(Scheduler):
     """Requests and channels as they have to be."""
+
+    @reachable
+    def a_sender_is_withdrawn(self) -> bool:
+        return any(m.state == Stage.WITHDRAWN and m.channel is None for m in self.messages.values())
+
+    @reachable
+    def a_receiver_is_withdrawn(self) -> bool:
+        """Before the response is there (R30)."""
+        return any(m.state == Stage.WITHDRAWN and m.timer.armed for m in self.messages.values())
 
     peers = Scope(
         {"ChannelId.number": range(0, 1), "connect.channels": range(1, 2)},

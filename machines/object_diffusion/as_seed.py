@@ -3,12 +3,13 @@
 The document gives no formula for `pdIdsToReq`, and does not say whether a decision is executed when
 a blocking request was sent, or when its reply is there. `declaration.py` settles both; these
 classes have them as the implementation of the document had them, and the checker shows what
-follows. The last one has a mistake of that implementation alone.
+follows. `InboundPeerComparing` has a mistake of that implementation alone, and
+`InboundPeerOverwritten` what follows where rounds are not atomic.
 """
 
-from lawful import Expect, Nat, needed, require, transition
+from lawful import Expect, Nat, Scope, needed, require, transition
 
-from .declaration import InboundPeer, InboundPeerFixed, ObjectId, Status, Step
+from .declaration import Decision, InboundPeer, InboundPeerFixed, ObjectId, Status, Step
 
 
 class InboundPeerWaiting(InboundPeer):
@@ -55,3 +56,40 @@ class InboundPeerComparing(InboundPeerFixed):
 
     # Objects that were requested in an earlier round never arrive.
     expects = Expect(nothing_left=("violated", 7), deadlock=("violated", 11))
+
+
+class InboundPeerOverwritten(InboundPeerFixed):
+    """A round that read the state while its last decision was unread publishes blindly what it
+    made of that: it replaces a decision that is acted upon by now, and the peer does it again
+    (O-B6)."""
+
+    made: Decision | None = None
+
+    @transition(source=Status.UNREAD, target=Status.ACTING)
+    def read_decision(self) -> Decision:
+        self.made = self.decision
+        return super().read_decision()
+
+    @transition(source=Status.ACTING, target=Status.UNREAD)
+    def publish(self) -> None:
+        self.decision = needed(self.made, "no round was made")
+        self.made = None
+
+    scope = Scope(
+        {"on_receive_ids.ids": 1}, ObjectId=1, Nat=range(0, 3), outstanding_fifo=2, pending=3,
+        max_num_objects_outstanding=(1,), max_num_objects_inflight=(1,), max_num_ids_req=(1,),
+    )
+    expects = Expect(
+        a_frozen_decision_stays=("violated", 3),
+        decision_until_completed=("violated", 3),
+        decision_can_be_followed=("violated", 5),
+        blocks_where_nothing_can_come=("violated", 5),
+        outbound_keeps_no_more_than_agreed=("violated", 7),
+        blocks_on_nothing=("violated", 7),
+        nothing_left=("violated", 7),
+        bounds=("violated", 9),
+        requested_once=("violated", 11),
+        an_object_is_in_one_place=("violated", 12),
+        in_flight_is_what_is_pending=("violated", 14),
+        pipelines="unknown",
+    )

@@ -105,8 +105,7 @@ class InboundPeer(Machine, abstract=True):
     def something_can_be_requested(self) -> bool:
         """The document names the policy, and gives no values; these are its implementation's."""
         return (
-            self.max_num_objects_outstanding > 0
-            and self.max_num_objects_inflight > 0
+            self.max_num_objects_outstanding > 0 and self.max_num_objects_inflight > 0
             and self.max_num_ids_req > 0
         )
 
@@ -360,8 +359,9 @@ class InboundPeer(Machine, abstract=True):
     @step_property
     def a_frozen_decision_stays(self, after: "InboundPeer") -> bool:
         """While it acts upon a decision, none replaces it [seed:34] (O11, O30, O31)."""
-        frozen = self.state == Status.ACTING and after.state == Status.ACTING
-        return implies(frozen, after.decision == self.decision)
+        stays = after.state == Status.ACTING and after.decision == self.decision
+        done = after.state == Status.COMPLETED and after.decision is None
+        return implies(self.state == Status.ACTING, stays or done)
 
     @step_property
     def blocks_on_nothing(self, after: "InboundPeer") -> bool:

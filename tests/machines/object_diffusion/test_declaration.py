@@ -11,6 +11,7 @@ from hypothesis import settings
 from lawful.machines.object_diffusion.as_seed import (
     InboundPeerAsSeed,
     InboundPeerComparing,
+    InboundPeerOverwritten,
     InboundPeerWaiting,
 )
 from lawful.machines.object_diffusion.declaration import InboundPeer, InboundPeerFixed
@@ -38,6 +39,11 @@ def test_everything_is_as_expected(
     result = checked(cls)
     assert counts(result) == expected
     assert result.cuts == 0
+
+
+def test_a_decision_that_is_replaced_while_it_is_acted_upon_is_acted_upon_again() -> None:
+    """A round that publishes blindly (O-B6): what follows is in the expectations."""
+    assert counts(checked(InboundPeerOverwritten)) == (208, 680, 24)
 
 
 def small(cls: Any) -> Callable[[SimulatedClock], InboundPeer]:
