@@ -36,7 +36,7 @@ class Full(Exception):
 class Job:
     """An event in line: `by` its thread, `waits` whether that thread waits for its turn."""
 
-    __slots__ = ("by", "error", "future", "output", "step", "turn", "waits")
+    __slots__ = ("begun", "by", "error", "future", "output", "step", "turn", "waits")
 
     def __init__(
         self, step: Callable[[], Any], by: int, *, future: Future[Any] | None = None
@@ -45,23 +45,29 @@ class Job:
         self.by = by
         self.future = future
         self.waits = future is None
+        self.begun = False
         self.turn: threading.Lock | None = None
         self.output: Any = None
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        """Run the event, and keep what it gives or raises."""
-        if self.future is not None and not self.future.set_running_or_notify_cancel():
+        """Run the event, unless it was begun before, and keep what it gives or raises."""
+        future = self.future
+        if not self.begun:
+            fresh = future is not None and not future.running()
+            if future is not None and fresh and not future.set_running_or_notify_cancel():
+                return
+            try:
+                self.begun = True
+                self.output = self.step()
+            except BaseException as error:
+                self.error = error
+        if future is None or future.done():
             return
-        try:
-            self.output = self.step()
-        except BaseException as error:
-            self.error = error
-        if self.future is not None:
-            if self.error is None:
-                self.future.set_result(self.output)
-            else:
-                self.future.set_exception(self.error)
+        if self.error is None:
+            future.set_result(self.output)
+        else:
+            future.set_exception(self.error)
 
     def outcome(self) -> Any:
         """What the event gave; raises what it raised."""
@@ -77,7 +83,7 @@ class Line:
     an event is in line, a thread holds it.
     """
 
-    __slots__ = ("capacity", "holder", "jobs")
+    __slots__ = ("capacity", "current", "holder", "jobs")
 
     def __init__(self, capacity: int) -> None:
         if capacity < 1:
@@ -85,6 +91,7 @@ class Line:
         self.capacity = capacity
         self.holder: int | None = None
         self.jobs: deque[Job] = deque()
+        self.current: Job | None = None
 
     @property
     def full(self) -> bool:
@@ -93,11 +100,11 @@ class Line:
 
     def enter(self, job: Job) -> bool:
         """Take the event; whether its thread holds the line now, and has to run it."""
+        holds = self.holder is None
+        if holds:
+            self.holder = job.by  # First: nothing is in line that nobody holds.
         self.jobs.append(job)
-        if self.holder is not None:
-            return False
-        self.holder = job.by
-        return True
+        return holds
 
     def next(self) -> Job | None:
         """What the holder runs next; None where it holds the line no more.
@@ -105,6 +112,7 @@ class Line:
         An event whose caller waits is run by its caller: the line is handed over. An empty line
         is left.
         """
+        self.current = None
         if not self.jobs:
             self.holder = None
             return None
@@ -112,6 +120,7 @@ class Line:
         if head.waits and head.by != self.holder:
             self.holder = head.by
             return None
+        self.current = head
         return self.jobs.popleft()
 
     def abandon(self, job: Job) -> bool:
@@ -125,15 +134,18 @@ class Runner:
     """Runs events one at a time, in the order in which they came, for any number of threads.
 
     Each caller gets what its own event gives or raises, and runs it in its own thread. What was
-    taken is run exactly once, whatever becomes of its caller. At most `capacity` events are in
-    line. Errors: ValueError for a capacity below 1.
+    taken is run exactly once, whatever becomes of its caller, also where that is interrupted (by
+    Ctrl-C, say) between any two of its instructions. At most `capacity` events are in line.
+    Errors: ValueError for a capacity below 1.
     """
 
-    __slots__ = ("_room", "line")
+    __slots__ = ("_lock", "_waiting", "line")
 
     def __init__(self, capacity: int = 1024) -> None:
         self.line = Line(capacity)
-        self._room = threading.Condition(threading.Lock())
+        # A plain lock is taken and left in one instruction each, which a Condition is not.
+        self._lock = threading.Lock()
+        self._waiting: deque[threading.Lock] = deque()  # For room in line.
 
     def call(self, step: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run the event in its turn; what it gives or raises. Waits while the line is full.
@@ -141,9 +153,15 @@ class Runner:
         RuntimeError inside an event, which would wait for itself; `post` it.
         """
         job = Job(partial(step, *args, **kwargs), threading.get_ident())
-        if not self._enter(job):
-            self._wait(job)
-        self._serve(job)
+        if self.line.holder == job.by:
+            raise RuntimeError("called inside an event, it would wait for itself; post it")
+        try:
+            if not self._enter(job) and job.turn is not None:
+                job.turn.acquire()  # Until the line is handed over.
+            self._serve(job)
+        except BaseException:
+            self._recover(job)
+            raise
         output: T = job.outcome()
         return output
 
@@ -154,40 +172,40 @@ class Runner:
         """
         future: Future[T] = Future()
         job = Job(partial(step, *args, **kwargs), threading.get_ident(), future=future)
-        with self._room:
-            if self.line.full:
-                raise Full(f"{self.line.capacity} events are in line")
-            holds = self.line.enter(job)
-        if holds:
-            self._serve(job)
+        inside = self.line.holder == job.by
+        try:
+            with self._lock:
+                if self.line.full:
+                    raise Full(f"{self.line.capacity} events are in line")
+                holds = self.line.enter(job)
+            if holds:
+                self._serve(None)
+        except Full:
+            raise
+        except BaseException:
+            if not inside:  # Who runs the event in which this one was posted goes on.
+                self._recover(job)
+            raise
         return future
 
     def _enter(self, job: Job) -> bool:
-        with self._room:
-            if self.line.holder == job.by:
-                raise RuntimeError("called inside an event, it would wait for itself; post it")
-            while self.line.full:
-                self._room.wait()
-            if self.line.enter(job):
-                return True
-            job.turn = threading.Lock()
-            job.turn.acquire()
-            return False
+        """Get in line, as soon as there is room; whether the caller holds it."""
+        while True:
+            with self._lock:
+                if not self.line.full:
+                    if self.line.holder is not None:
+                        turn = job.turn = threading.Lock()
+                        turn.acquire()
+                    holds = self.line.enter(job)
+                    return holds
+                room = threading.Lock()
+                room.acquire()
+                self._waiting.append(room)
+            room.acquire()
 
-    def _wait(self, job: Job) -> None:
-        """Until the line is handed over. An interrupted caller leaves its event in line."""
-        assert job.turn is not None
-        try:
-            job.turn.acquire()
-        except BaseException:
-            with self._room:
-                holds = self.line.abandon(job)
-            if holds:
-                self._serve(job)
-            raise
-
-    def _serve(self, mine: Job) -> None:
-        """Run what is in line until it is empty, or another's turn."""
+    def _serve(self, mine: Job | None) -> None:
+        """Run what is in line until it is empty, or another's turn; what `mine` raises its caller
+        raises."""
         stop: BaseException | None = None
         while (job := self._next()) is not None:
             job.run()
@@ -197,13 +215,42 @@ class Runner:
             raise stop
 
     def _next(self) -> Job | None:
-        with self._room:
+        with self._lock:
             line = self.line
             if line.full:
-                self._room.notify_all()
+                self._make_room()
             job = line.next()
-            if job is None and line.holder is not None:
-                turn = line.jobs[0].turn
-                assert turn is not None
-                turn.release()
+            if job is None:
+                self._hand_over()
             return job
+
+    def _make_room(self) -> None:
+        """Wake up who waits for room."""
+        for room in self._waiting:
+            if room.locked():
+                room.release()
+        self._waiting.clear()
+
+    def _hand_over(self) -> None:
+        """Wake up who holds the line now, if it is somebody."""
+        line = self.line
+        if line.holder is not None and line.jobs:
+            turn = line.jobs[0].turn
+            assert turn is not None
+            if turn.locked():
+                turn.release()
+
+    def _recover(self, mine: Job) -> None:
+        """After an interrupt: the caller waits no more, and what it was to do is done."""
+        line = self.line
+        with self._lock:
+            holds, current = line.abandon(mine), line.current
+            self._make_room()
+            if holds and current is not None and line.jobs and line.jobs[0] is current:
+                line.jobs.popleft()
+            if not holds and line.jobs and line.jobs[0].by == line.holder and line.jobs[0].waits:
+                self._hand_over()
+        if holds:
+            if current is not None and (current.future is None or not current.future.done()):
+                current.run()
+            self._serve(mine)

@@ -313,6 +313,9 @@ class Interrupted:
     def release(self) -> None:
         self.turn.release()
 
+    def locked(self) -> bool:
+        return self.turn.locked()
+
 
 class InterruptedInItsTurn(Interrupted):
     in_its_turn = True
