@@ -9,9 +9,9 @@ from typing import ParamSpec, TypeVar
 from lawful.spec import types as t
 from lawful.spec.ir import Json
 
-from .foreign import Term
 from .shapes import NotEncodable
 from .symbols import Value
+from .term import Term
 from .terms import Symbolic
 
 P = ParamSpec("P")

@@ -18,11 +18,11 @@ from lawful.spec.ticks import with_ticks
 
 from .asked import tried
 from .covers import covers, types
-from .foreign import Term
 from .obligation import NO_START, NO_STEP, UNSEEN, PropertyProof
 from .shapes import NotEncodable, Options
 from .solve import Answer, Model, ask
 from .subject import BUILT_IN, Subject
+from .term import Term
 from .unroll import Run
 from .verdict import Trace, Verdict
 

@@ -9,11 +9,11 @@ from typing import TypeAlias
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from .foreign import Term
 from .rounds import Rounds
 from .sequences import in_order, places
 from .shapes import LISTED, NotEncodable
 from .symbols import Many, Row, Value
+from .term import Term
 
 Operator: TypeAlias = Callable[[Rounds, ir.Op, list[Value]], Value]
 

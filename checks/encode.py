@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from lawful.spec import types as t
 
-from .foreign import Term
 from .lengths import erase
 from .shapes import NotEncodable, Shapes
+from .term import Term
 
 
 class Encoding(Shapes):
@@ -25,7 +25,7 @@ class Encoding(Shapes):
                     k = logic.fresh("k", self.shape(key))
                     same = self.equal(logic.read(a, k), logic.read(b, k), value)
                     inside = self.bounds(k, key)
-                    free = logic.is_true(inside)
+                    free = inside is logic.true
                     return logic.equal(a, b) if free else logic.forall([k], inside, same)
                 pairs = ((logic.read(a, k), logic.read(b, k)) for k in keys)
                 return logic.all(self.equal(x, y, value) for x, y in pairs)

@@ -18,13 +18,13 @@ from lawful.spec.ticks import with_ticks
 
 from .asked import State, tried
 from .covers import covers, sorts, types
-from .foreign import Term
 from .nearest import near_the_start
 from .obligation import Obligation
 from .shapes import NotEncodable, Options, fields_of
 from .solve import Answer, ask, nearest
 from .subject import Subject
 from .symbols import Made, Many, Missing, Whole
+from .term import Term
 from .terms import Execution
 from .verdict import Verdict
 from .witness import Witness

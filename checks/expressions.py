@@ -9,13 +9,13 @@ from typing import Any
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from .foreign import Term
 from .lengths import erase
 from .operators import OPERATORS
 from .rounds import Rounds
 from .sequences import item
 from .shapes import NotEncodable, fields_of
 from .symbols import Made, Many, Missing, Place, Row, Value, Whole
+from .term import Term
 
 
 class Evaluator(Rounds):
@@ -223,8 +223,8 @@ def _map_of(run: Evaluator, kind: t.Map, many: Many, node: ir.Node) -> Term:
         solved, rest = logic.solve(key, run.sure(given), row.names)
         if len(solved) < len(row.names):
             raise NotEncodable("a map of computed keys that may coincide", node.place)
-        when = logic.rebuild(logic.replace(logic.all((row.when, rest)), solved))
-        new = logic.rebuild(logic.replace(run.sure(value), solved))
+        when = logic.replace(logic.all((row.when, rest)), solved)
+        new = logic.replace(run.sure(value), solved)
         new = new if kind.total else encoding.present(kind.value, new)
         entry = new if entry is None else logic.choose(when, new, entry)
     if entry is None:

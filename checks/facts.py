@@ -9,9 +9,9 @@ from __future__ import annotations
 from lawful.spec import types as t
 
 from .encode import Encoding
-from .foreign import Term
 from .shapes import NotEncodable
 from .symbols import Made, Many, Missing, Value, Whole
+from .term import Term
 
 
 def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:

@@ -33,11 +33,11 @@ def _refusals(subject: Subject, row: ir.Transition) -> list[Needless]:
     found: list[Needless] = []
     for guard in (s for s in statements(row.function.body) if isinstance(s, ir.Require)):
         refused = (*facts, subject.logic.any(s.when for s in run.stops if s.node is guard))
-        if known_possible(subject.logic, refused):
+        if known_possible(refused):
             continue
         answer = ask(subject.logic, refused, SECONDS)
         if answer.status == "unsat":
             found.append(Needless(row.name, guard.place, expr(guard.test)))
         elif answer.status == "sat":
-            note_possible(subject.logic, refused)
+            note_possible(refused)
     return found

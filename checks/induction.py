@@ -22,12 +22,12 @@ from lawful.spec.ticks import with_ticks
 
 from .asked import Case, Question, tried
 from .covers import covers
-from .foreign import Term, number
 from .nearest import wishes
 from .obligation import NO_START, NO_STEP, START_UNKNOWN, UNSEEN, Obligation, PropertyProof
 from .shapes import NotEncodable, Options
 from .solve import Answer, ask, known_possible, nearest, note_possible, script
 from .subject import BUILT_IN, START, Subject
+from .term import Term
 from .verdict import Verdict, worst
 from .witness import Witness
 
@@ -156,13 +156,13 @@ class Induction:
         """Values where the facts are true and a goal is not: goal by goal, or `unsat`."""
         logic, used = self.exact.logic, set[str]()
         worst_answer, asked, before = Answer("unsat"), 0, 0
-        given = {number(fact) for fact in question.facts}
-        named = {n: h for n, h in self.exact.assumed.items() if number(h) in given}
-        numbers = {number(h) for h in named.values()}
-        others = [fact for fact in question.facts if number(fact) not in numbers]
+        given = set(question.facts)
+        named = {n: h for n, h in self.exact.assumed.items() if h in given}
+        tracked = set(named.values())
+        others = [fact for fact in question.facts if fact not in tracked]
         until = time.perf_counter() + seconds
         for goal in question.goals:
-            if logic.is_true(goal):
+            if goal is logic.true:
                 continue
             rest = max(0.0, until - time.perf_counter())
             found = ask(logic, (*others, logic.negate(goal)), rest, named)
@@ -326,10 +326,10 @@ class Induction:
             if isinstance(case, NotEncodable) or (met is not None and name in met):
                 continue
             facts, quick = _can_happen(self.exact, case), min(QUICK_SECONDS, self.seconds)
-            if known_possible(self.exact.logic, facts):
+            if known_possible(facts):
                 continue
             if self._search(name, "", _can_happen, quick) is not None:
-                note_possible(self.exact.logic, facts)
+                note_possible(facts)
                 continue
             if met is None:
                 met = {START if each is None else each for each in happened()}

@@ -19,11 +19,11 @@ from lawful.spec.ticks import with_ticks
 from .asked import tried
 from .bounded import Bounded
 from .covers import covers
-from .foreign import Term
 from .obligation import Obligation, PropertyProof
 from .shapes import NotEncodable, Options
 from .solve import ask
 from .subject import Subject
+from .term import Term
 from .unroll import Run
 from .verdict import Verdict
 

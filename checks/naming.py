@@ -1,26 +1,53 @@
-"""Constants of one Z3 context, each with a name that nothing else has."""
+"""The terms and shapes of one logic, each made once, and constants with names of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
-from .foreign import Shape, Term, inner, z3
+from .term import Of, Op, Shape, Term, Variants
 
 
 class Naming:
-    """A Z3 context, and how often a constant was named in it."""
+    """What was made in one logic, and how often a constant was named in it."""
 
     def __init__(self) -> None:
-        self.context: Any = z3.Context()
+        self._terms: dict[tuple[object, ...], Term] = {}
+        self._shapes: dict[tuple[object, ...], Shape] = {}
         self._about, self._count = "", 0
         self._counted: set[str] = set()
+        self._bits = 1
+
+    def term(self, op: Op, args: tuple[Term, ...], shape: Shape, data: object = None) -> Term:
+        """The term that is written so."""
+        key = op, args, shape, data
+        found = self._terms.get(key)
+        if found is None:
+            found = self._terms[key] = Term(op, args, shape, data)
+        return found
+
+    def shape(
+        self, of: Of, name: str = "", inner: Sequence[Shape] = (), variants: Variants = ()
+    ) -> Shape:
+        """The shape that is declared so."""
+        key = of, name, tuple(inner), variants
+        found = self._shapes.get(key)
+        if found is None:
+            found = self._shapes[key] = Shape(of, name, tuple(inner), variants)
+        return found
+
+    def const(self, name: str, shape: Shape) -> Term:
+        """The constant of that name."""
+        found = self.term("constant", (), shape, name)
+        if not found.free:
+            found.free = self._bits
+            self._bits <<= 1
+        return found
 
     def fresh(self, name: str, shape: Shape) -> Term:
         """A constant that occurs nowhere else."""
         self._count += 1
-        return Term(z3.Const(f"{name}!{self._about}{self._count}", shape))
+        return self.const(f"{name}!{self._about}{self._count}", shape)
 
     @contextmanager
     def counting(self, about: str) -> Generator[None]:
@@ -41,8 +68,4 @@ class Naming:
 
     def like(self, name: str, term: Term) -> Term:
         """A constant that occurs nowhere else, of the shape of a term."""
-        return self.fresh(name, Shape(inner(term).sort()))
-
-    def const(self, name: str, shape: Shape) -> Term:
-        """The constant of that name."""
-        return Term(z3.Const(name, shape))
+        return self.fresh(name, term.shape)

@@ -14,10 +14,10 @@ from lawful.spec import types as t
 
 from .asked import Case, State, tried
 from .encode import Encoding
-from .foreign import Term
 from .shapes import NotEncodable
 from .subject import Subject
 from .symbols import Made, Many, Missing, Value, Whole
+from .term import Term
 
 SIZES = (0, 1, 2, 3, 5, 10, 100)
 KEYS = 12  # Of larger containers the first so many are looked at.

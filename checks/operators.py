@@ -12,11 +12,11 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .collecting import COLLECTIONS, Operator, unknown
-from .foreign import Term
 from .rounds import Rounds
 from .sequences import equal, index, length, sliced
 from .shapes import NotEncodable
 from .symbols import Many, Value
+from .term import Term
 
 
 def _integers(work: Callable[[Rounds, list[Term]], Term]) -> Operator:

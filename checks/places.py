@@ -10,10 +10,10 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .expressions import Evaluator
-from .foreign import Term, same
 from .sequences import put
 from .shapes import NotEncodable
 from .symbols import At, Left, Missing, Place, Value, Whole
+from .term import Term
 
 
 class Places(Evaluator):
@@ -145,9 +145,9 @@ class Places(Evaluator):
         self.path = logic.all((before, logic.negate(test)))
         other()
         theirs = (self.path, self.state, self.frame.locals)
-        if same(mine[0], logic.false) or same(theirs[0], logic.false):
+        if mine[0] is logic.false or theirs[0] is logic.false:
             self.path, self.state, self.frame.locals = (
-                theirs if same(mine[0], logic.false) else mine
+                theirs if mine[0] is logic.false else mine
             )
             return
         self.path = logic.any((mine[0], theirs[0]))

@@ -14,9 +14,9 @@ from lawful.spec import types as t
 
 from .asked import Case, State
 from .encode import Encoding
-from .foreign import Term
 from .shapes import NotEncodable, fields_of
 from .symbols import Made, Many, Missing, Value, Whole
+from .term import Term
 from .terms import Execution, Symbolic
 
 LIKELY = 16  # Combinations of the step's own arguments that are tried as the abstract step's.

@@ -15,9 +15,9 @@ from lawful.spec import types as t
 from lawful.spec.ticks import clock_of
 
 from .encode import Encoding
-from .foreign import Term, same
 from .shapes import NotEncodable
 from .symbols import Frame, Made, Many, Missing, Row, StopKind, Trail, Value, Whole
+from .term import Term
 
 
 class Rounds(Trail):
@@ -155,7 +155,7 @@ class Rounds(Trail):
         for row in rows:
             value = (
                 self.logic.negate(self.sure(row.value))
-                if same(stop, self.logic.true)
+                if stop is self.logic.true
                 else (self.sure(row.value))
             )
             decided.append(self.logic.exists(row.names, self.logic.all((row.when, value))))
@@ -205,7 +205,7 @@ class Rounds(Trail):
         inner, stopped, quit = found
         name = row.names[0]
         ranged = isinstance(t.element(clause.over.type), t.Int)
-        if len(row.names) > 1 or not ranged or not same(self.sure(row.value), name):
+        if len(row.names) > 1 or not ranged or self.sure(row.value) is not name:
             raise NotEncodable("an operation without a value inside an ordered fold", clause.place)
         before = self.logic.again(name)
         going = self.logic.negate(self.logic.any((stopped, self._decision(inner, quit))))

@@ -11,10 +11,10 @@ from dataclasses import replace
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from .foreign import Term
 from .rounds import Rounds
 from .shapes import NotEncodable
 from .symbols import Many, Row, Value
+from .term import Term
 
 
 def places(run: Rounds, value: Value, kind: t.Type, node: ir.Node) -> Many:

@@ -27,9 +27,9 @@ from lawful.spec import types as t
 from lawful.spec.errors import Place
 from lawful.spec.ir import Machine
 
-from .foreign import Shape, Term
 from .lengths import Lengths, erase
 from .logic import Data, Logic
+from .term import Shape, Term
 
 LISTED = 64  # Types with more values are quantified over instead of listed.
 LONGEST = 16  # Longer lists are not spelled out.

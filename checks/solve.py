@@ -1,15 +1,18 @@
-"""Questions to the solver, and what a model says; the other user of what `foreign` imports."""
+"""Questions to the solver, and what a model says; the other user of what `translate` imports."""
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal
 
-from . import remembered, script_key
-from .foreign import Shape, Term, inner, z3
+from . import remembered
 from .logic import Logic
+from .term import Shape, Term, constants
+from .translate import translation, z3
 
 NO_NAMES: Mapping[str, Term] = {}
 FAR = 1000  # Further than this from every number in a model nothing is special any more.
@@ -35,16 +38,14 @@ def ask(
 ) -> Answer:
     """Search values that make all facts true; the same question has the same answer."""
     facts = tuple(facts)
-    key = _key(logic, (*facts, *named.values()), named)
+    key = _key((*facts, *named.values()), named)
     used = remembered.shown(key) if key else None
     if used is not None:
         return Answer("unsat", used=used, before=True)
-    solver = z3.Solver(ctx=logic.context)
+    solver = _solver(logic, facts)
     solver.set(timeout=max(1, int(seconds * 1000)), random_seed=0)
-    for fact in facts:
-        solver.add(fact)
     for name, fact in named.items():
-        solver.assert_and_track(fact, name)
+        solver.assert_and_track(translation(logic)(fact), name)
     try:
         result = solver.check()
     except z3.Z3Exception as error:
@@ -59,25 +60,35 @@ def ask(
     return Answer("unknown", why=str(solver.reason_unknown()))
 
 
-def _key(logic: Logic, facts: Iterable[Term], about: Iterable[str]) -> str:
+def _solver(logic: Logic, facts: Iterable[Term]) -> Any:
+    """A solver that knows these facts."""
+    made = translation(logic)
+    solver = z3.Solver(ctx=made.context)
+    for fact in facts:
+        solver.add(made(fact))
+    return solver
+
+
+def _key(facts: Iterable[Term], about: Iterable[str]) -> str:
     """The name under which an answer is kept; nothing where none is."""
     if remembered.folder() is None:
         return ""
-    return script_key.key("\0".join((z3.get_full_version(), *about)) + script(logic, facts))
+    told = "\0".join((z3.get_full_version(), *about)).encode()
+    return hashlib.sha256(told + b"\0" + b"".join(fact.digest for fact in facts)).hexdigest()
 
 
 POSSIBLE = ("some values",)  # What is kept of a question is that it has an answer.
 
 
-def known_possible(logic: Logic, facts: Iterable[Term]) -> bool:
+def known_possible(facts: Iterable[Term]) -> bool:
     """Whether values were found before that make all facts true."""
-    key = _key(logic, facts, POSSIBLE)
+    key = _key(facts, POSSIBLE)
     return bool(key) and remembered.shown(key) is not None
 
 
-def note_possible(logic: Logic, facts: Iterable[Term]) -> None:
+def note_possible(facts: Iterable[Term]) -> None:
     """Keep that some values make all facts true."""
-    key = _key(logic, facts, POSSIBLE)
+    key = _key(facts, POSSIBLE)
     if key:
         remembered.note(key, frozenset())
 
@@ -88,10 +99,8 @@ def nearest(
     """Values that make all facts true, and as many wishes as come true one after the other: of each
     the first of its terms that can. With the time over, the best so far."""
     until = time.perf_counter() + seconds
-    solver = z3.Solver(ctx=logic.context)
+    solver = _solver(logic, facts)
     solver.set(random_seed=0)
-    for fact in facts:
-        solver.add(fact)
 
     def met() -> Any:
         solver.set(timeout=max(1, int((until - time.perf_counter()) * 1000)))
@@ -104,9 +113,10 @@ def nearest(
         for term in wish:
             if time.perf_counter() >= until:
                 break
+            wanted = translation(logic)(term)
             solver.push()
-            solver.add(term)
-            found = model if z3.is_true(model.eval(term, model_completion=True)) else met()
+            solver.add(wanted)
+            found = model if z3.is_true(model.eval(wanted, model_completion=True)) else met()
             if found is not None:
                 model = found
                 break
@@ -128,25 +138,24 @@ class Horn:
 
 def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], seconds: float) -> Answer:
     """Whether one of the first terms can be true, or the second in a state that is reached."""
-    solver, true = z3.Fixedpoint(ctx=logic.context), logic.true
+    made = translation(logic)
+    solver = z3.Fixedpoint(ctx=made.context)
     solver.set(engine="spacer", timeout=max(1, int(seconds * 1000)))
-    shapes = [z3.BoolSort(logic.context)]
-    reached = z3.Function("reached", *(term.sort() for term in map(inner, horn.state)), *shapes)
+    shapes = [z3.BoolSort(made.context)]
+    reached = z3.Function("reached", *(made.shape(term.shape) for term in horn.state), *shapes)
     wrong = z3.Function("wrong", *shapes)
     solver.register_relation(reached, wrong)
     starts, reaching = bad
+    at = [(tuple(map(made, after)), before, facts) for facts, before, after in horn.rules]
     rules = [
-        (reached(*after), (*facts, true if before is None else reached(*before)))
-        for facts, before, after in horn.rules
+        (reached(*after), [*map(made, facts), *([reached(*map(made, b))] if b else [])])
+        for after, b, facts in at
     ]
-    rules += [(wrong(), (start,)) for start in starts]
-    rules.append((wrong(), (reached(*horn.state), reaching)))
-    known: dict[int, Any] = {}
-    for head, body in rules:
-        for each in (*head.children(), *body):
-            known |= {c.get_id(): c for c in _constants(each)}
-    for constant in known.values():
-        solver.declare_var(constant)
+    rules += [(wrong(), [made(start)]) for start in starts]
+    rules.append((wrong(), [reached(*map(made, horn.state)), made(reaching)]))
+    told = [(*facts, *(before or ()), *after) for facts, before, after in horn.rules]
+    for constant in dict.fromkeys(chain(*map(constants, chain(*told, starts, (reaching,))))):
+        solver.declare_var(made(constant))
     try:
         for head, body in rules:
             solver.rule(head, list(body))
@@ -160,31 +169,16 @@ def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], seconds: f
     return Answer("sat" if result == z3.sat else "unsat")
 
 
-def _constants(term: Any) -> Iterable[Any]:
-    """The constants in a term that stand for any value."""
-    seen: set[int] = set()
-    stack = [term]
-    while stack:
-        each = stack.pop()
-        if each.get_id() not in seen:
-            seen.add(each.get_id())
-            stack.extend(each.children())
-            if z3.is_const(each) and each.decl().kind() == z3.Z3_OP_UNINTERPRETED:
-                yield each
-
-
 def script(logic: Logic, facts: Iterable[Term]) -> str:
     """The question whether some values make all facts true, in SMT-LIB 2.6."""
-    solver = z3.Solver(ctx=logic.context)
-    for fact in facts:
-        solver.add(fact)
+    solver = _solver(logic, facts)
     # A quoted symbol of the standard has no bars inside; Z3 escapes those of union types.
     return "(set-logic ALL)\n" + str(solver.to_smt2()).replace(r"\|", "/")
 
 
 def decide(logic: Logic, term: Term, facts: Sequence[Term], seconds: float) -> bool | None:
     """Whether the term is true wherever the facts are; None where it depends, or is not known."""
-    whole = Term(z3.simplify(term))
+    whole = z3.simplify(translation(logic)(term))
     if z3.is_true(whole) or z3.is_false(whole):
         return bool(z3.is_true(whole))
     if ask(logic, [*facts, logic.negate(term)], seconds).status == "unsat":
@@ -197,6 +191,7 @@ class Model:
 
     def __init__(self, logic: Logic, model: Any) -> None:
         self._logic = logic
+        self._made = translation(logic)
         self._model = model
         self._numbers: dict[str, dict[str, int]] = {}
 
@@ -230,21 +225,24 @@ class Model:
 
     def mentioned(self, array: Term, shape: Shape) -> list[Term]:
         """The values of this shape that the array's own value speaks of."""
-        found = {str(v): Term(v) for v in self._mentioned(self._value(array), shape)}
+        values = self._mentioned(self._value(array), self._made.shape(shape))
+        return self._terms(values, shape)
+
+    def _terms(self, values: Iterable[Any], shape: Shape) -> list[Term]:
+        found = {str(v): self._made.known(v, shape, self._logic) for v in values}
         return [value for _, value in sorted(found.items())]
 
     def integers(self, array: Term) -> list[int]:
         """Where an array over integers may differ from what it is everywhere else."""
-        values = self._mentioned(self._value(array), self._logic.int)
+        values = self._mentioned(self._value(array), self._made.shape(self._logic.int))
         found = {int(value.as_long()) for value in values} | {0}
         return sorted({i + d for i in found for d in (-1, 0, 1)})
 
     def elements(self, shape: Shape) -> list[Term]:
         """The elements of an uninterpreted sort: there are no others in this model."""
         some = self._value(self._logic.fresh("some", shape))
-        rest = list(self._model.get_universe(shape) or ())
-        found = {str(v): Term(v) for v in (some, *rest)}
-        return [value for _, value in sorted(found.items())]
+        rest = self._model.get_universe(self._made.shape(shape)) or ()
+        return self._terms((some, *rest), shape)
 
     def _mentioned(self, value: Any, shape: Any) -> Iterable[Any]:
         seen: set[int] = set()
@@ -278,4 +276,4 @@ class Model:
         return bool(constructed and all(self._ground(arg) for arg in value.children()))
 
     def _value(self, term: Term) -> Any:
-        return self._model.eval(term, model_completion=True)
+        return self._model.eval(self._made(term), model_completion=True)

@@ -17,12 +17,12 @@ from lawful.spec.ticks import with_ticks
 from .asked import State, tried
 from .bounded import Bounded
 from .covers import covers, types
-from .foreign import Term
 from .obligation import START_UNKNOWN, UNSEEN, PropertyProof
 from .shapes import NotEncodable, Options
 from .solve import Answer, Horn, ask, reach
 from .subject import Subject
 from .symbols import Made, Many, Missing, Whole
+from .term import Term
 from .unroll import FAULTS, Run
 from .verdict import Verdict
 

@@ -12,11 +12,11 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .facts import has_clock, set_clocks
-from .foreign import Term, same
 from .places import Places
 from .sequences import changed
 from .shapes import NotEncodable
 from .symbols import Many, Place, Returned, Row, Value
+from .term import Term
 
 
 class Statements(Places):
@@ -41,7 +41,7 @@ class Statements(Places):
     def block(self, body: Sequence[ir.Stmt]) -> None:
         """Execute statements in order, as far as any execution gets."""
         for stmt in body:
-            if same(self.path, self.logic.false):
+            if self.path is self.logic.false:
                 return
             try:
                 RUN[stmt.__class__](self, stmt)

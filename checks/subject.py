@@ -17,10 +17,10 @@ from lawful.spec.ir import Json
 from .asked import Case, Fixed, Question, State, tried
 from .encode import Encoding
 from .facts import inside, same_time
-from .foreign import Term, conjuncts, number
 from .refinement import Refinement
 from .shapes import NotEncodable, Options, fields_of
 from .symbols import At, Made, Many, Missing, Place, Value, Whole
+from .term import Term, conjuncts
 from .terms import Execution, Symbolic
 from .witness import Witness, literal
 
@@ -349,27 +349,28 @@ class Subject:
         if name == "bounds":
             self._all_judged(case)
             kept = logic.implies(step.done, case.bounded)
-            return conjuncts(logic.all((logic.negate(step.bounds), kept)))
+            return list(conjuncts(logic.all((logic.negate(step.bounds), kept))))
         if name in BUILT_IN:
             stops = {
                 "asserts": step.asserts,
                 "undefined": step.undefined,
                 "ambiguous": step.ambiguous,
             }
-            return conjuncts(logic.negate(stops[name]))
+            return list(conjuncts(logic.negate(stops[name])))
         j = self.judged[name]
         if j.row.kind == "refines":
-            return conjuncts(Refinement(self.encoding, self.machine, j.row).goal(case, near=near))
+            goal = Refinement(self.encoding, self.machine, j.row).goal(case, near=near)
+            return list(conjuncts(goal))
         if j.row.kind == "step_property":
             assert case.before is not None
-            return conjuncts(self.always(j, case.before, step.after))
-        parts = conjuncts(self.always(j, step.after))
+            return list(conjuncts(self.always(j, case.before, step.after)))
+        parts = list(conjuncts(self.always(j, step.after)))
         if case.before is None:
             return parts
         # What the step does not touch is assumed already, word for word.
         assumed = logic.all(known([self.hypotheses[name]]))
-        had = {number(part) for part in conjuncts(assumed)}
-        return [part for part in parts if number(part) not in had]
+        had = set(conjuncts(assumed))
+        return [part for part in parts if part not in had]
 
     def _all_judged(self, case: Case) -> None:
         """Raise NotEncodable where the bounds of a changed variable were not judged."""

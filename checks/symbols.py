@@ -16,9 +16,9 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .encode import Encoding
-from .foreign import Term, same
 from .lengths import erase
 from .shapes import LISTED, NotEncodable
+from .term import Term
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ class Trail:
     def stop(self, kind: StopKind, where: Term, node: ir.Node) -> None:
         """Execution ends where `where` is true."""
         when = self.logic.all((self.path, where))
-        if not same(when, self.logic.false):
+        if when is not self.logic.false:
             self.stops.append(Stop(kind, when, node))
             self.path = self.logic.all((self.path, self.logic.negate(where)))
 
@@ -148,14 +148,14 @@ class Trail:
     def held(self, kind: t.Type, container: Term, key: Term) -> tuple[Term, Term]:
         """Whether the key is there, and what it has; a total map has what was put there, too."""
         there, value = self.encoding.held(kind, container, key)
-        more = isinstance(kind, t.Map) and kind.total and not same(self.extra, self.logic.false)
+        more = isinstance(kind, t.Map) and kind.total and self.extra is not self.logic.false
         if more:
             there = self.logic.any((there, self.logic.stored(container, key)))
         return there, value
 
     def listing(self, kind: t.Type, node: ir.Node) -> None:
         """What goes through total maps key by key does not see one that is too many."""
-        if not same(self.extra, self.logic.false) and _has_total(kind):
+        if self.extra is not self.logic.false and _has_total(kind):
             self.stop("excess", self.extra, node)
 
     def stopped(self, *kinds: StopKind) -> Term:
@@ -260,7 +260,7 @@ class Trail:
             rows.append(Row((), there, self.merge(row.when, row.value, last.value, node)))
             before = row.when
         there = logic.all((last.when, before))
-        if not same(there, logic.false):
+        if there is not logic.false:
             rows.append(Row((), there, last.value))
         return Many(tuple(rows), many.item, dense=True)
 
@@ -272,8 +272,8 @@ class Trail:
             value = self.fit(row.value, many.item, type, node)
             value = self.term(value, type, node)
             solved, rest = logic.solve(element, value, row.names)
-            left = [n for n in row.names if not any(same(n, s) for s, _ in solved)]
-            body = logic.rebuild(logic.replace(logic.all((row.when, rest)), solved))
+            left = [n for n in row.names if not any(n is s for s, _ in solved)]
+            body = logic.replace(logic.all((row.when, rest)), solved)
             found.append(logic.exists(left, body))
         return logic.any(found)
 

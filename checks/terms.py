@@ -16,10 +16,10 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .expressions import defaults
-from .foreign import Term, same
 from .shapes import NotEncodable
 from .statements import Statements
 from .symbols import Frame, Many, Place, Returned, Value, Whole
+from .term import Term
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Execution(Statements):
             frame.output = function.output
             self.block(function.body)
             returns = [*frame.returns, Returned(self.path, None, self.state)]
-        alive = [r for r in returns if not same(r.when, self.logic.false)]
+        alive = [r for r in returns if r.when is not self.logic.false]
         if alive:
             self.path = self.logic.any(r.when for r in alive)
             state = dict(alive[-1].state)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from lawful.spec.ir import Json
 
 from .asked import Case, State
-from .foreign import Term
 from .shapes import NotEncodable
 from .solve import Model
 from .subject import Subject
 from .symbols import Made, Many, Missing, Whole
+from .term import Term
 from .verdict import Trace, TraceStep
 from .witness import Witness
 

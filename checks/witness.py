@@ -12,10 +12,10 @@ from lawful.spec.ir import Json
 from lawful.spec.values import EXACT, rank
 
 from .encode import Encoding
-from .foreign import Term
 from .shapes import NotEncodable
 from .solve import FAR, Model
 from .symbols import Made, Many, Missing, Value, Whole
+from .term import Term
 
 MANY = 4096  # Keys of more values than this are shown only where the model names them.
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lawful.checks import remembered, script_key
 from lawful.checks.asked import Case
 from lawful.checks.covers import sorts
-from lawful.checks.foreign import Term
+from lawful.checks.term import Term
 from lawful.checks.induction import Induction
 from lawful.checks.logic import Logic
 from lawful.checks.obligation import ProofResult
@@ -175,12 +175,12 @@ def test_that_some_values_answer_is_kept_apart(tmp_path: Path) -> None:
     logic = Logic()
     n = logic.fresh("n", logic.int)
     few, many = [logic.less(n, logic.number(3))], [logic.less(logic.number(3), n)]
-    note_possible(logic, few)  # Nothing is kept here.
+    note_possible(few)  # Nothing is kept here.
     with remembered.kept_in(tmp_path):
-        assert not known_possible(logic, few)
-        note_possible(logic, few)
-        assert known_possible(logic, few)
-        assert not known_possible(logic, many)
+        assert not known_possible(few)
+        note_possible(few)
+        assert known_possible(few)
+        assert not known_possible(many)
         assert ask(logic, few, 1.0).status == "sat"
 
 

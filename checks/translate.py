@@ -1,0 +1,131 @@
+"""Z3 itself: the one place that imports it, and its objects for our terms.
+
+Z3 has no types of its own: `Any` is confined to this file and `solve`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+from weakref import WeakKeyDictionary
+
+import z3 as _z3
+
+from .logic import Logic
+from .term import Shape, Term, bound, fraction, numeral, variant
+
+z3: Any = _z3
+
+
+class Translation:
+    """The objects of one context of Z3 for the terms of one logic; each is made once."""
+
+    def __init__(self) -> None:
+        self.context = z3.Context()
+        self._terms: dict[Term, Any] = {}
+        self._shapes: dict[Shape, Any] = {}
+        self._functions: dict[tuple[object, ...], Any] = {}
+
+    def shape(self, shape: Shape) -> Any:
+        """Z3's sort."""
+        if shape not in self._shapes:
+            self._shapes[shape] = self._shape(shape)
+        return self._shapes[shape]
+
+    def _shape(self, shape: Shape) -> Any:
+        match shape.of:
+            case "bool":
+                return z3.BoolSort(self.context)
+            case "int":
+                return z3.IntSort(self.context)
+            case "real":
+                return z3.RealSort(self.context)
+            case "sort":
+                return z3.DeclareSort(shape.name, self.context)
+            case "array":
+                return z3.ArraySort(*map(self.shape, shape.inner))
+            case "data":
+                # A field's accessor is named after its variant too: Z3 keeps one name space.
+                new = z3.Datatype(shape.name, ctx=self.context)
+                for name, fields in shape.variants:
+                    new.declare(name, *((f"{name}.{f}", self.shape(of)) for f, of in fields))
+                return new.create()
+
+    def __call__(self, term: Term) -> Any:
+        """Z3's term."""
+        found = self._terms.get(term)
+        if found is not None:
+            return found
+        stack = [term]
+        while stack:
+            each = stack[-1]
+            left = [arg for arg in each.args if arg not in self._terms]
+            if left:
+                stack += left
+            elif stack.pop() not in self._terms:
+                self._terms[each] = self._made(each, [self._terms[arg] for arg in each.args])
+        return self._terms[term]
+
+    def _made(self, term: Term, args: list[Any]) -> Any:
+        if term.op in OPERATORS:
+            return OPERATORS[term.op](*args)
+        match term.op:
+            case "true" | "false":
+                return z3.BoolVal(term.op == "true", self.context)
+            case "constant":
+                return z3.Const(str(term.data), self.shape(term.shape))
+            case "value" if term.shape.of == "int":
+                return z3.IntVal(numeral(term), self.context)
+            case "value":
+                exact = fraction(term)
+                return z3.Q(exact.numerator, exact.denominator, self.context)
+            case "everywhere":
+                return z3.K(self.shape(term.shape.inner[0]), *args)
+            case "forall" | "lambda":
+                made = z3.ForAll if term.op == "forall" else z3.Lambda
+                return made([self(name) for name in bound(term)], args[0])
+            case "make":
+                return self.shape(term.shape).constructor(variant(term))(*args)
+            case "is":
+                return args[0].sort().recognizer(term.data)(*args)
+            case "field":
+                return args[0].sort().accessor(*cast(tuple[int, int], term.data))(*args)
+            case _:
+                shapes = tuple(arg.shape for arg in term.args)
+                key = term.data, shapes, term.shape
+                if key not in self._functions:
+                    every = map(self.shape, (*shapes, term.shape))
+                    self._functions[key] = z3.Function(str(term.data), *every)
+                return self._functions[key](*args)
+
+    def known(self, value: Any, shape: Shape, logic: Logic) -> Term:
+        """A constant for a value out of a model."""
+        term = logic.const(f"value {value.sexpr()}", shape)
+        self._terms.setdefault(term, value)
+        return term
+
+
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "not": z3.Not,
+    "and": z3.And,
+    "if": z3.If,
+    "=": lambda a, b: a == b,
+    "<=": lambda a, b: a <= b,
+    "+": z3.Sum,
+    "*": lambda a, b: a * b,
+    "-": lambda a: -a,
+    "div": lambda a, b: a / b,
+    "mod": lambda a, b: a % b,
+    "real": z3.ToReal,
+    "select": z3.Select,
+    "store": z3.Store,
+}
+
+_made: WeakKeyDictionary[Logic, Translation] = WeakKeyDictionary()
+
+
+def translation(logic: Logic) -> Translation:
+    """That of this logic's terms."""
+    if logic not in _made:
+        _made[logic] = Translation()
+    return _made[logic]
