@@ -22,6 +22,7 @@ from lawful.spec.ticks import with_ticks
 
 from .asked import Case, Question, tried
 from .covers import covers
+from .narrowing import Narrow, cases, narrowed
 from .nearest import wishes
 from .obligation import NO_START, NO_STEP, START_UNKNOWN, UNSEEN, Obligation, PropertyProof
 from .shapes import NotEncodable, Options
@@ -39,6 +40,7 @@ NOT_SHOWN = "not shown that it can happen: nothing is proved of it"
 EXPLORATION_ONLY = "exploration only"
 WINDOW = range(-1, 5)
 QUICK_SECONDS = 2.0
+FEW_SECONDS = 0.5
 NEAREST_SECONDS = 2.0
 LIVENESS: tuple[ir.PropertyKind, ...] = (
     "eventually", "eventually_always", "infinitely_often", "leads_to",
@@ -104,7 +106,7 @@ class Induction:
             found = self._small_example(name, property, (until - time.perf_counter()) / 2)
             rest = until - time.perf_counter()
             if found is None and answer.status == "unknown" and rest > 0:
-                answer = self._refute(question, rest)
+                answer = self._refute((case, property), question, rest)
         if answer.status == "unsat":
             kept = answer.before
             return replace(open, verdict=Verdict.PROVED, leans=answer.used, before=kept)
@@ -149,29 +151,47 @@ class Induction:
     def _asked(self, about: tuple[Case, str], question: Question, seconds: float) -> Answer:
         """The answer; of a nearer question if that one is `unsat`."""
         nearer = self.exact.nearer(*about)
-        answer = Answer("unknown") if nearer is None else self._refute(nearer, seconds)
-        return answer if answer.status == "unsat" else self._refute(question, seconds)
+        answer = Answer("unknown") if nearer is None else self._refute(about, nearer, seconds)
+        return answer if answer.status == "unsat" else self._refute(about, question, seconds)
 
-    def _refute(self, question: Question, seconds: float) -> Answer:
+    def _refute(self, about: tuple[Case, str], question: Question, seconds: float) -> Answer:
         """Values where the facts are true and a goal is not: goal by goal, or `unsat`."""
-        logic, used = self.exact.logic, set[str]()
+        used, until = set[str](), time.perf_counter() + seconds
         worst_answer, asked, before = Answer("unsat"), 0, 0
+        for each in self._narrowed(about, question):
+            for goal in each.goals:
+                found = self._shown(each, goal, {about[1], *used}, until)
+                used |= found.used
+                if found.status == "sat":
+                    return found
+                asked, before = asked + 1, before + found.before
+                worst_answer = found if found.status == "unknown" else worst_answer
+        return replace(worst_answer, used=frozenset(used), before=0 < asked == before)
+
+    def _shown(self, whole: Narrow, goal: Term, first: Collection[str], until: float) -> Answer:
+        """The answer about one goal: with the first few hypotheses, or with all of them."""
+        logic, named = self.exact.logic, whole.named
+        facts = (*whole.facts, logic.negate(goal))
+        few = {name: h for name, h in named.items() if name in first}
+        rest = max(0.0, until - time.perf_counter())
+        if len(few) < len(named):
+            found = ask(logic, facts, min(FEW_SECONDS, rest), few)
+            if found.status == "unsat":
+                return found
+        return ask(logic, facts, max(0.0, until - time.perf_counter()), named)
+
+    def _narrowed(self, about: tuple[Case, str], question: Question) -> Iterator[Narrow]:
+        """The question by cases of the arguments, with what is known put in."""
+        case, property = about
         given = set(question.facts)
         named = {n: h for n, h in self.exact.assumed.items() if h in given}
         tracked = set(named.values())
-        others = [fact for fact in question.facts if fact not in tracked]
-        until = time.perf_counter() + seconds
-        for goal in question.goals:
-            if goal is logic.true:
-                continue
-            rest = max(0.0, until - time.perf_counter())
-            found = ask(logic, (*others, logic.negate(goal)), rest, named)
-            used |= found.used
-            if found.status == "sat":
-                return found
-            asked, before = asked + 1, before + found.before
-            worst_answer = found if found.status == "unknown" else worst_answer
-        return replace(worst_answer, used=frozenset(used), before=0 < asked == before)
+        others = tuple(fact for fact in question.facts if fact not in tracked)
+        whole = Narrow(others, named, question.goals)
+        own = property if case.before is not None else ""
+        names = [v for v, _ in case.args.values() if isinstance(v, Term)]
+        for put in cases(self.exact.logic, names):
+            yield narrowed(self.exact.logic, whole, own, put)
 
     def sift(self, obligations: list[Obligation]) -> list[Obligation]:
         """Take back what was proved with the help of an invariant that is not proved itself."""

@@ -7,7 +7,7 @@ matched against ground reads, and no array theory is left to decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -35,8 +35,7 @@ class Data:
 
 
 class Pairs:
-    """Constants and what is put for them, and what terms became by it, above and below
-    quantifiers."""
+    """Terms and what is put for them, and what others became by it, above and below quantifiers."""
 
     __slots__ = ("below", "known", "mask")
 
@@ -89,20 +88,43 @@ class Logic(Arithmetic):
     # Truth.
 
     def all(self, terms: Iterable[Term]) -> Term:
-        """The conjunction: flat, without repeats; false where it says p and not p."""
+        """The conjunction: flat, without repeats, each part where those before are true; false
+        where it says p and not p."""
         found: dict[Term, None] = {}
         for term in terms:
-            for part in conjuncts(term):
-                if part is self.false or self.negate(part) in found:
-                    return self.false
-                if part is not self.true:
-                    found[part] = None
-        parts = tuple(found)
+            for given in conjuncts(term):
+                part = self._where(found, given)
+                for each in conjuncts(part) if part is not given else (part,):
+                    if each is self.false or self.negate(each) in found:
+                        return self.false
+                    if each is not self.true:
+                        found[each] = None
+        return self._both(tuple(found))
+
+    def _both(self, parts: tuple[Term, ...]) -> Term:
         return self.term("and", parts, self.bool) if len(parts) > 1 else (*parts, self.true)[0]
 
+    def _where(self, known: Container[Term], part: Term) -> Term:
+        """A disjunction without what is known to be false, true where one of it is known."""
+        if part.op != "not" or part.args[0].op != "and":
+            return part
+        denied = part.args[0].args
+        if any(self.negate(each) in known for each in denied):
+            return self.true
+        left = tuple(each for each in denied if each not in known)
+        return part if len(left) == len(denied) else self.negate(self._both(left))
+
     def any(self, terms: Iterable[Term]) -> Term:
-        """The disjunction, simplified as `all` is."""
-        return self.negate(self.all(self.negate(term) for term in terms))
+        """The disjunction, simplified as `all` is; what all have in common once."""
+        rows = list(terms)
+        common = set(conjuncts(rows[0])) if len(rows) > 1 else set[Term]()
+        for row in rows[1:]:
+            common &= {*conjuncts(row)} if common else set()
+        if common - {self.true}:
+            shared = [part for part in conjuncts(rows[0]) if part in common]
+            rest = [self._both(tuple(p for p in conjuncts(r) if p not in common)) for r in rows]
+            return self.all((*shared, self.any(rest)))
+        return self.negate(self.all(self.negate(row) for row in rows))
 
     def negate(self, term: Term) -> Term:
         """Not `term`; a double negation is undone."""
@@ -220,9 +242,24 @@ class Logic(Arithmetic):
             shape = self.array(used[0].shape, body.shape)
         return self.term(quantifier, (inside,), shape, plain)
 
+    def values(self, shape: Shape) -> list[Term]:
+        """Every value of a datatype without fields; nothing of other shapes."""
+        if shape.of != "data" or not _is_plain(shape):
+            return []
+        return [self.term("make", (), shape, i) for i in range(len(shape.variants))]
+
     def replace(self, term: Term, pairs: Sequence[tuple[Term, Term]]) -> Term:
-        """The term with each first of the pairs, a constant, replaced by the second."""
+        """The term with each first of the pairs replaced by the second."""
         return self._replaced(term, Pairs(pairs))
+
+    def putting(self, pairs: Sequence[tuple[Term, Term]]) -> Callable[[Term], Term]:
+        """What replaces each first of the pairs by the second in terms, many of them."""
+        kept = Pairs(pairs)
+        return lambda term: self._replaced(term, kept)
+
+    def tests(self, term: Term) -> list[Term]:
+        """Whether it is the one variant of its datatype, or another, for each of them."""
+        return [self._test(term, i) for i in range(len(term.shape.variants))]
 
     def _replaced(self, term: Term, pairs: Pairs) -> Term:
         if not pairs.mask & term.free:
