@@ -26,7 +26,7 @@ from .narrowing import Narrow, cases, narrowed
 from .nearest import wishes
 from .obligation import NO_START, NO_STEP, START_UNKNOWN, UNSEEN, Obligation, PropertyProof
 from .shapes import NotEncodable, Options
-from .solve import Answer, ask, known_possible, nearest, note_possible, script
+from .solve import Answer, answered, ask, known_possible, nearest, note_possible, script
 from .subject import BUILT_IN, START, Subject
 from .term import Term
 from .verdict import Verdict, worst
@@ -174,7 +174,7 @@ class Induction:
         facts = (*whole.facts, logic.negate(goal))
         few = {name: h for name, h in named.items() if name in first}
         rest = max(0.0, until - time.perf_counter())
-        if len(few) < len(named):
+        if len(few) < len(named) and answered(facts, named) is None:
             found = ask(logic, facts, min(FEW_SECONDS, rest), few)
             if found.status == "unsat":
                 return found

@@ -38,11 +38,21 @@ def ask(
 ) -> Answer:
     """Search values that make all facts true; the same question has the same answer."""
     facts = tuple(facts)
-    key = _key((*facts, *named.values()), named)
-    used = remembered.shown(key) if key else None
-    if used is not None:
-        return Answer("unsat", used=used, before=True)
-    solver = _solver(logic, facts)
+    known = answered(facts, named)
+    if known is not None:
+        return known
+    until, answer = time.perf_counter() + seconds, Answer("unknown")
+    # What is prepared for a tactic is decided more often, but at times what is as it stands alone.
+    for make in (z3.Solver,) if named else (z3.Solver, z3.SimpleSolver):
+        answer = _checked(logic, _solver(logic, facts, make), named, until - time.perf_counter())
+        if answer.status != "unknown" or time.perf_counter() >= until:
+            break
+    if answer.status == "unsat":
+        remembered.note(key((*facts, *named.values()), named), answer.used)
+    return answer
+
+
+def _checked(logic: Logic, solver: Any, named: Mapping[str, Term], seconds: float) -> Answer:
     solver.set(timeout=max(1, int(seconds * 1000)), random_seed=0)
     for name, fact in named.items():
         solver.assert_and_track(translation(logic)(fact), name)
@@ -51,28 +61,29 @@ def ask(
     except z3.Z3Exception as error:
         return Answer("unknown", why=str(error))
     if result == z3.unsat:
-        used = frozenset(str(name) for name in solver.unsat_core())
-        if key:
-            remembered.note(key, used)
-        return Answer("unsat", used=used)
+        return Answer("unsat", used=frozenset(str(name) for name in solver.unsat_core()))
     if result == z3.sat:
         return Answer("sat", Model(logic, solver.model()))
     return Answer("unknown", why=str(solver.reason_unknown()))
 
 
-def _solver(logic: Logic, facts: Iterable[Term]) -> Any:
+def answered(facts: Iterable[Term], named: Mapping[str, Term]) -> Answer | None:
+    """The answer from another time; None where there is none."""
+    used = remembered.shown(key((*facts, *named.values()), named))
+    return None if used is None else Answer("unsat", used=used, before=True)
+
+
+def _solver(logic: Logic, facts: Iterable[Term], make: Any = z3.Solver) -> Any:
     """A solver that knows these facts."""
     made = translation(logic)
-    solver = z3.Solver(ctx=made.context)
+    solver = make(ctx=made.context)
     for fact in facts:
         solver.add(made(fact))
     return solver
 
 
-def _key(facts: Iterable[Term], about: Iterable[str]) -> str:
-    """The name under which an answer is kept; nothing where none is."""
-    if remembered.folder() is None:
-        return ""
+def key(facts: Iterable[Term], about: Iterable[str]) -> str:
+    """The name of a question: the same in every process, and another one for every other."""
     told = "\0".join((z3.get_full_version(), *about)).encode()
     return hashlib.sha256(told + b"\0" + b"".join(fact.digest for fact in facts)).hexdigest()
 
@@ -82,15 +93,14 @@ POSSIBLE = ("some values",)  # What is kept of a question is that it has an answ
 
 def known_possible(facts: Iterable[Term]) -> bool:
     """Whether values were found before that make all facts true."""
-    key = _key(facts, POSSIBLE)
-    return bool(key) and remembered.shown(key) is not None
+    about = key(facts, POSSIBLE)
+    return remembered.shown(about) is not None
 
 
 def note_possible(facts: Iterable[Term]) -> None:
     """Keep that some values make all facts true."""
-    key = _key(facts, POSSIBLE)
-    if key:
-        remembered.note(key, frozenset())
+    about = key(facts, POSSIBLE)
+    remembered.note(about, frozenset())
 
 
 def nearest(

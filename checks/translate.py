@@ -5,6 +5,7 @@ Z3 has no types of its own: `Any` is confined to this file and `solve`.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, cast
 from weakref import WeakKeyDictionary
@@ -105,17 +106,21 @@ class Translation:
         return term
 
 
+def _quotient(a: Any, b: Any) -> Any:
+    return a / b
+
+
 OPERATORS: dict[str, Callable[..., Any]] = {
     "not": z3.Not,
     "and": z3.And,
     "if": z3.If,
-    "=": lambda a, b: a == b,
-    "<=": lambda a, b: a <= b,
+    "=": operator.eq,
+    "<=": operator.le,
     "+": z3.Sum,
-    "*": lambda a, b: a * b,
-    "-": lambda a: -a,
-    "div": lambda a, b: a / b,
-    "mod": lambda a, b: a % b,
+    "*": operator.mul,
+    "-": operator.neg,
+    "div": _quotient,
+    "mod": operator.mod,
     "real": z3.ToReal,
     "select": z3.Select,
     "store": z3.Store,
