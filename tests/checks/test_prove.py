@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from lawful.checks import prove_report, spread
-from lawful.checks.asked import Question
+from lawful.checks.asked import Case, Question
 from lawful.checks.induction import AT_START, TO_INDUCTION, Induction
 from lawful.checks.obligation import UNSEEN
 from lawful.checks.prove import How, prove
@@ -216,7 +216,7 @@ def test_only_what_leans_on_the_unproved_is_asked_again(monkeypatch: pytest.Monk
     assert leans["up", "grows"] == frozenset()
     asked: list[Question] = []
 
-    def refute(question: Question, seconds: float) -> Answer:
+    def refute(about: tuple[Case, str], question: Question, seconds: float) -> Answer:
         asked.append(question)
         return Answer("unknown")
 

@@ -1,0 +1,115 @@
+"""A question made smaller has the same answer, and a term made simpler means the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawful.checks.logic import Logic
+from lawful.checks.narrowing import Narrow, cases, narrowed
+from lawful.checks.solve import ask
+from lawful.checks.term import Term
+
+LOGIC = Logic()
+COLOR = LOGIC.datatype("Color", [("red", []), ("green", []), ("blue", [])])
+ENTRY = LOGIC.datatype("Entry", [("none", []), ("some", [("it", COLOR.shape), ("n", LOGIC.int)])])
+COLORS = [LOGIC.const(name, COLOR.shape) for name in "cd"] + LOGIC.values(COLOR.shape)
+ENTRIES = LOGIC.const("entries", LOGIC.array(COLOR.shape, ENTRY.shape))
+BOOLS = [LOGIC.const(name, LOGIC.bool) for name in "pq"]
+
+
+def entry(key: Term, written: Term, number: int) -> Term:
+    made = LOGIC.make(ENTRY, 1, [written, LOGIC.number(number)])
+    return LOGIC.read(LOGIC.write(ENTRIES, key, made), COLORS[0])
+
+
+Made = st.SearchStrategy[Term]
+colors: Made = st.sampled_from(COLORS)
+entries: Made = st.one_of(
+    st.builds(LOGIC.read, st.just(ENTRIES), colors),
+    st.builds(entry, colors, colors, st.integers(0, 2)),
+)
+numbers: Made = st.one_of(
+    st.integers(0, 2).map(LOGIC.number), entries.map(lambda e: LOGIC.field(ENTRY, 1, 1, e))
+)
+atoms: Made = st.one_of(
+    st.sampled_from(BOOLS),
+    st.builds(LOGIC.equal, colors, colors),
+    st.builds(LOGIC.at_most, numbers, numbers),
+    entries.map(lambda e: LOGIC.is_variant(ENTRY, 1, e)),
+    entries.flatmap(lambda e: colors.map(lambda c: LOGIC.equal(LOGIC.field(ENTRY, 1, 0, e), c))),
+)
+
+
+def wider(inner: Made) -> Made:
+    of: Callable[[list[Term]], Term] = LOGIC.all
+    return st.one_of(
+        inner.map(LOGIC.negate),
+        st.lists(inner, min_size=2, max_size=3).map(of),
+        st.lists(inner, min_size=2, max_size=3).map(LOGIC.any),
+        st.builds(LOGIC.choose, inner, inner, inner),
+    )
+
+
+terms: Made = st.recursive(atoms, wider, max_leaves=6)
+
+
+def answer(facts: tuple[Term, ...], goals: tuple[Term, ...]) -> str:
+    """Whether the facts can be true where a goal is not; no goal can fail to be true."""
+    return ask(LOGIC, (*facts, LOGIC.negate(LOGIC.all(goals))), 5.0).status
+
+
+@given(st.lists(terms, max_size=3), st.lists(terms, min_size=1, max_size=2), terms)
+def test_by_cases_and_with_what_is_known_put_in_the_answer_is_the_same(
+    facts: list[Term], goals: list[Term], kept: Term
+) -> None:
+    whole = Narrow(tuple(facts), {"kept": kept}, tuple(goals))
+    found: set[str] = set()
+    for put in cases(LOGIC, COLORS[:2]):
+        each = narrowed(LOGIC, whole, "kept", put)
+        found.add(answer((*each.facts, *each.named.values()), each.goals))
+    assert answer((*facts, kept), tuple(goals)) == ("sat" if "sat" in found else "unsat")
+    assert len(list(cases(LOGIC, COLORS[:2]))) == 9
+
+
+@given(terms, terms, terms, st.tuples(colors, colors))
+def test_a_term_made_simpler_is_still_the_same(
+    test: Term, then: Term, other: Term, put: tuple[Term, Term]
+) -> None:
+    """Each operator is what Z3 says of its arguments, with other terms put in, too."""
+    c, d = COLORS[:2]
+    for made, plain in (
+        (LOGIC.all((test, then, other)), [test, then, other]),
+        (LOGIC.negate(LOGIC.any((test, then, other))), [*map(LOGIC.negate, (test, then, other))]),
+    ):
+        asked = [*plain, LOGIC.negate(made)]
+        assert ask(LOGIC, asked, 5.0).status == "unsat"
+        for part in plain:
+            assert ask(LOGIC, [made, LOGIC.negate(part)], 5.0).status == "unsat"
+    chosen = LOGIC.choose(test, then, other)
+    for where, which in ((test, then), (LOGIC.negate(test), other)):
+        assert ask(LOGIC, [where, chosen, LOGIC.negate(which)], 5.0).status == "unsat"
+        assert ask(LOGIC, [where, which, LOGIC.negate(chosen)], 5.0).status == "unsat"
+    same = [LOGIC.equal(c, put[0]), LOGIC.equal(d, put[1])]
+    replaced = LOGIC.replace(chosen, [(c, put[0]), (d, put[1])])
+    assert ask(LOGIC, [*same, chosen, LOGIC.negate(replaced)], 5.0).status == "unsat"
+    assert ask(LOGIC, [*same, replaced, LOGIC.negate(chosen)], 5.0).status == "unsat"
+
+
+def test_what_a_step_does_not_touch_is_no_question() -> None:
+    """A written entry is read at any key as what it was before, where it is written back."""
+    c, d = COLORS[:2]
+    back = LOGIC.write(ENTRIES, c, LOGIC.read(ENTRIES, c))
+    assert LOGIC.read(back, d) is LOGIC.read(ENTRIES, d)
+
+
+def test_what_is_told_is_put_into_everything_else() -> None:
+    c, d = COLORS[:2]
+    red, green, _ = LOGIC.values(COLOR.shape)
+    p, q = BOOLS
+    whole = Narrow((LOGIC.equal(c, red), LOGIC.any((LOGIC.negate(p), q)), p), {"h": q}, (q,))
+    each = narrowed(LOGIC, whole, "", [(d, green)])
+    assert set(each.facts) == {LOGIC.equal(d, green), LOGIC.equal(c, red), p, q}
+    assert each == Narrow(each.facts, {"h": LOGIC.true}, ())
