@@ -14,10 +14,9 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.bounds import Values
 from lawful.spec.flat import Flat
-from lawful.spec.values import FrozenBag, FrozenMap, World, chosen, decode
+from lawful.spec.values import World, chosen, decode
 from lawful.spec.walk import everything
 
-from ..boxes import PartState
 from .kinds import (
     MOST_BITS,
     Heap,
@@ -40,6 +39,7 @@ from .kinds import (
     stride,
     width,
 )
+from .reading import Read, reader
 
 OUTSIDE = -1
 SLACK = 2  # Items that a list or bag may have beyond the scope's bound in the middle of a step.
@@ -57,7 +57,9 @@ class Codec:
         self.tried = dict(flat.parameters)
         self._wholes: dict[str, Whole] = {}
         self._indices: dict[t.Type, dict[Any, int]] = {}
+        # By identity, as a kind is large; the kind is kept so that nothing else gets its number.
         self._coded: dict[int, tuple[Kind, dict[int, Any]]] = {}
+        self._readers: dict[int, tuple[Kind, Read]] = {}
         self.records = self._records()
 
     def _records(self) -> dict[str, Kind]:
@@ -293,41 +295,10 @@ class Codec:
 
     def decode(self, kind: Kind, held: Sequence[int], at: int = 0) -> Any:
         """The value whose cells begin there."""
-        match kind:
-            case Number():
-                return held[at]
-            case Index(values=values) if values:
-                return values[held[at]]
-            case Index(type=of):
-                return self.universe(of)[held[at]]
-            case Product(type=of, items=items):
-                rows = zip(items, offsets(items, at), strict=True)
-                made = tuple(self.decode(k, held, i) for k, i in rows)
-                return self.world.records[of.name](*made) if isinstance(of, t.Record) else made
-            case Sum(options=options):
-                which = held[at]
-                return self.decode(options[which], held, offsets(options, at + 1)[which])
-            case Whole(fields=fields):
-                kinds = [k for _, k in fields]
-                rows = zip(kinds, offsets(kinds, at), strict=True)
-                return PartState(self.decode(k, held, i) for k, i in rows)
-            case Subset(item=item):
-                found = (i for i in range(elements(item)) if _bit(held, at, i))
-                return frozenset(self.coded(item, i) for i in found)
-            case Table(key=key, value=of):
-                step, shift = stride(kind), not kind.total
-                numbers = (i for i in range(elements(key)) if kind.total or held[at + i * step])
-                return FrozenMap(
-                    (self.coded(key, i), self.decode(of, held, at + i * step + shift))
-                    for i in numbers
-                )
-            case Row(item=item):
-                size = width(item)
-                starts = range(at + 1, at + 1 + held[at] * size, size)
-                return tuple(self.decode(item, held, i) for i in starts)
-            case Heap(item=item):
-                starts = range(at + 1, at + 1 + 2 * held[at], 2)
-                return FrozenBag({self.coded(item, held[i]): held[i + 1] for i in starts})
+        known = self._readers.get(id(kind))
+        if known is None:
+            known = self._readers[id(kind)] = kind, reader(self, kind)
+        return known[1](held, at)
 
     def coded(self, kind: Kind, number: int) -> Any:
         """The value with this code; the same object for as long as its kind is known."""
@@ -335,10 +306,6 @@ class Codec:
         if number not in known:
             known[number] = self.decode(kind, uncode(kind, number))
         return known[number]
-
-
-def _bit(held: Sequence[int], at: int, number: int) -> int:
-    return held[at + number // MOST_BITS] >> number % MOST_BITS & 1
 
 
 # Codes.

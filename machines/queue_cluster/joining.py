@@ -329,7 +329,6 @@ class Joining(Machine, abstract=True):
         lag=(1,),
     )
     large = Scope(lag=(2,))
-    three = Scope(Message=3, queue=3, to_send=3, link=4, new_queue=4, in_order=3)
 
 
 class JoiningFixed(Joining):
