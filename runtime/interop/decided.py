@@ -30,7 +30,7 @@ from ..plan import Way
 __all__ = ["DecidedMachine", "Event", "EventData", "MachineError", "State", "Step", "Transition",
            "listify"]
 OVERTAKEN = (
-    "{}: a callback has changed the state from {}, for which this was decided; queue the events of"
+    "{}: a callback has changed the state since {}, for which this was decided; queue the events of"
     " callbacks (queued=True)"
 )
 LOG = logging.getLogger(__name__)
@@ -53,12 +53,19 @@ class Step:
         return attempt(self.entry, self.way, self.args, ignoring=False) is None
 
     def make(self) -> Any:
-        """Make it; what it returns. Errors: Refused, and MachineError where a callback has made
-        another before it."""
-        if control(self.entry) is not self.state:
-            raise MachineError(OVERTAKEN.format(self.way.event, self.state.name))
+        """Make it; what it returns. Refused where the declaration refuses it."""
         method: Any = self.way.method
         return method(self.entry, *self.args)
+
+    def make_as_decided(self) -> Any:
+        """The same after callbacks: MachineError where one of them has changed what was decided."""
+        ignored = self.way.ignores and not self.admitted()
+        if control(self.entry) is self.state and not ignored:
+            try:
+                return self.make()
+            except Refused as refusal:
+                raise MachineError(OVERTAKEN.format(self.way.event, self.state.name)) from refusal
+        raise MachineError(OVERTAKEN.format(self.way.event, self.state.name))
 
 
 class Transition(transitions.Transition):
@@ -86,10 +93,12 @@ class Transition(transitions.Transition):
 
     def _made(self, machine: DecidedMachine, event_data: EventData, step: Step) -> bool:
         """Make the step, between what is called before and when the state is entered. Where
-        nothing is called before, and nobody hears of refusals, to decide and to make it is one."""
+        nothing is called before, nobody hears of refusals, and nothing is ignored, to decide and
+        to make it is one."""
         source = machine.states[self.source]
         leaves = self.dest is not None and (source.on_exit or type(source) is not State)
-        if leaves or machine.before_state_change or self.before or step.entry.__watch__ is not None:
+        apart = step.way.ignores or step.entry.__watch__ is not None
+        if apart or leaves or machine.before_state_change or self.before:
             if not step.admitted():
                 return False
             if machine.before_state_change or self.before:
@@ -97,7 +106,7 @@ class Transition(transitions.Transition):
                 machine.callbacks(first, event_data)
             if leaves:
                 source.exit(event_data)
-            output = step.make()
+            output = step.make_as_decided()
         else:
             try:
                 output = step.make()

@@ -104,6 +104,27 @@ class Chosen(Machine):
     def two(self) -> None: ...
 
 
+class Patient(Machine):
+    """Where its guard refuses, the event is ignored."""
+
+    state: Leaf = Leaf.CLOSED
+    ready: bool = False
+
+    @transition()
+    def prepare(self) -> None:
+        self.ready = True
+
+    @transition()
+    def unprepare(self) -> None:
+        self.ready = False
+
+    @transition(source=Leaf.CLOSED, target=Leaf.OPEN)
+    def go(self) -> None:
+        require(self.ready, "not ready")
+
+    later = ignore("go", otherwise=True, because="it waits")
+
+
 class Begins(Machine):
     state: Leaf = Leaf.CLOSED
 

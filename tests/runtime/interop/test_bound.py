@@ -17,7 +17,7 @@ from lawful.runtime.interop.bound import Bound, bind
 from lawful.runtime.observed import Stepped
 from lawful.runtime.timers import SimulatedClock
 
-from .doors import Begins, Chosen, Counts, Door, Leaf, Twice
+from .doors import Begins, Chosen, Counts, Door, Leaf, Patient, Twice
 from .samples import ROWS, STATES, Color, Matter, theirs
 
 
@@ -98,6 +98,36 @@ def test_what_the_declaration_ignores_is_no_error() -> None:
     assert not model.close()
     assert [each.outcome for each in told] == ["ignored"]
     assert (model.state, model.may_close()) == (Leaf.CLOSED, False)
+
+
+def test_what_is_ignored_where_its_guard_refuses_is_not_taken() -> None:
+    model, machine = bound(machine=Patient)
+    machine.after_go(fails)
+    assert (model.go(), model.may_go(), model.state) == (False, False, Leaf.CLOSED)
+    assert model.prepare()
+    with pytest.raises(ZeroDivisionError):
+        model.go()
+    assert model.state is Leaf.OPEN
+
+
+def test_what_callbacks_change_in_between_is_told() -> None:
+    model, machine = bound(machine=Door(most=1))
+
+    def wrong(given: int) -> None:
+        machine.lawful_entry(model).unlock(5)
+
+    machine.before_unlock(wrong)
+    with pytest.raises(MachineError, match="unlock: a callback has changed the state") as caught:
+        model.unlock(1234)
+    assert "too many tries" in str(caught.value.__cause__)
+    assert model.state is Leaf.LOCKED
+    waiting, patient = bound(machine=Patient)
+    waiting.prepare()
+    patient.before_go(waiting.unprepare)
+    patient.after_go(fails)
+    with pytest.raises(MachineError, match="go: a callback has changed the state since CLOSED"):
+        waiting.go()
+    assert waiting.state is Leaf.CLOSED
 
 
 def test_values_outside_their_types_are_the_callers_fault() -> None:

@@ -222,7 +222,7 @@ def test_a_callback_that_makes_another_step_first_is_told() -> None:
     rows = [{"trigger": "heat", "source": "solid", "dest": "liquid", "before": "cool"},
             {"trigger": "cool", "source": "solid", "dest": "gas"}]
     machine = lawful(rows=rows)
-    with pytest.raises(MachineError, match="a callback has changed the state from SOLID"):
+    with pytest.raises(MachineError, match="a callback has changed the state since SOLID"):
         machine.model.heat()
     assert machine.model.state == "gas"
     queued = lawful(rows=[rows[0], {**rows[1], "source": "liquid"}], queued=True)
@@ -236,7 +236,7 @@ def test_a_condition_that_makes_a_step_is_told_too() -> None:
         {"trigger": "cool", "source": "solid", "dest": "gas"},
     ]
     machine = lawful(rows=rows)
-    with pytest.raises(MachineError, match="heat: a callback has changed the state from solid"):
+    with pytest.raises(MachineError, match="heat: a callback has changed the state since solid"):
         machine.model.heat()
     assert machine.model.state == "gas"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 import itertools
 import os
+import subprocess
+import sys
 from functools import partial
 from typing import Any
 
@@ -282,3 +284,8 @@ def test_callbacks_are_told_by_name() -> None:
     text = from_transitions(machine).text
     assert "prepare: log; prepare: log; before: _lambda_; after: log." in text
     assert "    on_enter of gas: log\n    before_state_change: log\n" in text
+
+
+def test_transitions_is_imported_only_by_what_has_its_interface() -> None:
+    run = "import sys, lawful, lawful.runtime.interop; sys.exit('transitions' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", run], check=False).returncode == 0
