@@ -51,10 +51,12 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "U13": (
         "acks are delayed, with a least time between two",
         "declaration.ReceiverEntry.owe_ack", "declaration.ReceiverEntry.ack_interval",
+        "timing.Acks.acks_are_apart",
     ),
     "U14": (
         "a task resends the highest only, if nothing has changed since its last run",
         "declaration.SenderEntry.resend", "declaration.SenderEntry.watermark",
+        "timing.Resends.only_what_is_unchanged_is_resent",
         "tests.test_service.test_only_the_highest_is_resent_and_the_rest_on_request",
     ),
     "U15": (
@@ -65,6 +67,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "U16": ("a task requests what is missing", "declaration.ReceiverEntry.request_missing"),
     "U17": (
         "a time after which a message is acknowledged or resent",
+        "timing.Acks.acked_in_time", "timing.Resends.resent_in_time",
         "settings.Config.pause", "tests.test_service.test_a_busy_endpoint_asks_less_often",
     ),
     "U18": ("OPEN, CLOSING, CLOSED on both sides", "declaration.Conn"),

@@ -1,0 +1,159 @@
+"""Reliable unicast, in time: how soon a message is acknowledged, and how soon one is resent.
+
+Source: `unicast3.txt`, "there is a guaranteed max time until a message is acked (unless the ack is
+lost) and there is also a guaranteed max time until a message is resent" [seed:72-77] (U17), with
+a least time between two acks [seed:55-58] (U13) and a task that resends the highest message, if
+nothing was sent or acknowledged since its last run [seed:60-62] (U14).
+
+The time until a message is resent is guaranteed from the last one sent: while A keeps sending, its
+task sees another pair at each run, and resends nothing (U-B10; `LinkBusy` of `system_as_seed.py`
+says why that is no defect). Abstractions, confessed: what is sent is a number; ticks are the unit
+of the intervals; the task of A runs at fixed times.
+"""
+
+from lawful import (
+    Clock,
+    Ghost,
+    Machine,
+    Nat,
+    Param,
+    Scope,
+    Timer,
+    assume,
+    implies,
+    initial,
+    invariant,
+    reachable,
+    require,
+    step_property,
+    transition,
+)
+
+
+class Acks(Machine):
+    """B delivers, and acknowledges late."""
+
+    clock: Clock = Clock()
+    ack_delay: Timer = Timer(urgent=True)
+    oldest: Ghost[Nat] = 0
+    acked: Ghost[Nat | None] = None
+
+    ack_interval: Param[Nat] = 500
+
+    @assume
+    def acks_are_delayed(self) -> bool:
+        return self.ack_interval > 0
+
+    @transition()
+    def deliver(self) -> None:
+        """An ack is due, if none is due already (U11)."""
+        if not self.ack_delay.armed:
+            self.oldest = self.clock.now
+            self.ack_delay.start(self.ack_interval)
+
+    @transition(timer="ack_delay")
+    def send_ack(self) -> None:
+        """Of all that was delivered."""
+        self.acked = self.clock.now
+
+    @invariant
+    def acked_in_time(self) -> bool:
+        """Nothing that was delivered waits longer for its ack (U17, S12)."""
+        return implies(
+            self.ack_delay.armed, self.clock.now - self.oldest <= self.ack_interval
+        )
+
+    @step_property
+    def acks_are_apart(self, after: "Acks") -> bool:
+        """The least time passes between two of them (U13, S11)."""
+        if self.acked is None or after.acked is None or after.acked == self.acked:
+            return True
+        return after.acked - self.acked >= self.ack_interval
+
+    @reachable
+    def acks_again(self) -> bool:
+        return self.acked is not None and self.acked > self.ack_interval
+
+    scope = Scope(Nat=range(0, 10), clock=range(0, 10), ack_interval=(1, 3))
+
+
+class Resends(Machine):
+    """A sends, its task runs, and acks come or do not."""
+
+    clock: Clock = Clock()
+    run: Timer = Timer(urgent=True)
+    sent: Nat = 0
+    acked: Nat = 0
+    seen_sent: Nat = 0
+    seen_acked: Nat = 0
+    changed: Ghost[Nat] = 0
+    resent: Ghost[bool] = False
+
+    interval: Param[Nat] = 500
+
+    @assume
+    def the_task_takes_a_break(self) -> bool:
+        return self.interval > 0
+
+    @initial
+    def start(self) -> None:
+        self.run.start(self.interval)
+
+    @transition()
+    def send(self) -> None:
+        self.sent += 1
+        self.change()
+
+    @transition()
+    def ack(self, upto: Nat) -> None:
+        """Cumulative (U12)."""
+        require(self.acked < upto <= self.sent, "acknowledged before, or never sent")
+        self.acked = upto
+        self.change()
+
+    def change(self) -> None:
+        self.changed = self.clock.now
+        self.resent = False
+
+    @transition(timer="run")
+    def task(self) -> bool:
+        """Whether the highest message is resent [seed:60-62] (U14)."""
+        self.run.start(self.interval)
+        due = self.acked < self.sent and self.unchanged()
+        if due:
+            self.resent = True
+        self.seen_sent, self.seen_acked = self.sent, self.acked
+        return due
+
+    def unchanged(self) -> bool:
+        return self.seen_sent == self.sent and self.seen_acked == self.acked
+
+    @invariant
+    def resent_in_time(self) -> bool:
+        """Two intervals after the last message or ack, at the latest (U17, U-B10)."""
+        late = self.clock.now - self.changed > 2 * self.interval
+        return implies(late and self.acked < self.sent, self.resent)
+
+    @step_property
+    def only_what_is_unchanged_is_resent(self, after: "Resends") -> bool:
+        """And only if something is unacknowledged (U14, S10)."""
+        again = after.resent and not self.resent
+        return implies(again, self.acked < self.sent and self.unchanged())
+
+    @invariant
+    def the_task_runs(self) -> bool:
+        return self.run.armed
+
+    @reachable
+    def is_resent(self) -> bool:
+        return self.resent
+
+    @reachable
+    def kept_waiting_by_what_follows(self) -> bool:
+        """The first message is unacknowledged for three intervals, and nothing was resent since
+        the last one was sent (U-B10)."""
+        return self.acked == 0 and self.clock.now >= 3 * self.interval and (
+            self.sent == 3 and not self.resent
+        )
+
+    scope = Scope(Nat=range(0, 4), clock=range(0, 9), changed=range(0, 9), interval=(1, 2))
