@@ -90,7 +90,9 @@ class Access(Generic[M]):
         plan = self.plan
         shape = fingerprint_of(plan).shape
         another = data.get("shape") != shape
-        if data.get("v") != 1 or (another and renamed is None):
+        if data.get("v") != 1:
+            raise ValueError(f"a snapshot of version {data.get('v')!r}; this lawful reads 1")
+        if another and renamed is None:
             raise ValueError(
                 f"a snapshot of another {plan.name}: shape {data.get('shape')!r}, not {shape!r}"
             )

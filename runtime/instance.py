@@ -77,6 +77,9 @@ class Machine(Declaration, State):
             return NotImplemented
         return life.compared(self) == life.compared(other)
 
+    if not TYPE_CHECKING:  # What is of one machine does not become another's.
+        __class__ = property(type)
+
     __hash__ = None  # type: ignore[assignment]  # it changes, so it is no key
 
     def __repr__(self) -> str:

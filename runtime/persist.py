@@ -12,7 +12,8 @@ list of [key, part].
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -178,7 +179,7 @@ def _object(data: Any) -> dict[str, Any]:
 
 def _rows(data: Any, plan: Plan, wanted: set[str], elements: Elements) -> dict[str, Any]:
     rows = _object(data)
-    if set(rows) != wanted:
+    if data.__class__ is not dict or set(rows) != wanted:
         raise ValueError(f"a snapshot of {plan.name} has {sorted(wanted)}, not {sorted(rows)}")
     known = Known(plan.resolved.world, elements)
     return {k: _read(rows[k], plan.fields[k], plan, k, known) for k in plan.fields if k in wanted}
@@ -202,7 +203,16 @@ def _read(data: Any, kind: t.Type, plan: Plan, what: str, known: Known) -> Any:
         case _:
             plain = _plain(kind)
             value = native(_open(decode(data, plain, world), kind), kind)
+            if plain is not kind:
+                _finite(value.values() if isinstance(kind, t.Map) else (value,), what)
             return admitted(value, plain, known, what)
+
+
+def _finite(held: Iterable[Any], what: str) -> None:
+    """ValueError for seconds that never come, of timers and clocks."""
+    for seconds in held:
+        if seconds is not None and not math.isfinite(seconds):
+            raise ValueError(f"{what}: {seconds} seconds is no time")
 
 
 def _pairs(data: Any, what: str) -> list[Any]:

@@ -208,6 +208,8 @@ def test_an_instance_is_read_only() -> None:
     for name in ("count", "limit", "state"):
         with pytest.raises(AttributeError, match=f"Desk.{name} is read-only"):
             setattr(desk, name, 1)
+    with pytest.raises(AttributeError):
+        desk.__class__ = Desk
     for name in ("unknown", "lawful", "take"):  # There is no room for anything else.
         with pytest.raises(AttributeError):
             setattr(desk, name, 1)

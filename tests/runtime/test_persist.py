@@ -166,3 +166,25 @@ def test_parts_are_copied_restored_and_observed() -> None:
     assert [f.output for f in outer.lawful.fire_due(clock.now())] == [1]
     assert outer.lawful.next_deadline() is None
     assert outer.one.nap.armed
+
+
+class Wait(Machine):
+    ring: Timer = Timer()
+    rings: dict[int, Timer] = {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"v": 2}, "a snapshot of version 2; this lawful reads 1"),
+        ({"parameters": [1]}, r"a snapshot of Wait has \[\]"),
+        ({"parameters": None}, r"a snapshot of Wait has \[\]"),
+        ({"variables": {"ring": float("nan"), "rings": {"$map": []}}}, "nan seconds is no time"),
+        ({"variables": {"ring": None, "rings": {"$map": [[1, float("inf")]]}}}, "inf seconds"),
+    ],
+)
+def test_forged_snapshots_are_refused(changes: dict[str, object], what: str) -> None:
+    snapshot = Wait().lawful.snapshot()
+    assert Wait.lawful.restore(snapshot) == Wait()
+    with pytest.raises(ValueError, match=what):
+        Wait.lawful.restore({**snapshot, **changes})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from typing import Any
 
 import pytest
@@ -247,3 +248,45 @@ def test_whatever_is_cancelled_every_event_that_was_taken_happens_once(
                 assert isinstance(outcome, asyncio.CancelledError)
 
     asyncio.run(main())
+
+
+async def cancelled(victim: int, after: int, capacity: int, waits: bool) -> None:
+    """Cancel one of four callers after so many rounds of the loop; nothing is lost or repeated."""
+    runner, seen, errors = TaskRunner(capacity), list[int](), list[object]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, told: errors.append(told))
+
+    async def waiting(number: int) -> int:
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        return plain(number)
+
+    def plain(number: int) -> int:
+        seen.append(number)
+        return number
+
+    def called(number: int) -> Coroutine[Any, Any, int]:
+        return runner.call(waiting, number) if waits else runner.call(plain, number)
+
+    tasks = [asyncio.create_task(called(number)) for number in range(4)]
+    for _ in range(after):
+        await asyncio.sleep(0)
+    tasks[victim].cancel()
+    given = await asyncio.gather(*tasks, return_exceptions=True)
+    await runner.idle()
+    others = [number for number in range(4) if number != victim]
+    assert [given[number] for number in others] == others
+    assert [number for number in seen if number != victim] == others
+    assert seen.count(victim) == 1 if given[victim] == victim else seen.count(victim) <= 1
+    assert errors == []
+    assert await runner.call(plain, 9) == 9
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("capacity", [1, 9])
+def test_a_caller_may_be_cancelled_at_any_of_its_awaits(capacity: int, waits: bool) -> None:
+    async def everywhere() -> None:
+        for victim in range(4):
+            for after in range(20):
+                await asyncio.wait_for(cancelled(victim, after, capacity, waits), 60)
+
+    asyncio.run(everywhere())
