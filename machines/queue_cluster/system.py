@@ -310,5 +310,5 @@ class ClusterFixed(Cluster):
 
     # With two changes at three nodes nobody cancels and consumes again; more is cut.
     large = Scope(
-        Node=3, most_changes=2, expects=Expect(cancels_and_consumes_again_at_once="unknown")
+        Node=3, most_changes=(2,), expects=Expect(cancels_and_consumes_again_at_once="unknown")
     )
