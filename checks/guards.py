@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from lawful.spec import ir
 from lawful.spec.formula import expr
 from lawful.spec.walk import statements
 
 from .asked import tried
+from .narrowing import Narrow, narrowed
 from .obligation import Needless
 from .shapes import NotEncodable
 from .solve import ask, known_possible, note_possible
+from .spread import in_order
 from .subject import Subject
 
 SECONDS = 0.5  # For each guard: what is not decided at once is not called needless.
 
 
-def needless(subject: Subject, done: set[str]) -> Iterator[Needless]:
+def needless(subject: Subject, done: set[str], workers: int) -> list[Needless]:
     """The needless guards of transitions that can happen, `done`; only what is proved may be
     assumed by the subject."""
-    for row in subject.machine.transitions:
-        found = tried(_refusals, subject, row) if row.name in done else []
-        if not isinstance(found, NotEncodable):
-            yield from found
+    rows = [row for row in subject.machine.transitions if row.name in done]
+    found = in_order(lambda row: tried(_refusals, subject, row), rows, workers)
+    return [each for row in found if not isinstance(row, NotEncodable) for each in row]
 
 
 def _refusals(subject: Subject, row: ir.Transition) -> list[Needless]:
-    case, run = subject.step(row), subject.run(subject.state)
-    run.step(row, {name: value for name, (value, _) in case.args.items()})
+    with subject.logic.counting(f"{row.name}.guards"):
+        case, run = subject.step(row), subject.run(subject.state)
+        run.step(row, {name: value for name, (value, _) in case.args.items()})
     facts = (*subject.facts(), *case.given)
     found: list[Needless] = []
     for guard in (s for s in statements(row.function.body) if isinstance(s, ir.Require)):
-        refused = (*facts, subject.logic.any(s.when for s in run.stops if s.node is guard))
+        where = subject.logic.any(s.when for s in run.stops if s.node is guard)
+        refused = narrowed(subject.logic, Narrow((*facts, where), {}, ()), "", ()).facts
         if known_possible(refused):
             continue
         answer = ask(subject.logic, refused, SECONDS)

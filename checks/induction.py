@@ -13,7 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -27,6 +27,7 @@ from .nearest import wishes
 from .obligation import NO_START, NO_STEP, START_UNKNOWN, UNSEEN, Obligation, PropertyProof
 from .shapes import NotEncodable, Options
 from .solve import Answer, answered, ask, known_possible, nearest, note_possible, script
+from .spread import in_order
 from .subject import BUILT_IN, START, Subject
 from .term import Term
 from .verdict import Verdict, worst
@@ -51,11 +52,14 @@ EXPLORED: tuple[ir.PropertyKind, ...] = ("reachable", "recoverable", *LIVENESS)
 class Induction:
     """The obligations of one machine, and how they are met."""
 
-    def __init__(self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float) -> None:
+    def __init__(
+        self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float, workers: int = 1
+    ) -> None:
         machine = with_ticks(machine)
         self.machine = machine
         self.sizes = sizes
         self.seconds = seconds
+        self.workers = workers
         self.covers, self.within = covers(machine, self.sizes)
         self.exact = Subject(machine, Options(self.sizes))
         self.steps = [row.name for row in machine.transitions]
@@ -203,9 +207,9 @@ class Induction:
             if not failed:
                 return obligations
             dropped.update(failed)
-            obligations = [self._without(o, lost) for o in obligations]
+            obligations = in_order(partial(self._without, lost), obligations, self.workers)
 
-    def _without(self, obligation: Obligation, lost: set[str]) -> Obligation:
+    def _without(self, lost: Collection[str], obligation: Obligation) -> Obligation:
         """The same obligation without what is dropped; where its property is lost already, little
         depends on it, and it gets not much longer than it took before."""
         gone = obligation.leans & self.exact.dropped
@@ -221,7 +225,6 @@ class Induction:
         if answer.status == "unsat":
             kept = obligation.before and answer.before
             return replace(obligation, leans=answer.used, before=kept)
-        lost.add(obligation.property)
         return replace(
             obligation,
             verdict=Verdict.UNKNOWN,
@@ -339,28 +342,34 @@ class Induction:
 
     def unmet(self, happened: Callable[[], Collection[str | None]]) -> dict[str, str]:
         """Each case that cannot happen where the invariants hold, or is not known to, and why."""
-        notes: dict[str, str] = {}
-        met: set[str] | None = None
-        for name in (*self.exact.starts, *self.steps):
-            case = self.exact.case(name)
-            if isinstance(case, NotEncodable) or (met is not None and name in met):
-                continue
-            facts, quick = _can_happen(self.exact, case), min(QUICK_SECONDS, self.seconds)
-            if known_possible(facts):
-                continue
-            if self._search(name, "", _can_happen, quick) is not None:
-                note_possible(facts)
-                continue
-            if met is None:
-                met = {START if each is None else each for each in happened()}
-            if name in met:
-                continue
-            answer = ask(self.exact.logic, facts, self.seconds)
-            if answer.status == "unsat":
-                notes[name] = VACUOUS
-            elif answer.status == "unknown":
-                notes[name] = NOT_SHOWN
-        return notes
+        names = (*self.exact.starts, *self.steps)
+        found = in_order(self._shown_possible, names, self.workers)
+        left = [name for name, shown in zip(names, found, strict=True) if not shown]
+        if left:
+            met = {START if each is None else each for each in happened()}
+            left = [name for name in left if name not in met]
+        why = in_order(self._impossible, left, self.workers)
+        return {name: note for name, note in zip(left, why, strict=True) if note}
+
+    def _shown_possible(self, name: str) -> bool:
+        """Whether it is soon found to happen; what has no encoding is not asked."""
+        case = self.exact.case(name)
+        if isinstance(case, NotEncodable):
+            return True
+        facts, quick = _can_happen(self.exact, case), min(QUICK_SECONDS, self.seconds)
+        if known_possible(facts):
+            return True
+        if self._search(name, "", _can_happen, quick) is None:
+            return False
+        note_possible(facts)
+        return True
+
+    def _impossible(self, name: str) -> str:
+        """Why nothing is proved of it; nothing where it can happen."""
+        case = self.exact.case(name)
+        assert isinstance(case, Case)
+        status = ask(self.exact.logic, _can_happen(self.exact, case), self.seconds).status
+        return {"unsat": VACUOUS, "unknown": NOT_SHOWN, "sat": ""}[status]
 
     def conclude(self, obligations: list[Obligation]) -> list[PropertyProof]:
         """Each property's verdict; nothing is proved of a machine that cannot start."""

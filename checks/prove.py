@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import inf
 from typing import Literal
 
@@ -32,8 +31,7 @@ Tell = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class How:
     """How it is proved. `seconds` are for each question; `depth` counts events: those of the runs
-    that are looked at, or of k-induction. More than one of `workers` are processes of their own,
-    started when the first seconds were not enough: the main module must be importable.
+    that are looked at, or of k-induction. `workers` are threads, in each of which Z3 searches.
     """
 
     method: Method = "induction"
@@ -78,7 +76,8 @@ def prove(
         induction, obligations = _inductive((machine, sizes), how, depth, (progress, happened))
         properties = induction.conclude(obligations)
         unmet = {o.property for o in obligations if o.obligation in induction.vacuous}
-        guards = list(needless(induction.exact, {*induction.steps} - {*induction.vacuous}))
+        happening = {*induction.steps} - {*induction.vacuous}
+        guards = needless(induction.exact, happening, how.workers)
     left = None if how.method == "bounded" else _open(properties)
     if how.method == "auto" and left:
         spacer = Spacer(machine, sizes, how.seconds / 2)
@@ -102,15 +101,14 @@ def _inductive(
 ) -> tuple[Induction, list[Obligation]]:
     """Obligation by obligation; what of the invariants is not proved is assumed no more."""
     progress, happened = tell
-    make = partial(Induction, *what, how.seconds)
-    induction = make()
+    induction = Induction(*what, how.seconds, how.workers)
     asked = list(induction.questions())
-    found: dict[tuple[str, str], Obligation] = {}
-    for each in spread(induction, make, asked, how.workers):
-        found[each.obligation, each.property] = each
+    found: dict[int, Obligation] = {}
+    for i, each in spread(lambda one: induction.answer(*one), asked, how.workers):
+        found[i] = each
         if progress is not None:
             progress(f"{len(found)} of {len(asked)}, {each.obligation}: {each.property}")
-    obligations = induction.sift([found[each] for each in asked])
+    obligations = induction.sift([found[i] for i in range(len(asked))])
     if how.method != "induction":
         deeper = Deeper(*what, how.seconds)
         obligations = deeper.show(obligations, depth, progress, how.altogether)

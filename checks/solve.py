@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from . import remembered
 from .logic import Logic
+from .spread import searching
 from .term import Shape, Term, constants
 from .translate import translation, z3
 
@@ -57,7 +58,8 @@ def _checked(logic: Logic, solver: Any, named: Mapping[str, Term], seconds: floa
     for name, fact in named.items():
         solver.assert_and_track(translation(logic)(fact), name)
     try:
-        result = solver.check()
+        with searching():
+            result = solver.check()
     except z3.Z3Exception as error:
         return Answer("unknown", why=str(error))
     if result == z3.unsat:
@@ -114,7 +116,9 @@ def nearest(
 
     def met() -> Any:
         solver.set(timeout=max(1, int((until - time.perf_counter()) * 1000)))
-        return solver.model() if solver.check() == z3.sat else None
+        with searching():
+            found = solver.check()
+        return solver.model() if found == z3.sat else None
 
     model = met()
     if model is None:

@@ -1,53 +1,90 @@
-"""Obligations answered by several processes, where one takes long."""
+"""Questions asked by several threads: Z3 searches in all of them at once, and everything else is
+done by one at a time, so that they share one encoding.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
-from pathlib import Path
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from contextvars import copy_context
+from typing import TypeVar
 
-from . import remembered
-from .induction import Induction
-from .obligation import Obligation
-
-ALONE_SECONDS = 3.0  # Another process begins with an encoding of its own, which takes about one.
-
-Make = Callable[[], Induction]
+T = TypeVar("T")
+R = TypeVar("R")
 
 
-def spread(
-    own: Induction, make: Make, asked: Sequence[tuple[str, str]], workers: int
-) -> Iterator[Obligation]:
-    """Each (case, property) answered, in any order; other processes begin with what `make` makes,
-    which is as `own`."""
-    began, left = time.perf_counter(), list(asked)
-    while left and (workers < 2 or time.perf_counter() - began < ALONE_SECONDS):
-        yield own.answer(*left.pop(0))
-    if not left:
+class Stopped(Exception):
+    """Nobody waits for the answer any more."""
+
+
+class _Mine(threading.local):
+    """Of a thread that takes turns: that of its pool."""
+
+    pool: _Pool | None = None
+
+
+_mine = _Mine()
+
+
+class _Pool:
+    """Threads of which one at a time has its turn."""
+
+    def __init__(self) -> None:
+        self.turn = threading.Lock()
+        self.stopped = False
+
+    def work(self, do: Callable[[T], R], item: T) -> R:
+        """What is done with an item, in this thread's turn."""
+        with self.turn:
+            _mine.pool = self
+            try:
+                self.go_on()
+                return do(item)
+            finally:
+                _mine.pool = None
+
+    def go_on(self) -> None:
+        if self.stopped:
+            raise Stopped
+
+
+@contextmanager
+def searching() -> Generator[None]:
+    """Meanwhile another thread has its turn; raises Stopped where nobody waits any more."""
+    pool = _mine.pool
+    if pool is None:
+        yield
         return
-    pool = ProcessPoolExecutor(
-        workers, get_context("spawn"), _begin, (make, remembered.folder())
-    )
+    pool.turn.release()
     try:
-        for each in as_completed([pool.submit(_answered, *one) for one in left]):
-            yield each.result()
+        yield
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.turn.acquire()
+    pool.go_on()
 
 
-_begun: list[Induction] = []  # What this process of a pool has begun with.
+def spread(do: Callable[[T], R], items: Sequence[T], workers: int) -> Iterator[tuple[int, R]]:
+    """What is done with each item, with its place among them, in any order."""
+    if workers < 2 or len(items) < 2:
+        for i, item in enumerate(items):
+            yield i, do(item)
+        return
+    pool = _Pool()
+    with ThreadPoolExecutor(workers) as threads:
+        try:
+            asked: dict[Future[R], int] = {
+                threads.submit(copy_context().run, pool.work, do, item): i
+                for i, item in enumerate(items)
+            }
+            for each in as_completed(asked):
+                yield asked[each], each.result()
+        finally:
+            pool.stopped = True
+            threads.shutdown(wait=False, cancel_futures=True)
 
 
-_kept: list[Path | None] = []  # Where it keeps what it shows.
-
-
-def _begin(make: Make, kept: Path | None) -> None:
-    _begun.append(make())
-    _kept.append(kept)
-
-
-def _answered(case: str, property: str) -> Obligation:
-    with remembered.kept_in(_kept[0]):
-        return _begun[0].answer(case, property)
+def in_order(do: Callable[[T], R], items: Sequence[T], workers: int) -> list[R]:
+    """What is done with each item, in their order."""
+    return [result for _, result in sorted(spread(do, items, workers), key=lambda row: row[0])]

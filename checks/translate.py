@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -126,11 +127,12 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "store": z3.Store,
 }
 
-_made: WeakKeyDictionary[Logic, Translation] = WeakKeyDictionary()
+_made: WeakKeyDictionary[Logic, dict[int, Translation]] = WeakKeyDictionary()
 
 
 def translation(logic: Logic) -> Translation:
-    """That of this logic's terms."""
-    if logic not in _made:
-        _made[logic] = Translation()
-    return _made[logic]
+    """That of this logic's terms, for this thread: a context of Z3 is used by one alone."""
+    mine, thread = _made.setdefault(logic, {}), get_ident()
+    if thread not in mine:
+        mine[thread] = Translation()
+    return mine[thread]

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from lawful.checks import prove_report, spread
+from lawful.checks import prove_report
 from lawful.checks.asked import Case, Question
 from lawful.checks.induction import AT_START, TO_INDUCTION, Induction
 from lawful.checks.obligation import UNSEEN
@@ -130,8 +130,7 @@ def test_progress_names_each_obligation() -> None:
     assert told == [f"{i} of {many}, {o.obligation}: {o.property}" for i, o in rows]
 
 
-def test_several_processes_answer_as_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spread, "ALONE_SECONDS", 0.0)
+def test_several_threads_answer_as_one_does() -> None:
     machine = resolve(Counter).machine
     one, two = (prove(machine, sizes={}, how=How(workers=workers)) for workers in (1, 2))
     assert one.properties == two.properties
