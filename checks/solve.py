@@ -58,7 +58,7 @@ def _checked(logic: Logic, solver: Any, named: Mapping[str, Term], seconds: floa
     for name, fact in named.items():
         solver.assert_and_track(translation(logic)(fact), name)
     try:
-        with searching():
+        with searching(solver.ctx.interrupt):
             result = solver.check()
     except z3.Z3Exception as error:
         return Answer("unknown", why=str(error))
@@ -116,7 +116,7 @@ def nearest(
 
     def met() -> Any:
         solver.set(timeout=max(1, int((until - time.perf_counter()) * 1000)))
-        with searching():
+        with searching(solver.ctx.interrupt):
             found = solver.check()
         return solver.model() if found == z3.sat else None
 

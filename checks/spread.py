@@ -5,14 +5,16 @@ done by one at a time, so that they share one encoding.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Collection, Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from contextlib import contextmanager
 from contextvars import copy_context
 from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+PAUSE = 0.02  # Seconds between two attempts to interrupt a search.
 
 
 class Stopped(Exception):
@@ -34,6 +36,7 @@ class _Pool:
     def __init__(self) -> None:
         self.turn = threading.Lock()
         self.stopped = False
+        self.searches: list[Callable[[], None]] = []  # How each that goes on is interrupted.
 
     def work(self, do: Callable[[T], R], item: T) -> R:
         """What is done with an item, in this thread's turn."""
@@ -49,23 +52,35 @@ class _Pool:
         if self.stopped:
             raise Stopped
 
+    def stop(self, asked: Collection[Future[R]]) -> None:
+        """Nobody waits any more: searches are interrupted, and nothing else is begun."""
+        self.stopped = True
+        while wait(asked, PAUSE).not_done:  # One that has just begun does not hear of it at once.
+            for interrupt in list(self.searches):
+                interrupt()
+
 
 @contextmanager
-def searching() -> Generator[None]:
-    """Meanwhile another thread has its turn; raises Stopped where nobody waits any more."""
+def searching(interrupt: Callable[[], None]) -> Generator[None]:
+    """Meanwhile another thread has its turn; raises Stopped where nobody waits any more, and then
+    the search is interrupted."""
     pool = _mine.pool
     if pool is None:
         yield
         return
+    pool.searches.append(interrupt)
     pool.turn.release()
     try:
         yield
     finally:
         pool.turn.acquire()
+        pool.searches.remove(interrupt)
     pool.go_on()
 
 
-def spread(do: Callable[[T], R], items: Sequence[T], workers: int) -> Iterator[tuple[int, R]]:
+def spread(
+    do: Callable[[T], R], items: Sequence[T], workers: int
+) -> Generator[tuple[int, R]]:
     """What is done with each item, with its place among them, in any order."""
     if workers < 2 or len(items) < 2:
         for i, item in enumerate(items):
@@ -73,16 +88,16 @@ def spread(do: Callable[[T], R], items: Sequence[T], workers: int) -> Iterator[t
         return
     pool = _Pool()
     with ThreadPoolExecutor(workers) as threads:
+        asked: dict[Future[R], int] = {
+            threads.submit(copy_context().run, pool.work, do, item): i
+            for i, item in enumerate(items)
+        }
         try:
-            asked: dict[Future[R], int] = {
-                threads.submit(copy_context().run, pool.work, do, item): i
-                for i, item in enumerate(items)
-            }
             for each in as_completed(asked):
                 yield asked[each], each.result()
         finally:
-            pool.stopped = True
             threads.shutdown(wait=False, cancel_futures=True)
+            pool.stop(asked)
 
 
 def in_order(do: Callable[[T], R], items: Sequence[T], workers: int) -> list[R]:
