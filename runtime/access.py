@@ -82,7 +82,8 @@ class Access(Generic[M]):
         With `renamed`, which gives the former names of variables and parameters that had others,
         the snapshot may be of another version: what that had is taken over by name, what is new
         begins as declared, and what is no more is left out. Every invariant is judged of such a
-        state. What `lawful diff` proved of the migration is given as `migration.proved(path)`.
+        state. What `lawful diff` proved of the migration is given as `migration.proved(path)`; a
+        function for what names do not say as a `Migration`.
 
         ValueError where the data are no snapshot of this machine, or of another shape of it, and
         where an invariant is false, or cannot be judged.
@@ -98,9 +99,11 @@ class Access(Generic[M]):
             )
         machine = bare(self._cls, universe, clock)
         if another and renamed is not None:
+            change = None
             if isinstance(renamed, Migration):
                 renamed.check(plan.name, str(data.get("shape")), self.fingerprint.whole)
-            self._take_over(machine, persist.renamed(data, plan, renamed))
+                change = renamed.change
+            self._take_over(machine, persist.renamed(data, plan, renamed, change))
         else:
             kept = persist.read(data, plan, machine.__around__.universe)
             persist.fill(machine, kept, machine.__around__.now())
@@ -124,7 +127,8 @@ class Access(Generic[M]):
         try:
             asserted.judge(machine, "restore")
         except MachineFault as fault:
-            raise ValueError(f"the snapshot is of no state of {plan.name}: {fault}") from fault
+            what = f"the snapshot is of no state of {plan.name}: {fault}: {machine!r}"
+            raise ValueError(what) from fault
 
     def enforce(
         self, which: Literal["off", "unproved", "all"], lock: str | Path | None = None

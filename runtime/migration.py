@@ -4,16 +4,23 @@
 
     Till.lawful.restore(data, renamed=proved("till.json"))          # in the service
 
+    def by_halves(old: dict[str, Any]) -> dict[str, Any]:           # not in names alone
+        return {"total": old["paid"] // 2}
+
+    Till.lawful.restore(data, renamed=Migration({}, by_halves))
+
 The former names alone take over whatever snapshot the newer invariants allow, judged of each. With
 what `lawful diff` wrote a migration is refused as a whole where it found a state that is not taken
-over, or could not tell: before any instance of the older version is met.
+over, or could not tell: before any instance of the older version is met. What a function makes of
+a state is proved by nothing: it is judged of each, as it is taken.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,15 +28,32 @@ from typing import Any
 PROVED = frozenset({"proved", "proved-within"})  # `lawful diff` ends with 0 then.
 
 
+Change = Callable[[dict[str, Any]], Mapping[str, Any]]
+
+
 @dataclass(frozen=True)
-class Migration(Mapping[str, str]):
-    """The former names of what had others, between two versions: `old` is the shape of the older
-    one, `new` the whole fingerprint of the newer."""
+class Between:
+    """The versions of which something is proved: `old` is the shape of the older one, `new` the
+    whole fingerprint of the newer."""
 
     machine: str
-    renamed: Mapping[str, str]
     old: str
     new: str
+
+
+@dataclass(frozen=True)
+class Migration(Mapping[str, str]):
+    """The former names of what had others, and a function for what is not a matter of names.
+
+    `change` is given the variables and parameters of the older version in the form of a snapshot
+    (`persist`; a timer from a store is its deadline), by their names there, as a copy of its own.
+    It gives those of the newer version that it decides, in that form; the others are taken over
+    by name. What it raises is raised by `restore`.
+    """
+
+    renamed: Mapping[str, str]
+    change: Change | None = None
+    proved: Between | None = None  # By `lawful diff`, of the names.
 
     def __getitem__(self, name: str) -> str:
         return self.renamed[name]
@@ -41,29 +65,43 @@ class Migration(Mapping[str, str]):
         return len(self.renamed)
 
     def check(self, machine: str, shape: str, whole: str) -> None:
-        """ValueError where it is not from this shape to this machine."""
-        if (machine, whole) != (self.machine, self.new):
+        """ValueError where it was proved of other versions than of this shape and this machine."""
+        of = self.proved
+        if of is None:
+            return
+        if (machine, whole) != (of.machine, of.new):
             raise ValueError(
-                f"a migration to {self.machine} {self.new}, not to {machine} {whole}: lawful diff"
+                f"a migration to {of.machine} {of.new}, not to {machine} {whole}: lawful diff"
             )
-        if shape != self.old:
-            raise ValueError(f"a migration from the shape {self.old}, not from {shape}")
+        if shape != of.old:
+            raise ValueError(f"a migration from the shape {of.old}, not from {shape}")
 
 
-def proved(path: str | os.PathLike[str]) -> Migration:
+def proved(path: str | os.PathLike[str], change: Change | None = None) -> Migration:
     """The migration of which `lawful diff --json` says in this file that every state is taken
-    over. ValueError where it says that one is not, or might not be; OSError."""
+    over, by names; with the function that is to change some besides, of which it says nothing.
+    ValueError where it says that one is not, or might not be; OSError."""
     try:
         data: Any = json.loads(Path(path).read_text(encoding="utf-8"))
         rows: list[Any] = data["machines"] if data["command"] == "diff" else []
         (row,) = rows
         old, new = row["shapes"][0], row["fingerprints"][1]
         verdicts = {each["property"]: each["verdict"] for each in row["obligations"]}
-        found = Migration(row["machine"], dict(row["renamed"]), old, new)
+        between = Between(row["machine"], old, new)
+        found = Migration(dict(row["renamed"]), change, between)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} is nothing that lawful diff wrote: {error}") from error
     lost = [f"{name} is {verdict}" for name, verdict in verdicts.items() if verdict not in PROVED]
     if lost or not verdicts:
         what = "; ".join(lost) or "nothing was asked"
-        raise ValueError(f"{path}: not every {found.machine} of before is taken over: {what}")
+        raise ValueError(f"{path}: not every {between.machine} of before is taken over: {what}")
     return found
+
+
+def changed(change: Change, old: Mapping[str, Any]) -> dict[str, Any]:
+    """What the function makes of a snapshot's values. ValueError for anything but JSON by name."""
+    made = change(copy.deepcopy(dict(old)))
+    try:
+        return dict(json.loads(json.dumps(dict(made))))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the migration gives {made!r}, no JSON by name: {error}") from error

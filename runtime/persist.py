@@ -21,6 +21,7 @@ from lawful.spec import types as t
 from lawful.spec.declare import slot
 from lawful.spec.values import FrozenBag, FrozenMap, Token, decode, encode
 
+from . import migration
 from .arguments import Known, admitted, complete
 from .plan import Plan
 from .state import State
@@ -154,21 +155,29 @@ def read(data: Any, plan: Plan, elements: Elements, *, partly: bool = False) -> 
     )
 
 
-def renamed(data: Mapping[str, Any], plan: Plan, old: Mapping[str, str]) -> dict[str, Any]:
-    """The snapshot of another version with this one's names, `old` giving those that were others;
-    what this one does not have is left out. ValueError for names that are none."""
+def renamed(
+    data: Mapping[str, Any], plan: Plan, old: Mapping[str, str], change: migration.Change | None
+) -> dict[str, Any]:
+    """The snapshot of another version with this one's names, `old` giving those that were others
+    and `change` the values that are not taken over; what this one does not have is left out.
+    ValueError for names that are none."""
     for name, was in old.items():
         kind = "variables" if name in plan.variables else "parameters"
         if name not in plan.fields or was not in _object(data.get(kind)):
             raise ValueError(f"{plan.name}.{name} was not {was}: there are no such {kind}")
-    rows = {
-        kind: {
-            name: had[old.get(name, name)]
-            for name in plan.fields
-            if (name in plan.variables) == (kind == "variables") and old.get(name, name) in had
-        }
-        for kind, had in ((k, _object(data.get(k))) for k in ("parameters", "variables"))
-    }
+    had = {kind: _object(data.get(kind)) for kind in ("parameters", "variables")}
+    whole = had["parameters"] | had["variables"]
+    given = {} if change is None else migration.changed(change, whole)
+    unknown = sorted(set(given) - set(plan.fields))
+    if unknown:
+        raise ValueError(f"{plan.name} has no {', '.join(unknown)}, which the migration gives")
+    rows: dict[str, dict[str, Any]] = {"parameters": {}, "variables": {}}
+    for name in plan.fields:
+        kind, was = "variables" if name in plan.variables else "parameters", old.get(name, name)
+        if name in given:
+            rows[kind][name] = given[name]
+        elif was in had[kind]:
+            rows[kind][name] = had[kind][was]
     return {"machine": data.get("machine"), **rows}
 
 

@@ -16,7 +16,7 @@ from lawful.checks.obligation import Obligation
 from lawful.checks.verdict import Verdict
 from lawful.cli import main
 from lawful.differing import Difference, to_json
-from lawful.runtime.migration import proved
+from lawful.runtime.migration import Change, Migration, proved
 from lawful.runtime.store import Store
 from lawful.spec.resolve import resolve
 from tests.checks.versions import After, Before, Kept, Member, Narrower, Never
@@ -186,9 +186,48 @@ def test_a_migration_that_is_proved_is_taken(tmp_path: Path) -> None:
         assert store.restore(Kept.Till, "t", renamed=migration, universe=members) == new
 
 
-def test_a_migration_that_is_not_proved_is_refused(tmp_path: Path) -> None:
+def fewer(old: dict[str, Any]) -> dict[str, Any]:
+    return {"total": old["paid"] - 1, "fees": 5}
+
+
+def test_a_store_takes_over_what_a_function_gives_or_leaves_all_as_it_was(tmp_path: Path) -> None:
+    members = {Member: ["a"]}
+    with Store(tmp_path / "tills.db") as store:
+        old = store.add(Before.Till(most=3, universe=members), "t")
+        old.pay(Member("a"), 3)
+        store.snapshot("t")
+    shown = r"strictly: false: Till\(.*total=3, .*most=3\)"
+    for renamed in (RENAMED, Migration(RENAMED, lambda held: {"fees": 2})):
+        with Store(tmp_path / "tills.db") as store, pytest.raises(ValueError, match=shown):
+            store.restore(After.Till, "t", renamed=renamed, universe=members)
+    with Store(tmp_path / "tills.db") as store:
+        assert store.restore(Before.Till, "t", universe=members) == old
+        rows = [(row["seq"], row["transition"]) for row in store.events("t")]
+    assert rows == [(1, "pay")]
+    with Store(tmp_path / "tills.db") as store:
+        new = store.restore(
+            After.Till, "t", renamed=Migration(RENAMED, fewer), universe=members
+        )
+        assert (new.total, new.fees, new.owed) == (2, 5, {Member("a"): 3})
+    with Store(tmp_path / "tills.db") as store:
+        assert store.restore(After.Till, "t", universe=members) == new
+
+
+def test_a_function_beside_what_is_proved(tmp_path: Path) -> None:
+    path = diffed(Before.Till, Kept.Till, tmp_path / "till.json")
+    data, members = Before.Till.lawful.state(paid=3).lawful.snapshot(), {Member: ["a"]}
+    new = Kept.Till.lawful.restore(data, renamed=proved(path, fewer), universe=members)
+    assert (new.total, new.fees) == (2, 5)
+    with pytest.raises(ValueError, match=r"within: false: Till\(.*total=11, .*most=10\)"):
+        Kept.Till.lawful.restore(
+            data, renamed=proved(path, lambda held: {"total": 11}), universe=members
+        )
+
+
+@pytest.mark.parametrize("change", [None, fewer], ids=str)
+def test_a_migration_that_is_not_proved_is_refused(tmp_path: Path, change: Change | None) -> None:
     with pytest.raises(ValueError, match=r"not every Till of before .*: strictly is violated"):
-        proved(diffed(Before.Till, After.Till, tmp_path / "till.json"))
+        proved(diffed(Before.Till, After.Till, tmp_path / "till.json"), change)
     for text in ("", "[]", "{}", '{"command": "diff", "machines": []}', '{"command": "lint"}'):
         (tmp_path / "other.json").write_text(text)
         with pytest.raises(ValueError, match="is nothing that lawful diff wrote"):

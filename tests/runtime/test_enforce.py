@@ -27,6 +27,7 @@ from lawful import (
 )
 from lawful.cli import main
 from lawful.runtime.judging import ERASED, PROVED
+from lawful.runtime.migration import Migration
 from lawful.targets import machines
 
 
@@ -351,6 +352,42 @@ def test_a_state_that_the_invariants_do_not_allow_is_refused() -> None:
     for wrong in ({"total": "none"}, {"none": "sent"}, {"limit": "sent"}):
         with pytest.raises(ValueError, match="there are no such"):
             Account.lawful.restore(old(7), renamed=wrong)
+
+
+def by_halves(old: dict[str, Any]) -> dict[str, Any]:
+    return {"total": old["sent"] // 2, "limit": old.pop("limit") + 1}
+
+
+def test_a_function_gives_what_names_do_not_say() -> None:
+    data = old(7, limit=8)
+    mine = Account.lawful.restore(data, renamed=Migration({}, by_halves))
+    assert mine == Account.lawful.state(total=3, fees=1, limit=9)
+    assert data == old(7, limit=8)  # What the function was given was its own.
+    more = Migration({"total": "sent"}, lambda held: {"fees": held["sent"]})
+    assert Account.lawful.restore(data, renamed=more) == Account.lawful.state(
+        total=7, fees=7, limit=8
+    )
+    same = Account.lawful.restore(mine.lawful.snapshot(), renamed=Migration({}, by_halves))
+    assert same == mine  # What is of this version is no matter of a migration.
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        ({"total": 11}, r"within_the_limit: false: Account\(total=11, fees=1, limit=10\)"),
+        ({"total": 3, "limit": 2}, r"within_the_limit: false: .*total=3.*limit=2"),
+        ({"total": -1}, "-1"),
+        ({"total": "3"}, "expected a Nat, found .3."),
+        ({"total": {3}}, r"gives \{'total': \{3\}\}, no JSON by name"),
+        ([3], r"gives \[3\], no JSON by name"),
+        ({"limit": None}, "expected a int, found null"),
+        ({"sum": 3, "sent": 3}, "Account has no sent, sum, which the migration gives"),
+    ],
+    ids=str,
+)
+def test_what_a_function_gives_is_judged(given: Any, what: str) -> None:
+    with pytest.raises(ValueError, match=what):
+        Account.lawful.restore(old(7), renamed=Migration({}, lambda held: given))
 
 
 def test_an_invariant_that_nobody_can_judge_takes_over_nothing() -> None:
