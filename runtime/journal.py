@@ -45,6 +45,7 @@ KEYS = (
     "outcome", "before", "after", "changed", "output", "why",
 )
 HIDDEN = "$hidden"  # The one key of what stands for a value that is not told.
+STATE = "state"  # The variable that `before` and `after` are of.
 UNIVERSE = "universe"  # What the first row may have besides.
 
 
@@ -59,9 +60,9 @@ class JournalError(Exception):
 
 @dataclass(frozen=True)
 class Hidden:
-    """What is not told as it is, by the names of variables, parameters and arguments, and of
-    outputs as `event.output`: `excluded` not at all, `hashed` by a hash that only who has the
-    `key` can compute; equal values have equal hashes.
+    """What is not told as it is, by the names of variables (`before` and `after` are of `state`),
+    parameters and arguments, and of outputs as `event.output`: `excluded` not at all, `hashed` by
+    a hash that only who has the `key` can compute; equal values have equal hashes.
 
     Of refusals then only the transitions are told: reasons have values in them. A replay compares
     everything else; without a hidden parameter or argument it cannot go on (`inconclusive`).
@@ -248,6 +249,9 @@ class Writer:
         if self.hidden is not None:
             for part in ("args", "changed"):
                 rest[part] = self.hidden.each(rest[part])
+            for side in ("before", "after"):
+                if rest[side] is not None:
+                    rest[side] = self.hidden.told(STATE, rest[side])
             rest["output"] = self.hidden.told(f"{rest['event']}.output", rest["output"])
         head = {
             "v": 1, "instance": self.instance, "seq": self.seq, "time": time,

@@ -74,7 +74,7 @@ def _follow(entry: Machine, writer: Writer) -> Callable[[], None]:
 def _said(row: Mapping[str, Any]) -> str:
     """A row in one line."""
     args = ", ".join(f"{name}={json.dumps(value)}" for name, value in row["args"].items())
-    at = "" if row["after"] is None else f", {row['after']}"
+    at = f", {row['after']}" if isinstance(row["after"], str) else ""  # It may be hidden.
     why = "" if row["why"] is None else f": {row['why']}"
     event = row["event"] or row["machine"]
     return f"{row['instance']}: {event}({args}) {row['outcome']}{at}{why}"

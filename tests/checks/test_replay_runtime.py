@@ -210,11 +210,14 @@ def test_what_workers_did_fits(seed: int, tmp_path: Path) -> None:
     assert result.total.instances == 3 and result.total.rows == 63
 
 
-def test_what_is_hidden_is_not_compared_and_all_else_is(tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", [(), ("state",)], ids=str)
+def test_what_is_hidden_is_not_compared_and_all_else_is(
+    more: tuple[str, ...], tmp_path: Path
+) -> None:
     path = tmp_path / "j.jsonl"
     with Journal(path) as journal:
         worker = Worker(limit=1)
-        journal.attach(worker, "w", Hidden(frozenset({"sizes", "done", "finish.output"})))
+        journal.attach(worker, "w", Hidden(frozenset({"sizes", "done", "finish.output", *more})))
         assert not attempt(worker.finish)
         worker.take(Job(3, frozenset()))
         worker.finish()

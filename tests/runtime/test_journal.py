@@ -294,3 +294,18 @@ def test_hidden_values_are_told_nowhere(tmp_path: Path) -> None:
         Journal(tmp_path / "more").attach(Sender(), "a", Hidden(frozenset({"sen"})))
     with pytest.raises(ValueError, match="a hash without a key"):
         Hidden(hashed=frozenset({"m"}))
+
+
+def test_of_a_hidden_control_state_equal_values_have_equal_hashes(tmp_path: Path) -> None:
+    sender = Sender(clock=(clock := SimulatedClock()))
+    with Journal(tmp_path / "rows") as journal:
+        journal.attach(sender, "a", Hidden(hashed=frozenset({"state"}), key=b"k"))
+        sender.send(Msg(1, b""))
+        sender.lawful.fire_due(clock.advance(6))
+    text = (tmp_path / "rows").read_text(encoding="utf-8")
+    assert "UP" not in text and "DOWN" not in text
+    made, sent, hung = read(tmp_path / "rows")
+    assert made["before"] is None
+    up, down = made["after"], hung["after"]
+    assert made["changed"]["state"] == sent["before"] == sent["after"] == hung["before"] == up
+    assert hung["changed"]["state"] == down != up

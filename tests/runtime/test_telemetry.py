@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -69,6 +70,22 @@ def test_what_is_hidden_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert [record.getMessage() for record in caplog.records][1:] == [
         'g: shut(code={"$hidden": "excluded"}) refused, OPEN: refused by shut',
         'g: shut(code={"$hidden": "excluded"}) done, SHUT',
+    ]
+
+
+def test_the_control_state_can_be_hidden(caplog: pytest.LogCaptureFixture) -> None:
+    gate = Gate()
+    with caplog.at_level(logging.INFO, logger="lawful"):
+        to_logging(gate, "g", hidden=Hidden(excluded=frozenset({"state"})))
+        all_of(gate)
+    assert [record.getMessage() for record in caplog.records] == [
+        "g: Gate() made", "g: shut(code=1) refused: refused by shut", "g: shut(code=7) done",
+    ]
+    rows = [vars(record)["lawful"] for record in caplog.records]
+    assert not any(word in json.dumps(rows) for word in ("OPEN", "SHUT"))
+    told = {"$hidden": "excluded"}
+    assert [(row["before"], row["after"]) for row in rows] == [
+        (None, told), (told, told), (told, told),
     ]
 
 
