@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import bdb
 import sys
 import traceback
 from types import FrameType
 from typing import Any
 
+import coverage
 import pytest
 
 from lawful import Machine, Nat, Refused, State, Undefined, require, transition
@@ -72,6 +74,50 @@ def test_a_breakpoint_on_a_bodys_line_is_hit() -> None:
     assert hit[line_of("# enter's body")] == "enter"
     assert hit[line_of("# note's body")] == "note"
     assert line_of("# look's body") not in hit
+
+
+class Stops(bdb.Bdb):
+    """A debugger that notes where it stops at its breakpoints, and goes on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stops: list[tuple[str, int]] = []
+
+    def user_line(self, frame: FrameType) -> None:
+        if self.break_here(frame):
+            self.stops.append((frame.f_code.co_name, frame.f_lineno))
+        self.set_continue()
+
+
+def service() -> None:
+    gate = Gate()
+    gate.enter(3)
+    with pytest.raises(Refused):
+        gate.enter(0)
+
+
+def test_a_debugger_stops_and_coverage_marks_what_a_service_runs() -> None:
+    ran, never = line_of("# note's body"), line_of("# look's body")
+    debugger, before = Stops(), sys.gettrace()
+    for line in (ran, never):
+        assert debugger.set_break(__file__, line) is None
+    try:
+        debugger.runcall(service)
+    finally:
+        debugger.clear_all_breaks()
+        sys.settrace(before)
+    assert debugger.stops == [("note", ran)]
+    measured = coverage.Coverage(data_file=None, config_file=False, include=[__file__])
+    measured.set_option("run:core", "ctrace")  # One that can be nested in another's measuring.
+    measured.start()
+    try:
+        service()
+    finally:
+        measured.stop()
+        sys.settrace(before)
+    marked = set(measured.get_data().lines(__file__) or ())
+    assert {line_of("# enter's body"), ran, line_of('"nobody")')} <= marked
+    assert never not in marked
 
 
 def test_at_a_breakpoint_self_is_the_machine() -> None:
