@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Coroutine
@@ -15,9 +16,12 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+from benchmarks.runtime import other
 from lawful import Machine, Nat, Timer, transition
 from lawful.runtime.deadlines import Deadlines
+from lawful.runtime.journal import Journal
 from lawful.runtime.runner import Runner
+from lawful.runtime.store import Store
 from lawful.runtime.tasks import TaskRunner
 from lawful.runtime.timers import SimulatedClock
 
@@ -54,7 +58,39 @@ def main() -> int:
     ours, others = timers(), asyncio.run(handles())
     for name in ours:
         line(f"{name} one of {INSTANCES:,} timers, asyncio's", ours[name], others[name])
+    with tempfile.TemporaryDirectory() as folder:
+        alone, kept = in_files(Path(folder))
+    for name, took in kept.items():
+        line(f"an event {name}, alone", took, alone)
+    strands()
     return 0
+
+
+def strands() -> None:
+    """What another library does where its queue is left; `LAWFUL_PEERS` as for runtime.py."""
+    lost = other("stranded")
+    what = "is not installed" if lost is None else f"stranded {lost:.0f} of 2 events"
+    print(f"python-statemachine, with an event as its queue is left: {what}")
+
+
+def in_files(folder: Path) -> tuple[float, dict[str, float]]:
+    """An event alone, and with what is written of it: without what the disk takes to be sure."""
+    alone, journalled, stored = Bell(), Bell(), Bell()
+
+    def events(bell: Bell) -> float:
+        def some() -> None:
+            for _ in range(INSTANCES):
+                bell.add(1)
+
+        return best(some, INSTANCES)
+
+    with Journal(folder / "rows.jsonl") as journal, Store(
+        folder / "bells.db", synchronous="NORMAL"
+    ) as store:
+        journal.attach(journalled, "a")
+        store.add(stored, "a")
+        kept = {"in a Journal": events(journalled), "in a Store (NORMAL)": events(stored)}
+    return events(alone), kept
 
 
 def line(name: str, ours: float, other: float) -> None:
