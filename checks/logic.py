@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from .arithmetic import Arithmetic
+from .putting import Pairs
 from .term import (
     Op,
     Shape,
@@ -32,19 +33,6 @@ class Data:
 
     shape: Shape
     variants: tuple[tuple[str, tuple[str, ...]], ...]
-
-
-class Pairs:
-    """Terms and what is put for them, and what others became by it, above and below quantifiers."""
-
-    __slots__ = ("below", "known", "mask")
-
-    def __init__(self, pairs: Sequence[tuple[Term, Term]]) -> None:
-        self.known = dict(pairs)
-        self.below = dict(pairs)
-        self.mask = 0
-        for name, _ in pairs:
-            self.mask |= name.free
 
 
 class Logic(Arithmetic):
@@ -159,7 +147,7 @@ class Logic(Arithmetic):
         for name, value in (test.args, test.args[::-1]):
             if name.op == "constant" and (occurs(name, then) or occurs(name, other)):
                 pairs = self._put.setdefault((name, value), Pairs([(name, value)]))
-                if self._replaced(then, pairs) is self._replaced(other, pairs):
+                if pairs.written(then, self.term) is pairs.written(other, self.term):
                     return True
         return False
 
@@ -262,27 +250,7 @@ class Logic(Arithmetic):
         return [self._test(term, i) for i in range(len(term.shape.variants))]
 
     def _replaced(self, term: Term, pairs: Pairs) -> Term:
-        if not pairs.mask & term.free:
-            return term
-        found = pairs.known.get(term)
-        if found is None:
-            if bound(term):
-                args = tuple(self._below(arg, pairs) for arg in term.args)
-                found = self.term(term.op, args, term.shape, term.data)
-            else:
-                found = self._made(term, [self._replaced(arg, pairs) for arg in term.args])
-            pairs.known[term] = found
-        return found
-
-    def _below(self, term: Term, pairs: Pairs) -> Term:
-        """As it is written: what is simplified below a quantifier could bind its names again."""
-        if not pairs.mask & term.free:
-            return term
-        found = pairs.below.get(term)
-        if found is None:
-            args = tuple(self._below(arg, pairs) for arg in term.args)
-            found = pairs.below[term] = self.term(term.op, args, term.shape, term.data)
-        return found
+        return pairs.put(term, self._made, self.term)
 
     def _made(self, term: Term, args: Sequence[Term]) -> Term:
         """The term with other arguments, simplified."""

@@ -55,7 +55,8 @@ class _Pool:
     def stop(self, asked: Collection[Future[R]]) -> None:
         """Nobody waits any more: searches are interrupted, and nothing else is begun."""
         self.stopped = True
-        while wait(asked, PAUSE).not_done:  # One that has just begun does not hear of it at once.
+        begun = [each for each in asked if not each.cancelled()]
+        while wait(begun, PAUSE).not_done:  # One that has just begun does not hear of it at once.
             for interrupt in list(self.searches):
                 interrupt()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 
+import pytest
+
 from lawful.checks.logic import Logic
 from lawful.checks.solve import ask
 from lawful.checks.spread import in_order, searching, spread
@@ -34,6 +36,21 @@ def test_one_at_a_time_has_its_turn_and_searches_overlap() -> None:
         return n
 
     assert in_order(work, range(8), 2) == list(range(8))
+
+
+def test_what_fails_fails_for_whoever_asked_and_nothing_else_is_begun() -> None:
+    done: list[int] = []
+
+    def work(n: int) -> int:
+        if n == 1:
+            raise ValueError(n)
+        with searching(nothing):
+            done.append(n)
+        return n
+
+    with pytest.raises(ValueError, match="1"):
+        in_order(work, range(1000), 2)
+    assert len(done) < 1000
 
 
 def test_who_is_not_waited_for_is_interrupted() -> None:

@@ -1,0 +1,75 @@
+"""Terms put in for others, however deep a term is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .term import Op, Shape, Term, bound
+
+Make = Callable[[Term, Sequence[Term]], Term]
+Write = Callable[[Op, tuple[Term, ...], Shape, object], Term]
+
+
+class Pairs:
+    """Terms and what is put for them, and what others became by it, above and below quantifiers."""
+
+    __slots__ = ("below", "known", "mask")
+
+    def __init__(self, pairs: Sequence[tuple[Term, Term]]) -> None:
+        self.known = dict(pairs)
+        self.below = dict(pairs)
+        self.mask = 0
+        for name, _ in pairs:
+            self.mask |= name.free
+
+    def put(self, term: Term, make: Make, write: Write) -> Term:
+        """The term where these are put in: `make` makes one of other arguments."""
+
+        def made(each: Term, args: Sequence[Term]) -> Term:
+            if not bound(each):
+                return make(each, args)
+            # What is simplified below a quantifier could bind its names again.
+            inside = tuple(self.written(arg, write) for arg in each.args)
+            return write(each.op, inside, each.shape, each.data)
+
+        return self._deep(term, self.known, made, _above)
+
+    def written(self, term: Term, write: Write) -> Term:
+        """The term where these are put in, and nothing is simplified."""
+
+        def made(each: Term, args: Sequence[Term]) -> Term:
+            return write(each.op, tuple(args), each.shape, each.data)
+
+        return self._deep(term, self.below, made, _all)
+
+    def _deep(
+        self,
+        term: Term,
+        known: dict[Term, Term],
+        made: Make,
+        inside: Callable[[Term], tuple[Term, ...]],
+    ) -> Term:
+        """What a term becomes, made of what its arguments `inside` become; they come first."""
+        if not self.mask & term.free:
+            return term
+        stack = [term]
+        while stack:
+            each = stack[-1]
+            args = () if each in known else inside(each)
+            left = [arg for arg in args if self.mask & arg.free and arg not in known]
+            if left:
+                stack += left
+                continue
+            stack.pop()
+            if each not in known:
+                known[each] = made(each, [known.get(arg, arg) for arg in args])
+        return known[term]
+
+
+def _all(term: Term) -> tuple[Term, ...]:
+    return term.args
+
+
+def _above(term: Term) -> tuple[Term, ...]:
+    """The arguments, but not those below a quantifier."""
+    return () if bound(term) else term.args
