@@ -224,7 +224,7 @@ def test_a_function_beside_what_is_proved(tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("change", [None, fewer], ids=str)
+@pytest.mark.parametrize("change", [None, fewer], ids=["none", "fewer"])
 def test_a_migration_that_is_not_proved_is_refused(tmp_path: Path, change: Change | None) -> None:
     with pytest.raises(ValueError, match=r"not every Till of before .*: strictly is violated"):
         proved(diffed(Before.Till, After.Till, tmp_path / "till.json"), change)
