@@ -90,12 +90,11 @@ def _subset(codec: Codec, item: Kind) -> Read:
 
 def _table(codec: Codec, kind: Table) -> Read:
     value, step = reader(codec, kind.value), stride(kind)
-    starts = range(0, elements(kind.key) * step, step)
-    shift = not kind.total
+    keys, shift = range(elements(kind.key)), not kind.total  # What has no fields takes no cell.
 
     def read(held: Sequence[int], at: int) -> Any:
-        there = starts if kind.total else compress(starts, [held[at + i] for i in starts])
-        rows = [(codec.coded(kind.key, i // step), value(held, at + i + shift)) for i in there]
+        there = keys if kind.total else compress(keys, [held[at + i * step] for i in keys])
+        rows = [(codec.coded(kind.key, i), value(held, at + i * step + shift)) for i in there]
         return FrozenMap(rows)
 
     return read
@@ -104,5 +103,5 @@ def _table(codec: Codec, kind: Table) -> Read:
 def _row(codec: Codec, item: Kind) -> Read:
     value, size = reader(codec, item), width(item)
     return lambda held, at: tuple(
-        [value(held, i) for i in range(at + 1, at + 1 + held[at] * size, size)]
+        [value(held, at + 1 + i * size) for i in range(held[at])]
     )

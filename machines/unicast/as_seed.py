@@ -42,7 +42,7 @@ class ReceiverEntryForgetful(ReceiverEntry):
 
 
 class ReceiverEntryAsSeed(ReceiverEntryForgetful):
-    """And lets any other connection replace its own (U-B7)."""
+    """Lets any other connection replace its own (U-B7)."""
 
     def unknown(self, m: Data) -> bool:
         """No entry, a CLOSED one, or one of another connection [seed:117-118] (U26)."""

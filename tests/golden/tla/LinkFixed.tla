@@ -834,6 +834,53 @@ LinkFixed_acks_are_true(self) ==
 acks_are_true ==
   LinkFixed_acks_are_true(now)
 
+LinkFixed_purged_is_not_awaited(self) ==
+  ((self.sender.conn # self.receiver.conn) \/ (self.sender.highest_acked < self.receiver.next))
+
+purged_is_not_awaited ==
+  LinkFixed_purged_is_not_awaited(now)
+
+LinkFixed_received_was_sent(self) ==
+  ((self.sender.state = "CLOSED") \/ (self.sender.conn # self.receiver.conn) \/ (self.receiver.next <= (self.sender.highest_sent + 1)))
+
+received_was_sent ==
+  LinkFixed_received_was_sent(now)
+
+LinkFixed_settled(self) ==
+  (\A p \in Range(self.submitted) : ((p \in Range(self.delivered)) \/ (p \in self.reported)))
+
+LinkFixed_sent_is_delivered(self) ==
+  <<(~LinkFixed_settled(self)), LinkFixed_settled(self)>>
+
+sent_is_delivered ==
+  ((LinkFixed_sent_is_delivered(now)[1]) ~> (LinkFixed_sent_is_delivered(now)[2]))
+
+LinkFixed_sent_is_purged(self) ==
+  LET done == (LinkFixed_settled(self) /\ (self.sender.highest_acked = self.sender.highest_sent)) IN
+  <<(~done), done>>
+
+sent_is_purged ==
+  ((LinkFixed_sent_is_purged(now)[1]) ~> (LinkFixed_sent_is_purged(now)[2]))
+
+LinkFixed_gaps_are_filled(self) ==
+  LET gap == (self.receiver.next <= self.receiver.highest) IN
+  <<gap, (~gap)>>
+
+gaps_are_filled ==
+  ((LinkFixed_gaps_are_filled(now)[1]) ~> (LinkFixed_gaps_are_filled(now)[2]))
+
+LinkFixed_idle_is_removed(self) ==
+  ((self.sender.state = "CLOSED") /\ (self.receiver.state = "CLOSED"))
+
+idle_is_removed ==
+  <>[]LinkFixed_idle_is_removed(now)
+
+LinkFixed_silence_follows(self) ==
+  (self.network = Positive(<<>>))
+
+silence_follows ==
+  <>[]LinkFixed_silence_follows(now)
+
 LinkFixed_all_arrived(self) ==
   ((Len(self.delivered) = 2) /\ (self.sender.highest_acked = 2))
 
@@ -992,5 +1039,18 @@ Next ==
 Spec ==
   /\ Init
   /\ [][Next]_vars
+  /\ (\A each_m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload] : ([]<>(receive_data_gives(each_m).out = "cut" \/ (receive_data_gives(each_m).out = "done" /\ receive_data_gives(each_m).to # now)) => []<><<receive_data(each_m)>>_vars))
+  /\ (\A each_m \in [is : {"Ack"}, seqno : (0..3), conn : (0..3)] : ([]<>(receive_ack_gives(each_m).out = "cut" \/ (receive_ack_gives(each_m).out = "done" /\ receive_ack_gives(each_m).to # now)) => []<><<receive_ack(each_m)>>_vars))
+  /\ (\A each_m \in [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))] : ([]<>(receive_request_gives(each_m).out = "cut" \/ (receive_request_gives(each_m).out = "done" /\ receive_request_gives(each_m).to # now)) => []<><<receive_request(each_m)>>_vars))
+  /\ (\A each_m \in [is : {"SendFirst"}, conn : (0..3)] : ([]<>(receive_sync_gives(each_m).out = "cut" \/ (receive_sync_gives(each_m).out = "done" /\ receive_sync_gives(each_m).to # now)) => []<><<receive_sync(each_m)>>_vars))
+  /\ (\A each_m \in [is : {"Close"}, conn : (0..3)] : ([]<>(receive_close_gives(each_m).out = "cut" \/ (receive_close_gives(each_m).out = "done" /\ receive_close_gives(each_m).to # now)) => []<><<receive_close(each_m)>>_vars))
+  /\ (<>[](resend_gives.out = "cut" \/ (resend_gives.out = "done" /\ resend_gives.to # now)) => []<><<resend>>_vars)
+  /\ ([]<>(send_ack_gives.out = "cut" \/ (send_ack_gives.out = "done" /\ send_ack_gives.to # now)) => []<><<send_ack>>_vars)
+  /\ ([]<>(send_sync_gives.out = "cut" \/ (send_sync_gives.out = "done" /\ send_sync_gives.to # now)) => []<><<send_sync>>_vars)
+  /\ ([]<>(request_missing_gives.out = "cut" \/ (request_missing_gives.out = "done" /\ request_missing_gives.to # now)) => []<><<request_missing>>_vars)
+  /\ (<>[](expire_sender_gives.out = "cut" \/ (expire_sender_gives.out = "done" /\ expire_sender_gives.to # now)) => []<><<expire_sender>>_vars)
+  /\ (<>[](remove_sender_gives.out = "cut" \/ (remove_sender_gives.out = "done" /\ remove_sender_gives.to # now)) => []<><<remove_sender>>_vars)
+  /\ (<>[](expire_receiver_gives.out = "cut" \/ (expire_receiver_gives.out = "done" /\ expire_receiver_gives.to # now)) => []<><<expire_receiver>>_vars)
+  /\ (<>[](remove_receiver_gives.out = "cut" \/ (remove_receiver_gives.out = "done" /\ remove_receiver_gives.to # now)) => []<><<remove_receiver>>_vars)
 
 ====
