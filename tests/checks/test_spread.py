@@ -53,6 +53,7 @@ def test_what_fails_fails_for_whoever_asked_and_nothing_else_is_begun() -> None:
     assert len(done) < 1000
 
 
+@pytest.mark.nightly
 def test_who_is_not_waited_for_is_interrupted() -> None:
     """A search that would take minutes ends with the first result that nobody goes on from."""
     begun = threading.Event()
