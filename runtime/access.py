@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from lawful.spec import ir
 from lawful.spec.declare import slot
-from lawful.spec.outcomes import MachineFault, Reason, Refused
+from lawful.spec.outcomes import MachineFault, Reason
 from lawful.spec.resolve import Resolved, abstract_scopes, resolve
 from lawful.spec.serial import Fingerprints, behaviour, fingerprints
 
@@ -18,7 +18,7 @@ from .guards import Refusal
 from .judging import Asserted
 from .make import bare, begin, plan_of
 from .migration import Migration
-from .observed import Observed, Observer
+from .observed import Observed, Observer, foremost
 from .plan import Alarm, Plan, Way
 from .state import State
 from .timers import ALL_AROUND, REAL, Around
@@ -268,7 +268,9 @@ class InstanceAccess(Access[M]):
         Gives the function that ends it. When observers are called, the event is over: the state
         is committed, and an observer cannot change what happened. If one raises, the others are
         still called; then the first exception is raised to whoever called the event, in the place
-        of its output or refusal. A fault of the machine is no event: it is raised, not observed.
+        of its output or refusal. An event that an observer calls happens at once, and is told
+        when all were told of what that observer was told. A fault of the machine is no event: it
+        is raised, not observed.
         RuntimeError for a part, and before an `@initial` was called.
         """
         self.watched("observe").observers.append(callback)
@@ -291,7 +293,7 @@ class InstanceAccess(Access[M]):
     def _forget(self, callback: Observer) -> None:
         watch = self._machine.__watch__
         if isinstance(watch, Observed) and callback in watch.observers:
-            watch.observers.remove(callback)
+            watch.forget(callback)
             if not watch.observers and watch.asserted is None and watch.log is None:
                 self._machine.__watch__ = None
 
@@ -309,20 +311,29 @@ class InstanceAccess(Access[M]):
         that one timer serves the first in the declaration that is possible is taken. A timer
         whose transitions are all refused stays armed and is left out; observers hear nothing of
         it. A transition with a parameter that is no key of its timer's place is not fired.
+        A timer whose transition fails stays armed, too, and keeps no other from firing; then the
+        first exception is raised, the others noted in it.
         """
+        fired: list[Fired] = []
+        self.fire(now, fired)
+        return fired
+
+    def fire(self, now: float, fired: list[Fired]) -> None:
+        """As `fire_due`, into a list, which also has what fired where some fail."""
         self._open("fire_due")
         if not self.plan.alarms:
-            return []
+            return
         time = self._machine.__around__
         time.stop_at(now)
         try:
-            return self._fire(now)
+            self._fire(now, fired)
         finally:
             time.go_on()
 
-    def _fire(self, now: float) -> list[Fired]:
-        state, fired = self._machine, list[Fired]()
+    def _fire(self, now: float, fired: list[Fired]) -> None:
+        state = self._machine
         seen: set[tuple[int, tuple[Any, ...]]] = set()
+        first: BaseException | None = None
         while True:
             due = [
                 (at, not alarm.urgent, i, args, alarm)
@@ -331,20 +342,22 @@ class InstanceAccess(Access[M]):
                 if at <= now and (i, args) not in seen
             ]
             if not due:
-                return fired
+                break
             *_, i, args, alarm = min(due, key=lambda row: row[:3])
             seen.add((i, args))
-            self._fire_one(alarm, args, fired)
+            try:
+                self._fire_one(alarm, args, fired)
+            except Exception as error:
+                first = foremost(first, error, "another timer")
+        if first is not None:
+            raise first
 
     def _fire_one(self, alarm: Alarm, args: tuple[Any, ...], fired: list[Fired]) -> None:
         machine = state = self._machine
         for way in alarm.ways:
             if choice.attempt(state, way, args) is not None:
                 continue
-            try:
-                output = _stepped(machine, way, args)
-            except Refused:  # An observer may have raised one of its own.
-                raise
+            output = _stepped(machine, way, args)
             fired.append(Fired(way.event, state.__around__.note or way.event, output))
             return
 

@@ -15,6 +15,7 @@ found when its time comes, and put where it belongs.
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from lawful.spec import types as t
 from lawful.spec.ticks import clock_of
 
 from .access import Fired, deadlines_of
+from .observed import foremost
 
 if TYPE_CHECKING:
     from .instance import Machine
@@ -97,28 +99,35 @@ class Deadlines:
 
         An instance is asked once in a call, so this ends. A timer whose transitions are refused
         or fail is asked again after the next event of its instance (and at the next tick of its
-        `Clock`). An exception, of a machine or of `perform`, keeps no other instance from firing;
-        then the first is raised, the others noted in it.
+        `Clock`). An exception, of a machine or of `perform`, keeps nothing else from firing, and
+        nothing that fired from being performed; then the first is raised, the others noted in it.
         """
-        fired, first = 0, None
-        for row in self._due(now):
-            try:
-                for each in row.entry.lawful.fire_due(now):
-                    fired += 1
-                    row.perform(each)
-            except Exception as error:
-                if first is None:
-                    first = error
-                else:
-                    first.add_note(f"another instance raised {error!r}")
-            self._put_off(row, now)
+        count, first = 0, None
+        rows = self._due(now)
+        try:
+            while rows:
+                fired: list[Fired] = []
+                try:
+                    rows[0].entry.lawful.fire(now, fired)
+                except Exception as error:
+                    first = foremost(first, error, "another instance")
+                for each in fired:
+                    count += 1
+                    try:
+                        rows[0].perform(each)
+                    except Exception as error:
+                        first = foremost(first, error, "another instance")
+                self._put_off(rows.popleft(), now)
+        finally:
+            for row in rows:  # Interrupted: they are due still.
+                self._look(row)
         if first is not None:
             raise first
-        return fired
+        return count
 
-    def _due(self, now: float) -> list[_Row]:
+    def _due(self, now: float) -> deque[_Row]:
         """Take the rows from the heap that say `now` or earlier."""
-        rows: list[_Row] = []
+        rows: deque[_Row] = deque()
         while self._heap and self._heap[0][0] <= now:
             top = heapq.heappop(self._heap)
             if not _stale(top):

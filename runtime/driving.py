@@ -25,6 +25,7 @@ from .tasks import TaskRunner
 from .timers import REAL, Clock
 
 Failed = Callable[[Exception], None]
+PAUSE = 1.0  # Seconds until a thread tries again whose clock, or `failed`, has failed.
 
 
 def logged(error: Exception) -> None:
@@ -41,6 +42,9 @@ async def drive(
     `clock` is that of the instances. Where their events go through a runner, so do the timers',
     if it is given. Errors: RuntimeError where somebody drives these deadlines already.
     """
+    def fire() -> None:
+        deadlines.fire_due(clock.now())  # The time when it is its turn.
+
     loop, sooner = asyncio.get_running_loop(), asyncio.Event()
     end = deadlines.driven(lambda: _tell(loop, sooner))
     try:
@@ -48,9 +52,9 @@ async def drive(
             sooner.clear()
             try:
                 if runner is None:
-                    deadlines.fire_due(clock.now())
+                    fire()
                 else:
-                    await runner.call(deadlines.fire_due, clock.now())
+                    await runner.call(fire)
             except Exception as error:
                 failed(error)
             due = deadlines.next_deadline()
@@ -103,18 +107,27 @@ class Driver:
 
     def _run(self) -> None:
         while not self._over:
-            self._sooner.clear()
             try:
-                due = self._runner.call(self._fire)
-            except Exception as error:
-                self._failed(error)
-                due = self._runner.call(self._deadlines.next_deadline)
-            if not self._over:
-                self._sooner.wait(None if due is None else max(0.0, due - self._clock.now()))
+                self._round()
+            except BaseException as error:  # It is nobody's, as in a thread that ends of it.
+                threading.excepthook(threading.ExceptHookArgs(
+                    (type(error), error, error.__traceback__, self._thread)
+                ))
+                self._sooner.wait(PAUSE)
 
-    def _fire(self) -> float | None:
-        """What is due, if it still is anybody's; when to come back."""
-        if self._over:
-            return None
-        self._deadlines.fire_due(self._clock.now())
-        return self._deadlines.next_deadline()
+    def _round(self) -> None:
+        """Fire what is due, and sleep until something is."""
+        self._sooner.clear()
+        try:
+            self._runner.call(self._fire)
+        except Exception as error:
+            self._failed(error)
+        due = self._runner.call(self._deadlines.next_deadline)
+        if not self._over:
+            wait = None if due is None else max(0.0, due - self._clock.now())
+            self._sooner.wait(wait if wait is None else min(wait, threading.TIMEOUT_MAX))
+
+    def _fire(self) -> None:
+        """What is due, if it still is anybody's."""
+        if not self._over:
+            self._deadlines.fire_due(self._clock.now())

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
-from lawful.spec.declare import Declaration, declared
+from lawful.spec.declare import Body, Declaration, declared
 
 from .state import Mark, State, Untold
 
@@ -104,9 +104,9 @@ class Machine(Declaration, State):
 
 
 def _in_class_statement(machine: Machine) -> bool:
-    """Whether an instance is made where a class is being declared."""
+    """Whether an instance is made in the class statement of a declaration."""
     frame = inspect.currentframe()
     frame = None if frame is None else frame.f_back
     while frame is not None and frame.f_locals.get("self") is machine:
         frame = frame.f_back
-    return frame is not None and "__qualname__" in frame.f_locals
+    return frame is not None and isinstance(frame.f_locals, Body)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,10 +34,12 @@ from lawful.spec.values import encode, rank
 
 from .access import behaviour_of
 from .choice import control
-from .observed import Stepped
+from .observed import Observed, Stepped
 from .plan import Plan
 from .state import State
 
+if sys.platform != "win32":
+    import fcntl
 if TYPE_CHECKING:
     from .instance import Machine
 
@@ -105,7 +108,9 @@ class Journal:
     off, and an instance that is there already is numbered on. Up to `buffer` rows are held back
     (0: none) until `flush` or `close`, and are lost if the process dies; a row that it dies in is
     torn at the end of the file, which `read` recognises. After an error nothing more is written:
-    every event then raises it again. Errors: OSError; JournalError for a damaged file to append to.
+    every event then raises it again. Errors: OSError, a BlockingIOError where another journal
+    writes the file (but on Windows); JournalError for a damaged file to append to. In a forked
+    process every event is a RuntimeError, and nothing is written.
 
     Once the file has `largest` bytes it becomes `path.1`, the next one `path.2` and so on, and
     `path` begins anew: with a row for how each instance is then, so that each file can be read
@@ -119,8 +124,15 @@ class Journal:
         self.path = Path(path)
         self.buffer = buffer
         self.largest = largest
-        self._next = _counted(self.path) if append and self.path.exists() else dict[str, int]()
-        self._file: IO[bytes] | None = self.path.open("ab" if append else "wb", buffering=0)
+        self._process = os.getpid()
+        self._file: IO[bytes] | None = _opened(self.path)
+        try:
+            self._next = _counted(self.path) if append else dict[str, int]()
+            if not append:
+                self._file.truncate(0)
+        except BaseException:
+            self._file.close()
+            raise
         self._error: OSError | None = None
         self._rows: list[str] = []
         self._size = self.path.stat().st_size
@@ -138,9 +150,11 @@ class Journal:
     ) -> Callable[[], None]:
         """Write a row for each event of `entry` from now on, and one for how it is now.
 
-        Gives the function that ends it. Errors: ValueError for a name that this journal has, and
-        for a hidden name that the machine does not have.
+        Gives the function that ends it. Errors: ValueError for a name that this journal has, for
+        a hidden name that the machine does not have, and where the journal is closed; OSError.
         """
+        if self._file is None:
+            raise ValueError(f"the journal {self.path} is closed")
         if instance in self._known:
             raise ValueError(f"the journal {self.path} has an instance {instance} already")
         writer = Writer(entry, instance, self._write, hidden)
@@ -149,7 +163,11 @@ class Journal:
         self._known.add(instance)
         row = entry, writer, detach
         self._attached.append(row)
-        writer.made(entry)
+        try:
+            writer.made(entry)
+        except BaseException:
+            self._end(row)
+            raise
         return lambda: self._end(row)
 
     def _end(self, row: tuple[Machine, Writer, Callable[[], None]]) -> None:
@@ -178,7 +196,7 @@ class Journal:
         for _, _, detach in self._attached:
             detach()
         try:
-            if self._error is None:
+            if self._error is None and self._process == os.getpid():
                 self.flush()
         finally:
             self._file.close()
@@ -187,10 +205,16 @@ class Journal:
     def _write(self, row: dict[str, Any]) -> None:
         if self._error is not None:
             raise self._error
+        if self._process != os.getpid():
+            raise RuntimeError("a journal is written by the process that opened it")
         self._rows.append(json.dumps(row, separators=(",", ":")) + "\n")
         if len(self._rows) > self.buffer:
             self.flush()
-            if self.largest is not None and self._size >= self.largest:
+            behind = any(
+                isinstance(watch := entry.__watch__, Observed) and watch.awaits(writer.stepped)
+                for entry, writer, _ in self._attached
+            )  # An instance that has gone on since what is told now: a file cannot begin with it.
+            if self.largest is not None and self._size >= self.largest and not behind:
                 self._rotate()
 
     def _rotate(self) -> None:
@@ -202,7 +226,7 @@ class Journal:
         try:
             self._file.close()
             os.replace(self.path, kept)
-            self._file = self.path.open("wb", buffering=0)
+            self._file = _opened(self.path)
         except OSError as error:
             self._error = error
             raise
@@ -210,6 +234,21 @@ class Journal:
         for entry, writer, _ in self._attached:
             writer.made(entry)
         self._size, self.largest = 0, largest
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """The file, to be written at its end, by nobody else. Errors: OSError."""
+    file = path.open("ab", buffering=0)
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.close()
+            what = "another journal writes it"
+            raise BlockingIOError(error.errno, what, str(path)) from None
+        except OSError:  # Not every file system has locks.
+            pass
+    return file
 
 
 def _counted(path: Path) -> dict[str, int]:
@@ -288,7 +327,6 @@ class Writer:
             output=plain(done.output, plan.machine.event(done.event).output), why=why,
         )
 
-
     def why(self, done: Stepped) -> str:
         """Why an event was refused; where something is hidden, by which transitions only."""
         if self.hidden is None:
@@ -302,14 +340,13 @@ class Writer:
         """
         state = done.instance
         out = self._passed(state)
-        for name in done.changed:
-            new = plain(getattr(state, slot(name)), self.plan.fields[name])
+        for name, value in done.changed.items():  # The instance may have gone on since.
+            new = plain(_inside(value, self.plan.fields[name]), self.plan.fields[name])
             if name not in self.timers:
                 out[name] = new
             elif new != self.timers[name]:
                 out[name] = self.timers[name] = new
         return out
-
 
     def _passed(self, state: State) -> dict[str, Json]:
         """The present tick by the clock's name, where it is another than in the last row."""
@@ -317,6 +354,17 @@ class Writer:
             return {}
         before, self.tick = self.tick, getattr(state, slot(self.clock.name)).now
         return {self.clock.name: self.tick} if self.tick != before else {}
+
+
+def _inside(value: Any, kind: t.Type) -> Any:
+    """What an observer is told of a variable, with timers as they are inside."""
+    match kind:
+        case t.Timer():
+            return value.deadline
+        case t.Map(value=t.Timer()):
+            return {key: timer.deadline for key, timer in value.items()}
+        case _:
+            return value
 
 
 def _of_timers(kind: t.Type) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from lawful.spec.declare import slot
 from lawful.spec.outcomes import Reason, Refused
@@ -47,16 +48,34 @@ class Stepped:
 Observer = Callable[[Stepped], None]
 
 
+class Log(Protocol):
+    """What an event has to be in before it has happened."""
+
+    def write(self, done: Stepped) -> None:
+        """Take the event, or raise."""
+        ...
+
+    def has(self) -> bool:
+        """Whether the event that was to be written last is taken, after an interrupt."""
+        ...
+
+
 class Observed:
     """Runs the events of one instance, judges what is asserted, and tells its observers.
 
-    `log` is told of an event first; if it raises, the event is undone: it has not happened.
+    `log` is told of an event first; if it raises, the event is undone: it has not happened, but
+    where the log has it. What an observer causes happens at once, and is told after what is being
+    told: all hear of events in the order in which these happened.
     """
 
     def __init__(self, asserted: Asserted | None = None) -> None:
         self.observers: list[Observer] = []
         self.asserted = asserted
-        self.log: Observer | None = None
+        self.log: Log | None = None
+        self._untold: deque[tuple[Observer, Stepped]] = deque()
+        self._latest: Stepped | None = None
+        self._row: tuple[Observer, Stepped] | None = None  # The one that is told, or was last.
+        self._telling = False
 
     def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> Any:
         """Run the event, tell what it did, and give or raise what it gave or raised."""
@@ -72,22 +91,28 @@ class Observed:
         state = machine
         if self.log is not None and state.__plan__.timed and not state.__around__.stands:
             return self._at_one_instant(machine, way, args, step)
-        saved = None if self.log is None else save(state, way)
+        saved = save(state, way)
         before = _Before(state, way)
-        state.__around__.note = way.candidates[0].name
+        done, late = None, None
         try:
+            state.__around__.note = way.candidates[0].name
             output = step() if self.asserted is None else self._judged(machine, way, step)
+            done = before.stepped(machine, args, output=output)
+            if self.log is not None:
+                self.log.write(done)
+            self._put(done)
         except Refused as refusal:
-            self._tell(before.stepped(machine, args, reasons=refusal.reasons))
+            self._put(before.stepped(machine, args, reasons=refusal.reasons))
+            self._tell()
             raise
-        done = before.stepped(machine, args, output=output)
-        if self.log is not None and saved is not None:
-            try:
-                self.log(done)
-            except BaseException:
+        except BaseException as error:  # It is undone, as long as nobody knows of it.
+            if done is None or not self._happened(done, error):
                 restore(saved)
                 raise
-        self._tell(done)
+            late, output = error, None
+        self._tell()
+        if late is not None:
+            raise late
         return output
 
     def _at_one_instant(
@@ -102,30 +127,73 @@ class Observed:
             time.go_on()
 
     def _judged(self, machine: Machine, way: Way, step: Callable[[], Any]) -> Any:
-        """The step, undone if what is asserted is false after it."""
+        """The step, and what is asserted after it."""
         assert self.asserted is not None
-        saved, before = save(machine, way), kept(machine, self.asserted)
+        before = kept(machine, self.asserted)
         output = step()
-        try:
-            self.asserted.judge(machine, way.event, before)
-        except BaseException:
-            restore(saved)
-            raise
+        self.asserted.judge(machine, way.event, before)
         return output
 
-    def _tell(self, stepped: Stepped) -> None:
+    def _happened(self, done: Stepped, error: BaseException) -> bool:
+        """Whether the interrupt came when the event was known already."""
+        if self._latest is done:
+            return True
+        if isinstance(error, Exception) or self.log is None or not self.log.has():
+            return False
+        self._put(done)
+        return True
+
+    def _put(self, stepped: Stepped) -> None:
+        """From here on observers will hear of the event, if not now then before the next one."""
+        rows = [(observer, stepped) for observer in self.observers]
+        self._latest = stepped
+        self._untold.extend(rows)
+
+    def _tell(self) -> None:
         """Tell all observers; then raise the first exception of one, the others noted in it."""
-        first: Exception | None = None
-        for observer in tuple(self.observers):
-            try:
-                observer(stepped)
-            except Exception as error:
-                if first is None:
-                    first = error
-                else:
-                    first.add_note(f"another observer raised {error!r}")
+        self._latest = None
+        if self._telling:
+            return  # An observer has caused it: whoever tells that one goes on with this.
+        self._telling = True
+        first: BaseException | None = None
+        try:
+            while self._untold:
+                row = self._untold[0]
+                if row is self._row:
+                    self._untold.popleft()
+                    continue
+                self._row = row  # An interrupt comes before this, or within the observer.
+                try:
+                    row[0](row[1])
+                except BaseException as error:  # Ctrl-C, too, is no reason to lose a row.
+                    first = foremost(first, error, "another observer")
+            self._row = None
+        finally:
+            self._telling = False
         if first is not None:
             raise first
+
+    def awaits(self, observer: Observer) -> bool:
+        """Whether there are events that this observer was not told of yet."""
+        return any(row[0] == observer for row in self._untold if row is not self._row)
+
+    def forget(self, observer: Observer) -> None:
+        """Tell it of nothing more."""
+        if observer in self.observers:
+            self.observers.remove(observer)
+        left = [row for row in self._untold if row[0] != observer]
+        self._untold = deque(left)
+
+
+def foremost(first: BaseException | None, error: BaseException, who: str) -> BaseException:
+    """Which of two exceptions is raised, the other noted in it: the first, but Ctrl-C, say, before
+    whatever is an `Exception`."""
+    if first is None:
+        return error
+    if isinstance(first, Exception) and not isinstance(error, Exception):
+        first, error = error, first
+    first.add_note(f"{who} raised {error!r}")
+    return first
 
 
 def _watched(plan: Plan, way: str) -> Callable[..., Any]:

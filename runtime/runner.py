@@ -22,6 +22,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextvars import copy_context
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
@@ -168,10 +169,12 @@ class Runner:
     def post(self, step: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Take the event, to be run in its turn by who holds the line: by this call, if nobody
         does. Its outcome is in the Future, which must not be waited for inside an event;
-        cancelled before the event has begun, it withdraws it. Errors: Full.
+        cancelled before the event has begun, it withdraws it. Whoever runs the event, it has the
+        context variables of who posted it (a span, say). Errors: Full.
         """
         future: Future[T] = Future()
-        job = Job(partial(step, *args, **kwargs), threading.get_ident(), future=future)
+        whole = partial(copy_context().run, step, *args, **kwargs)
+        job = Job(whole, threading.get_ident(), future=future)
         inside = self.line.holder == job.by
         try:
             with self._lock:

@@ -31,6 +31,7 @@ import threading
 import time as clocks
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from lawful.spec import types as t
@@ -51,7 +52,6 @@ M = TypeVar("M", bound="Machine")
 Timers = Literal["remaining", "deadline", "restart"]
 VERSION = 1
 SCHEMA = """
-BEGIN;
 CREATE TABLE instance(name TEXT PRIMARY KEY, machine TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE snapshot(
     name TEXT PRIMARY KEY REFERENCES instance, seq INTEGER NOT NULL, time REAL NOT NULL,
@@ -60,8 +60,7 @@ CREATE TABLE event(
     name TEXT REFERENCES instance, seq INTEGER, time REAL NOT NULL, wall REAL NOT NULL,
     behaviour TEXT NOT NULL, transition TEXT NOT NULL, args TEXT NOT NULL, after TEXT,
     PRIMARY KEY (name, seq)) WITHOUT ROWID;
-PRAGMA user_version = 1;
-COMMIT;
+PRAGMA user_version = 1
 """
 # What another process did meanwhile is never written over: nothing is older than the snapshot.
 EVENT = """
@@ -105,6 +104,7 @@ class _Logged:
         self.last = 0.0
         self.wall = 0.0
         self.timers: dict[str, tuple[float, float]] = {}  # Deadline, and seconds.
+        self.row: tuple[Any, ...] | None = None  # The one that was to be written last.
 
     def look(self, now: float) -> None:
         """After an event at `now`: a timer with another deadline was started by it."""
@@ -130,15 +130,18 @@ class Store:
     ) -> None:
         self.snapshot_every = snapshot_every
         self._lock = threading.Lock()
+        self._process = os.getpid()
         self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute(f"PRAGMA synchronous = {synchronous}")
         self._logged: dict[str, tuple[_Logged, Observed]] = {}
-        (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        if version == 0:
-            self._db.executescript(SCHEMA)
-        elif version != VERSION:
-            raise StoreError(f"a store of version {version}; this lawful reads {VERSION}")
+        if self._version() == 0:
+            with self._transaction():
+                if self._version() == 0:  # Nobody else has made it meanwhile.
+                    for statement in SCHEMA.split(";"):
+                        self._db.execute(statement)
+        if self._version() != VERSION:
+            raise StoreError(f"a store of version {self._version()}; this lawful reads {VERSION}")
 
     def __enter__(self) -> Self:
         return self
@@ -275,10 +278,11 @@ class Store:
 
     def _follow(self, logged: _Logged, watch: Observed) -> None:
         self._logged[logged.name] = logged, watch
-        watch.log = lambda done: self._write(logged, done)
+        watch.log = _Log(self, logged)
 
-    def _write(self, logged: _Logged, done: Stepped) -> None:
-        """The row of an event; if this fails, it did not happen."""
+    def write(self, logged: _Logged, done: Stepped) -> None:
+        """The row of an event; if this fails, it did not happen. The runtime's own, as `has`."""
+        logged.row = None
         if done.transition is None:
             return
         plan = logged.entry.__plan__
@@ -290,6 +294,7 @@ class Store:
             json.dumps(args, separators=(",", ":")), done.after,
         )
         known = logged.seq, logged.last, logged.wall
+        logged.row = row
         try:
             with self._transaction():
                 if self._db.execute(EVENT, (*row, seq, logged.name)).rowcount != 1:
@@ -306,6 +311,16 @@ class Store:
                 raise StoreError(f"{logged.name} went on elsewhere: it has event {seq}") from error
             raise
 
+    def has(self, logged: _Logged) -> bool:
+        """Whether the row that was to be written last is written; then it is gone on from it."""
+        row = logged.row
+        query = "SELECT * FROM event WHERE name = ? AND seq = ?"
+        if row is None or self._db.execute(query, row[:2]).fetchone() != row:
+            return False
+        logged.seq, logged.last, logged.wall = row[1:4]
+        logged.look(logged.last)
+        return True
+
     def _snapshot(self, logged: _Logged) -> None:
         plan = logged.entry.__plan__
         data = {
@@ -320,20 +335,40 @@ class Store:
         if self._db.execute(SNAPSHOT, (*row, logged.name)).rowcount != 1:
             raise StoreError(f"{logged.name} went on elsewhere, or was removed")
 
+    def _version(self) -> int:
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        return int(version)
+
     def _row(self, query: str, name: str) -> Any:
         return self._db.execute(query, (name,)).fetchone()
 
     @contextmanager
     def _transaction(self) -> Generator[None]:
+        if os.getpid() != self._process:  # SQLite would let both write over each other's pages.
+            raise StoreError("a store is used by the process that opened it; open it anew")
         with self._lock:
-            self._db.execute("BEGIN IMMEDIATE")
             try:
+                self._db.execute("BEGIN IMMEDIATE")
                 yield
                 self._db.execute("COMMIT")
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+
+
+@dataclass
+class _Log:
+    """Where an instance's events go."""
+
+    store: Store
+    logged: _Logged
+
+    def write(self, done: Stepped) -> None:
+        self.store.write(self.logged, done)
+
+    def has(self) -> bool:
+        return self.store.has(self.logged)
 
 
 def _moved(old: _Logged, entry: Machine, timers: Timers) -> _Logged:

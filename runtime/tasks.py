@@ -6,7 +6,8 @@
 
 What was taken is run exactly once and to its end, also if its caller is cancelled: then nobody
 gets its outcome, and if that is an exception, the event loop's exception handler is told. A
-caller that is cancelled while it waits for room was not taken, and nothing happens.
+caller that is cancelled while it waits for room was not taken, and nothing happens. Whoever runs
+an event, it has the context variables of its caller (a span, say), as a task of its own would.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Coroutine
+from contextvars import Context, copy_context
 from functools import partial
 from typing import Any, ParamSpec, TypeVar, overload
 
@@ -21,7 +23,7 @@ from .runner import Full
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Job = tuple[Callable[[], Any], asyncio.Future[Any]]
+Job = tuple[Callable[[], Any], asyncio.Future[Any], Context]
 
 
 class TaskRunner:
@@ -48,7 +50,8 @@ class TaskRunner:
     async def call(self, step: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         """Run the event in its turn; what it gives or raises. Waits while the line is full.
 
-        RuntimeError inside an event, which would wait for itself; `post` it.
+        RuntimeError inside an event, which would wait for itself; `post` it. So would an event that
+        waits for another task which calls: nothing can tell that.
         """
         if self._task is not None and asyncio.current_task() is self._task:
             raise RuntimeError("called inside an event, it would wait for itself; post it")
@@ -89,15 +92,16 @@ class TaskRunner:
         self._held = True
         stop: BaseException | None = None
         while self._task is None and not self._line.empty():
-            step, future = self._line.get_nowait()
+            step, future, context = self._line.get_nowait()
             try:
-                output = step()
+                output = context.run(step)
             except BaseException as error:
-                stop = stop if isinstance(error, Exception) else error
+                if not isinstance(error, Exception | asyncio.CancelledError):
+                    stop = error
                 self._end(future, error)
                 continue
             if inspect.iscoroutine(output):
-                self._task = asyncio.ensure_future(output)
+                self._task = asyncio.get_running_loop().create_task(output, context=context)
                 self._task.add_done_callback(partial(self._ended, future))
             else:
                 self._end(future, None, output)
@@ -139,4 +143,5 @@ class TaskRunner:
 def _job(
     step: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Job:
-    return partial(step, *args, **kwargs), asyncio.get_running_loop().create_future()
+    future = asyncio.get_running_loop().create_future()
+    return partial(step, *args, **kwargs), future, copy_context()

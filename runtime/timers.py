@@ -92,10 +92,14 @@ class Around:
         """The deadline of a timer that is started now.
 
         Beside a clock it is not before the tick at which it is due where the machine is explored.
-        ValueError where that is no tick.
+        ValueError where that is no tick, and for a deadline that never comes.
         """
         now = self.now()
-        return now + seconds if self.ticks is None else self.ticks.deadline(now, seconds)
+        if self.ticks is not None:
+            return self.ticks.deadline(now, seconds)
+        if not math.isfinite(now + seconds):
+            raise ValueError(f"a timer is started for a time that ends, not for {seconds} seconds")
+        return now + seconds
 
 
 class Ticks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import os
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -16,6 +17,8 @@ from .choice import NO_VALUE, UNSET, Saved, control, decide, ignored, path_to, r
 from .guards import AllRefused, Broken, Refusal, said
 from .plan import Way
 from .state import ODD, State
+
+HERE = os.path.dirname(__file__)  # Lines of the runtime say nothing to who reads a declaration.
 
 
 def judge(state: State, way: Way, saved: list[Saved]) -> None:
@@ -170,7 +173,7 @@ def _without_value(error: BaseException) -> str:
     where = ""
     while trace is not None:
         file, line = trace.tb_frame.f_code.co_filename, trace.tb_lineno
-        if file != __file__:
+        if os.path.dirname(file) != HERE:
             text = linecache.getline(file, line).strip()
             where = f"{text} ({file}:{line}): "
         trace = trace.tb_next

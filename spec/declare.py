@@ -75,8 +75,16 @@ def slot(name: str) -> str:
     return f"_{name}"
 
 
+class Body(dict[str, Any]):
+    """The names of a class statement that is a declaration, while it runs."""
+
+
 class Declaring(type):
     """Makes the classes of declarations: a slot for each field, so that an instance is small."""
+
+    @classmethod
+    def __prepare__(cls, name: str, bases: tuple[type, ...], /, **settings: Any) -> Body:
+        return Body()
 
     def __new__(
         cls, name: str, bases: tuple[type, ...], space: dict[str, Any], **settings: Any

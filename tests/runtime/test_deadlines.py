@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 
@@ -9,7 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawful import Clock, Machine, Nat, PropertyViolated, Timer, require, transition
+from lawful import (
+    Clock,
+    Machine,
+    Nat,
+    Param,
+    PropertyViolated,
+    Timer,
+    Undefined,
+    require,
+    transition,
+)
 from lawful.runtime.access import Fired
 from lawful.runtime.deadlines import Deadlines
 from lawful.runtime.timers import SimulatedClock
@@ -213,3 +224,89 @@ def test_what_was_ended_fires_no_more_and_the_heap_does_not_grow() -> None:
     assert deadlines.next_deadline() == 2.0
     assert deadlines.fire_due(clock.advance(10)) == 1
     assert heard == [Fired("sound", "sound", 1)]
+
+
+class Three(Machine):
+    """The transition of its second timer is a fault."""
+
+    first: Timer = Timer()
+    second: Timer = Timer()
+    third: Timer = Timer()
+    count: Nat = 0
+
+    @transition()
+    def begin(self) -> None:
+        self.first.start(1)
+        self.second.start(2)
+        self.third.start(3)
+
+    @transition(timer="first")
+    def one(self) -> Nat:
+        self.count += 1
+        return self.count
+
+    @transition(timer="second")
+    def two(self) -> Nat:
+        return self.count // (self.count - 1)
+
+    @transition(timer="third")
+    def three(self) -> Nat:
+        self.count += 10
+        return self.count
+
+
+def test_a_fault_keeps_no_other_timer_of_its_instance_from_firing() -> None:
+    clock, deadlines, heard = SimulatedClock(), Deadlines(), list[Fired]()
+    three = Three(clock=clock)
+    deadlines.add(three, heard.append)
+    three.begin()
+    with pytest.raises(Undefined, match=r"Three\.two"):
+        deadlines.fire_due(clock.advance(3))
+    assert heard == [Fired("one", "one", 1), Fired("three", "three", 11)]
+    assert (three.first.armed, three.second.armed, three.third.armed) == (False, True, False)
+    alone = Three(clock=clock)
+    alone.begin()
+    with pytest.raises(Undefined, match=r"Three\.two"):
+        alone.lawful.fire_due(clock.advance(3))
+    assert alone.count == 11
+
+
+@pytest.mark.parametrize("error", [KeyError("lost"), KeyboardInterrupt()])
+def test_what_cannot_be_performed_strands_nothing(error: BaseException) -> None:
+    clock, deadlines, heard = SimulatedClock(), Deadlines(), list[object]()
+
+    def perform(fired: Fired) -> None:
+        heard.append(fired.output)
+        if heard == [1]:
+            raise error
+
+    bells = [Bell(clock=clock) for _ in range(3)]
+    for bell in bells:
+        deadlines.add(bell, perform)
+        bell.start(1, 1)
+    with pytest.raises(type(error)):
+        deadlines.fire_due(clock.advance(1))
+    rest = 0 if isinstance(error, Exception) else 4
+    assert deadlines.fire_due(clock.now()) == rest
+    assert [(bell.rings, bell.echoes) for bell in bells] == [(1, 1)] * 3
+    assert heard == ([1] * 6 if rest == 0 else [1] * 5)
+
+
+@pytest.mark.parametrize("seconds", [math.inf, -math.inf, math.nan])
+def test_a_timer_is_started_for_a_time_that_ends(seconds: float) -> None:
+    lamp = Lasting(seconds=seconds)
+    with pytest.raises(Undefined, match=r"self\.lit\.start\(self\.seconds\).*a time that ends"):
+        lamp.light()
+    assert (lamp.lit.armed, lamp.lawful.next_deadline()) == (False, None)
+
+
+class Lasting(Machine):
+    lit: Timer = Timer()
+    seconds: Param[float]
+
+    @transition()
+    def light(self) -> None:
+        self.lit.start(self.seconds)
+
+    @transition(timer="lit")
+    def go_out(self) -> None: ...

@@ -11,11 +11,13 @@ from collections.abc import Callable
 import pytest
 
 from lawful import Machine, Nat, Timer, Undefined, transition
+from lawful.runtime import driving
 from lawful.runtime.access import Fired
 from lawful.runtime.deadlines import Deadlines
 from lawful.runtime.driving import Driver, drive, logged
 from lawful.runtime.runner import Runner
 from lawful.runtime.tasks import TaskRunner
+from lawful.runtime.timers import SimulatedClock
 
 PATIENCE = 30.0  # Seconds until a test that waits for ever is over.
 
@@ -140,3 +142,57 @@ def test_what_fails_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     (record,) = caplog.records
     assert (record.name, record.getMessage()) == ("lawful", "a timer's event failed")
     assert record.exc_info is not None
+
+
+def test_a_thread_waits_for_deadlines_that_are_far_away() -> None:
+    def use(runner: Runner, bells: list[Bell], heard: queue.Queue[object]) -> None:
+        runner.call(bells[0].start, 10**12)  # More seconds than a lock can be waited for.
+        for ring in (1, 2):
+            runner.call(bells[1].start, 0)
+            assert heard.get(timeout=PATIENCE) == Fired("ring", "ring", ring)
+
+    in_a_thread(use)
+
+
+def test_a_thread_outlives_what_is_told_of_failures(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard, deadlines, runner = queue.Queue[object](), Deadlines(), Runner()
+
+    def told(what: threading.ExceptHookArgs) -> None:
+        heard.put(what.exc_type)
+
+    monkeypatch.setattr(threading, "excepthook", told)
+    monkeypatch.setattr(driving, "PAUSE", 0.0)
+
+    def failed(error: Exception) -> None:
+        raise SystemExit
+
+    bells = [Bell(), Bell()]
+    for bell in bells:
+        deadlines.add(bell, heard.put)
+    with Driver(deadlines, runner, failed=failed):
+        runner.call(bells[0].spoil)
+        assert heard.get(timeout=PATIENCE) is SystemExit
+        runner.call(bells[1].start, 0)
+        assert heard.get(timeout=PATIENCE) == Fired("ring", "ring", 1)
+
+
+def test_the_time_is_that_of_the_turn() -> None:
+    async def run() -> None:
+        clock, deadlines, runner = SimulatedClock(), Deadlines(), TaskRunner()
+        bell, heard, gate = Bell(clock=clock), asyncio.Queue[object](), asyncio.Event()
+        bell.lawful.observe(lambda done: heard.put_nowait((done.event, done.time)))
+        deadlines.add(bell, lambda _: None)
+        bell.start(1)
+        clock.advance(1)
+        before = asyncio.create_task(runner.call(gate.wait))
+        await asyncio.sleep(0)
+        driving = asyncio.create_task(drive(deadlines, clock, runner=runner))
+        await asyncio.sleep(0)
+        clock.advance(4)
+        gate.set()
+        await before
+        found = [await asyncio.wait_for(heard.get(), PATIENCE) for _ in range(2)]
+        assert found == [("start", 0.0), ("ring", 5.0)]
+        driving.cancel()
+
+    asyncio.run(run())

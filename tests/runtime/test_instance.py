@@ -343,3 +343,24 @@ def test_a_refusal_names_the_transitions_that_each_reason_is_of() -> None:
         "enter: walk, drive: the gate is down (raised is false); at_night: too dark (lit is false)"
     )
     assert [r.transition for r in caught.value.reasons] == ["walk", "drive", "at_night"]
+
+
+class Dial(Machine):
+    turned: Nat = 0
+
+    @transition()
+    def turn(self) -> Nat:
+        self.turned += 1
+        return self.turned
+
+
+class Panel:
+    """No declaration: what its statement makes are instances like any others."""
+
+    dial = Dial()
+    several = (Dial(), Dial())
+
+
+def test_an_instance_in_a_class_that_is_no_declaration_is_one() -> None:
+    assert [Panel.dial.turn(), Panel.dial.turn(), Panel.several[1].turn()] == [1, 2, 1]
+    assert (Panel.dial.turned, Panel.several[0].turned) == (2, 0)

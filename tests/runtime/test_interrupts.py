@@ -18,9 +18,13 @@ from typing import Any
 
 import pytest
 
-from lawful import Machine, Nat, require, transition
+from lawful import Machine, Nat, Timer, require, transition
+from lawful.runtime import observed
 from lawful.runtime import runner as runners
+from lawful.runtime import store as stores
+from lawful.runtime.observed import Stepped
 from lawful.runtime.runner import Runner
+from lawful.runtime.store import Store
 
 DELIVERED = frozenset({
     "CALL", "CALL_KW", "CALL_FUNCTION_EX", "RESUME", "JUMP_BACKWARD", "INSTRUMENTED_CALL",
@@ -197,3 +201,42 @@ def test_an_interrupted_step_is_undone_or_done(event: str) -> None:
         assert whole(shop) in ((before, whole(after)) if was else (whole(after),))
 
     assert at_every_place((__file__,), play) > 4
+
+
+class Counted(Machine):
+    count: Nat = 0
+    added: list[Nat] = []
+    lapse: Timer = Timer()
+
+    @transition()
+    def add(self, number: Nat) -> Nat:
+        self.count += number
+        self.added.append(number)
+        self.lapse.start(5)
+        return self.count
+
+
+def test_an_interrupted_event_is_undone_or_told_at_the_latest_before_the_next() -> None:
+    def play(attempt: Callable[..., bool]) -> None:
+        counted, heard = Counted(), list[Stepped]()
+        counted.lawful.observe(heard.append)
+        attempt(lambda: counted.add(1))
+        happened = counted.added == [1]
+        assert heard == [] if not happened else len(heard) <= 1
+        counted.add(10)
+        assert [done.args["number"] for done in heard] == ([1, 10] if happened else [10])
+
+    assert at_every_place((observed.__file__, __file__), play) > 20
+
+
+def test_an_interrupted_event_is_kept_and_done_or_neither() -> None:
+    def play(attempt: Callable[..., bool]) -> None:
+        with Store(":memory:", snapshot_every=2) as kept:
+            counted = kept.add(Counted(), "a")
+            counted.add(1)
+            attempt(lambda: counted.add(2))
+            assert len(kept.events("a")) == len(counted.added)
+            counted.add(4)
+            assert kept.restore(Counted, "a") == counted
+
+    assert at_every_place((stores.__file__, observed.__file__), play) > 60

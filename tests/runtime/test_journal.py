@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +22,7 @@ from lawful import (
     require,
     transition,
 )
-from lawful.runtime.journal import KEYS, Hidden, Journal, JournalError, read
+from lawful.runtime.journal import KEYS, Hidden, Journal, JournalError, Writer, read
 from lawful.runtime.timers import SimulatedClock
 
 Payload = Annotated[bytes, Opaque("Payload")]
@@ -309,3 +310,51 @@ def test_of_a_hidden_control_state_equal_values_have_equal_hashes(tmp_path: Path
     up, down = made["after"], hung["after"]
     assert made["changed"]["state"] == sent["before"] == sent["after"] == hung["before"] == up
     assert hung["changed"]["state"] == down != up
+
+
+def test_a_file_has_one_journal(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    with Journal(path, buffer=0) as journal:
+        journal.attach(Sender(), "a")
+        for append in (False, True):
+            with pytest.raises(BlockingIOError, match="another journal writes it"):
+                Journal(path, append=append)
+    assert [row["outcome"] for row in read(path)] == ["made"]
+    with Journal(path, append=True) as journal:  # The first one is closed.
+        journal.attach(Sender(), "a")
+    assert [row["seq"] for row in read(path)] == [0, 1]
+    with pytest.raises(ValueError, match="is closed"):
+        journal.attach(Sender(), "b")
+
+
+def test_who_cannot_be_attached_is_not_attached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sender = Sender()
+
+    def full(_: Writer, entry: object) -> None:
+        raise OSError("the disk is full")
+
+    with Journal(tmp_path / "rows") as journal:
+        with monkeypatch.context() as patched, pytest.raises(OSError, match="the disk is full"):
+            patched.setattr(Writer, "made", full)
+            journal.attach(sender, "a")
+        sender.send(Msg(1, b""))
+    assert list(read(tmp_path / "rows")) == []
+
+
+def test_a_forked_process_writes_nothing(tmp_path: Path) -> None:
+    path, sender = tmp_path / "rows", Sender(limit=9)
+    with Journal(path) as journal:
+        journal.attach(sender, "a")
+        other = multiprocessing.get_context("fork").Process(target=_go_on, args=(journal, sender))
+        other.start()
+        other.join()
+        assert other.exitcode == 0
+        sender.send(Msg(2, b""))
+    assert [row["event"] for row in read(path)] == [None, "send"]
+
+
+def _go_on(journal: Journal, sender: Sender) -> None:
+    with pytest.raises(RuntimeError, match="by the process that opened it"), journal:
+        sender.send(Msg(1, b""))

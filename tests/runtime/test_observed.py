@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from lawful import (
@@ -12,6 +15,7 @@ from lawful import (
     Undefined,
     transition,
 )
+from lawful.runtime.journal import Journal, read
 from lawful.runtime.observed import Stepped
 from lawful.runtime.timers import SimulatedClock
 
@@ -86,4 +90,88 @@ def test_a_fault_is_raised_and_not_observed() -> None:
         wrong.look(1)
     with pytest.raises(TypeError):
         wrong.lawful.take("look", "x")
+    assert heard == []
+
+
+class Twice(Machine):
+    count: Nat = 0
+    counts: list[Nat] = []
+    lapse: Timer = Timer()
+
+    @transition()
+    def first(self) -> Nat:
+        self.count += 1
+        self.counts.append(self.count)
+        self.lapse.start(1)
+        return self.count
+
+    @transition()
+    def second(self) -> None:
+        self.count += 10
+        self.counts.append(self.count)
+        self.lapse.stop()
+
+
+def causing(twice: Twice) -> None:
+    """The second event is an observer's, before anybody else hears of the first."""
+    twice.lawful.observe(lambda done: twice.second() if done.event == "first" else None)
+
+
+def test_what_an_observer_causes_is_told_after_what_caused_it() -> None:
+    twice, heard = Twice(), list[tuple[str, object, object]]()
+    causing(twice)
+    twice.lawful.observe(lambda d: heard.append((d.event, d.changed["counts"], d.output)))
+    assert twice.first() == 1
+    assert heard == [("first", [1], 1), ("second", [1, 11], None)]
+
+
+@pytest.mark.parametrize("largest", [None, 1])
+def test_what_an_observer_causes_is_replayed(tmp_path: Path, largest: int | None) -> None:
+    twice = Twice()
+    causing(twice)
+    with Journal(tmp_path / "j", buffer=0, largest=largest) as journal:
+        journal.attach(twice, "a")
+        twice.first()
+        twice.lawful.take("first")
+    rows = [row for path in sorted(tmp_path.iterdir(), key=_number) for row in read(path)]
+    assert [(row["seq"], row["event"]) for row in rows if row["event"]] == (
+        [(1, "first"), (2, "second"), (3, "first"), (4, "second")] if largest is None
+        else [(2, "first"), (3, "second"), (5, "first"), (6, "second")]
+    )
+    told = [(row["changed"]["counts"], row["changed"].get("lapse")) for row in rows if row["event"]]
+    assert told == [([1], True), ([1, 11], False), ([1, 11, 12], True), ([1, 11, 12, 22], False)]
+    for row in rows:
+        if row["event"] is None:  # A file begins where the one before it ends.
+            assert row["changed"]["counts"] in ([], [1, 11], [1, 11, 12, 22])
+
+
+def _number(path: Path) -> int:
+    """Of a file of a journal; the last one has none."""
+    return int(path.suffix[1:]) if path.suffix else 99
+
+
+def test_an_interrupted_observer_keeps_no_other_from_hearing() -> None:
+    twice, heard = Twice(), list[str]()
+
+    def interrupted(_: Stepped) -> None:
+        raise KeyboardInterrupt
+
+    def broken(_: Stepped) -> None:
+        raise OSError("the disk is full")
+
+    twice.lawful.observe(broken)
+    twice.lawful.observe(interrupted)
+    twice.lawful.observe(lambda done: heard.append(done.event))
+    with pytest.raises(KeyboardInterrupt) as caught:
+        twice.first()
+    assert caught.value.__notes__ == ["another observer raised OSError('the disk is full')"]
+    assert (twice.count, heard) == (1, ["first"])
+
+
+def test_who_is_forgotten_hears_nothing_more() -> None:
+    twice, heard = Twice(), list[str]()
+    ends = list[Callable[[], None]]()
+    twice.lawful.observe(lambda _: ends[0]())
+    ends.append(twice.lawful.observe(lambda done: heard.append(done.event)))
+    twice.first()
     assert heard == []

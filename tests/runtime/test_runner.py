@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
+from contextvars import ContextVar
 
 import pytest
 
@@ -348,3 +349,20 @@ def test_the_event_of_an_interrupted_caller_happens_once(
     other.join(60)
     assert tally.seen == [1]
     assert runner.line.holder is None
+
+
+def test_what_is_posted_has_the_context_of_who_posts_it() -> None:
+    span = ContextVar("span", default="none")
+    runner, seen = Runner(), list[str]()
+
+    def post() -> None:
+        span.set("poster")
+        runner.post(lambda: seen.append(span.get()))
+
+    def beginning() -> None:
+        other = threading.Thread(target=post)
+        other.start()
+        other.join()
+
+    runner.call(beginning)
+    assert (seen, span.get()) == (["poster"], "none")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -290,3 +291,50 @@ def test_a_caller_may_be_cancelled_at_any_of_its_awaits(capacity: int, waits: bo
                 await asyncio.wait_for(cancelled(victim, after, capacity, waits), 60)
 
     asyncio.run(everywhere())
+
+
+def test_an_event_has_the_context_of_its_caller_whoever_runs_it() -> None:
+    span = ContextVar("span", default="none")
+
+    async def main() -> list[tuple[str, str]]:
+        desk, seen = Desk(), list[tuple[str, str]]()
+
+        async def event(name: str) -> None:
+            await asyncio.sleep(0)
+            seen.append((name, span.get()))
+
+        async def caller(name: str) -> None:
+            span.set(name)
+            await desk.runner.call(lambda: seen.append((name, span.get())))
+            await desk.runner.call(event, name)
+            await desk.runner.post(lambda: seen.append((name, span.get())))
+
+        before = asyncio.create_task(desk.runner.call(desk.add, 1))
+        await turns()
+        callers = [asyncio.create_task(caller(name)) for name in "abc"]
+        await turns()
+        desk.gate.set()
+        await asyncio.gather(before, *callers)
+        return seen
+
+    seen = asyncio.run(main())
+    assert len(seen) == 9
+    assert all(name == found for name, found in seen)
+
+
+def test_an_event_that_raises_cancelled_cancels_nobody_else() -> None:
+    async def main() -> None:
+        runner, others = TaskRunner(), list[asyncio.Future[None]]()
+
+        def cancelled() -> None:
+            raise asyncio.CancelledError
+
+        def causing() -> str:
+            others.append(runner.post(cancelled))
+            return "done"
+
+        assert await runner.call(causing) == "done"
+        with pytest.raises(asyncio.CancelledError):
+            await others[0]
+
+    asyncio.run(main())
