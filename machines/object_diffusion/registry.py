@@ -206,6 +206,28 @@ class Registry(Peers):
         """By what is decided, too (O36)."""
         return sum(len(self.wanted(p)) for p in self.peers) <= self.max_num_objects_inflight_total
 
+    @invariant
+    def asks_for_no_objects_where_it_blocks(self) -> bool:
+        """A decision to block acks all there is, so nothing is left to be asked for (O6)."""
+        return all(self.pipelines(p) or not self.asked(p) for p in self.peers)
+
+    @invariant
+    def waits_upon_a_decision_to_block(self) -> bool:
+        """Until the reply is there: an ID that comes again is not on its way by that (O17)."""
+        return all(
+            peer.state == Status.ACTING and not self.pipelines(p)
+            for p, peer in self.peers.items()
+            if peer.waits()
+        )
+
+    def pipelines(self, p: Peer) -> bool:
+        decision = self.peers[p].decision
+        return decision is None or decision.can_pipeline_ids_req
+
+    def asked(self, p: Peer) -> bool:
+        decision = self.peers[p].decision
+        return decision is not None and len(decision.objects_to_req) > 0
+
     @reachable
     def a_frozen_peer_counts_before_it_asks(self) -> bool:
         """Another peer could ask as well, and does not (O31, O35)."""
