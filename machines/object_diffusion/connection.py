@@ -250,13 +250,21 @@ class Connection(Machine, abstract=True):
 
     @invariant
     def each_id_is_announced_once(self) -> bool:
-        """In the FIFO there nothing stands twice, and here nothing is known that was not there."""
+        """In the FIFO there nothing stands twice, and here nothing is known that was not there, or
+        is still to come."""
         fifo = self.outbound.fifo
+        coming = [x for r in self.replies if isinstance(r, ReplyIds) for x in r.ids]
         return (
             len(set(fifo)) == len(fifo)
             and all(x in self.outbound.announced for x in fifo)
             and all(x in self.outbound.announced for x in ObjectId if self.peer.known(x))
+            and not any(self.peer.known(x) for x in coming)
         )
+
+    @invariant
+    def both_know_the_limit(self) -> bool:
+        """The inbound peer counts on no more than the outbound peer may keep available (O22)."""
+        return self.peer.max_num_objects_outstanding <= self.outbound.max_num_objects_outstanding
 
     @invariant
     def outbound_keeps_few(self) -> bool:
@@ -367,18 +375,26 @@ class ConnectionFixed(Connection):
 
     @invariant
     def requests_fit(self) -> bool:
-        """Each asks for something, and for IDs leaves one unacked, or blocks (O6, O22)."""
+        """Each asks for something, and for IDs leaves one unacked, or blocks, and leaves room for
+        what it asks for (O6, O22)."""
         unanswered = self.peer.pending[len(self.replies) :]
         return self.has_ended() or all(self.fits(i) for i in range(len(unanswered)))
 
     def fits(self, i: int) -> bool:
         unanswered = self.peer.pending[len(self.replies) :]
         request = unanswered[i]
-        acked = sum(r.ack for r in unanswered[: i + 1] if isinstance(r, RequestIds))
+        ids = [r for r in unanswered[: i + 1] if isinstance(r, RequestIds)]
+        acked = sum(r.ack for r in ids)
         if isinstance(request, RequestObjects):
             left = self.outbound.fifo[acked:]
             return len(request.ids) > 0 and all(x in left for x in request.ids)
-        return request.count > 0 and (request.blocking or acked < len(self.outbound.fifo))
+        unacked = len(self.outbound.fifo) - acked
+        may_come = sum(r.count for r in ids)
+        return (
+            request.count > 0
+            and unacked >= (0 if request.blocking else 1)
+            and unacked + may_come <= self.outbound.max_num_objects_outstanding
+        )
 
 
 class ConnectionWaiting(Connection):

@@ -440,10 +440,10 @@ class InboundPeerFixed(InboundPeer):
 
     @invariant
     def blocks_where_nothing_can_come(self) -> bool:
-        """A decision to block acks all there is, with no IDs under way (O6, O-B2)."""
+        """To block, it acks all there is, with no IDs under way; else it does not (O6, O-B2)."""
         decision = self.decision
-        if decision is None or decision.can_pipeline_ids_req or decision.ids_to_req == 0:
+        if decision is None or decision.ids_to_req == 0 or self.step == Step.REQUESTED_IDS:
             return True
-        return self.step == Step.REQUESTED_IDS or (
-            len(self.outstanding_fifo) == decision.ids_to_ack and self.num_ids_in_flight == 0
-        )
+        remaining = len(self.outstanding_fifo) - decision.ids_to_ack
+        blocks = remaining == 0 and self.num_ids_in_flight == 0
+        return remaining > 0 if decision.can_pipeline_ids_req else blocks
