@@ -47,15 +47,18 @@ class Steps(Machine, abstract=True):
         for t in Client:
             self.messages[t] = RequestFixed(timeout=2)
 
+    def open_one(self, c: ChannelId) -> None:
+        self.channels[c] = ChannelFixed()
+
     # Peers.
 
     @transition()
     def connect(self, peer: Peer, channels: Nat) -> None:
         """A peer has one or more channels, not all of them as many [seed:130-131] (R5, R13)."""
         self.meet(peer, channels)
-        self.channels[ChannelId(peer, 0)] = ChannelFixed()
+        self.open_one(ChannelId(peer, 0))
         if channels == 2:
-            self.channels[ChannelId(peer, 1)] = ChannelFixed()
+            self.open_one(ChannelId(peer, 1))
 
     def meet(self, peer: Peer, channels: Nat) -> None:
         require(not self.stopped, "the scheduler has stopped")

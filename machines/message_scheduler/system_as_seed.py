@@ -10,10 +10,10 @@ is "not yet implemented" [seed:277].
 another type than was asked for takes the request out of the table, and that is all (R-B7).
 """
 
-from lawful import Expect, Nat, Scope, drop, initial, require, transition
+from lawful import Expect, Scope, drop, initial, require, transition
 
 from .as_seed import ChannelAsSeed, RequestAsSeed
-from .channel import ChannelId, Peer
+from .channel import ChannelId
 from .declaration import Stage
 from .steps import Client
 from .system import Scheduler, SchedulerFixed
@@ -34,11 +34,8 @@ class SchedulerAsSeed(Scheduler):
         for t in Client:
             self.messages[t] = RequestAsSeed(timeout=2)
 
-    @transition()
-    def connect(self, peer: Peer, channels: Nat) -> None:
-        self.meet(peer, channels)
-        for number in range(channels):
-            self.channels[ChannelId(peer, number)] = ChannelAsSeed()
+    def open_one(self, c: ChannelId) -> None:
+        self.channels[c] = ChannelAsSeed()
 
     @transition()
     def stop(self) -> None:

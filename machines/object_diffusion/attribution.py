@@ -222,7 +222,7 @@ class RoundsAsSeed(Rounds):
         require(len(self.wanted) > 0, "nothing is wanted")
         self.download(p, sorted(self.wanted)[0])
 
-    expects = Expect(every_object_has_its_turn="violated")
+    expects = Expect(every_object_has_its_turn=("violated", 3))
 
 
 class RoundsFixed(Rounds):

@@ -243,6 +243,33 @@ class Diffusion(Registry, abstract=True):
         )
 
     @step_property
+    def the_pool_changes_under_its_lock(self, after: "Diffusion") -> bool:
+        """By what its holder inserts, or has rejected (O15, O26, O28)."""
+        lock = self.lock
+        new = (after.pool - self.pool) | (after.rejected - self.rejected)
+        return len(new) == 0 or (lock is not None and new == {lock.object})
+
+    @step_property
+    def the_lock_is_given_back(self, after: "Diffusion") -> bool:
+        """By its holder, whose object is inserted then, or as that leaves (O15, O26)."""
+        lock = self.lock
+        return (
+            lock is None
+            or after.lock == lock
+            or (after.lock is None and lock.peer not in after.peers)
+            or (after.lock is None and lock.object not in after.peers[lock.peer].owt_pool)
+        )
+
+    @step_property
+    def only_who_owes_an_answer_is_given_up(self, after: "Diffusion") -> bool:
+        """Where nothing else goes wrong: honest peers stay (O41, O-B7)."""
+        return after.faults > self.faults or all(
+            p in after.peers
+            or (p in self.silent and len(peer.pending) > 0 and not peer.waits())
+            for p, peer in self.peers.items()
+        )
+
+    @step_property
     def peers_wake_for_something(self, after: "Diffusion") -> bool:
         """A decision that asks for nothing is published only where a reply may be read."""
         return all(

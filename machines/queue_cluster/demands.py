@@ -136,7 +136,10 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "the first and the last consumer are made known",
         "declaration.QueueOwner.consume", "declaration.QueueOwner.interest_is_known",
     ),
-    "Q43": ("what becomes of destroyed queues",),
+    "Q43": (
+        "what becomes of destroyed queues", "destroying.ClusterDestroying.everybody_forgets_it",
+        "destroying.ClusterForgetting",
+    ),
     "Q44": ("events and multicasts of the old cluster are used again",),
     "Q45": ("large messages in fragments, small ones in batches",),
     "Q46": (
@@ -149,7 +152,8 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     ),
     "Q49": ("persistence",),
     "Q50": (
-        "other ways off a queue", "replica.Replica.expire",
+        "other ways off a queue", "replica.Replica.expire", "replica.Replica.reject",
+        "purging.ReplicationPurging.purge", "destroying.ClusterDestroying.forget",
     ),
     "Q51": (
         "flow control of internal queues", "replication.Replication.place",

@@ -28,11 +28,13 @@ from lawful import (
     Sort,
     State,
     Weak,
+    can,
     drop,
     invariant,
     leads_to,
     reachable,
     require,
+    step_property,
     terminal,
     transition,
 )
@@ -303,6 +305,17 @@ class Joining(Machine, abstract=True):
         back comes in its order (Q20, Q56)."""
         return not self.out_of_turn
 
+    @invariant
+    def nothing_is_kept_in_mind_once_ready(self) -> bool:
+        """What was heard of messages that were still to come is of the update alone (Q56)."""
+        heard = len(self.heard_taken) + len(self.heard_free) + len(self.heard_gone)
+        return self.state == Update.UPDATING or heard == 0
+
+    @step_property
+    def the_owner_alone_acquires(self, after: "Joining") -> bool:
+        """While the new node owns the queue, what is acquired is acquired there (Q20, Q32)."""
+        return not self.owns or all(m in self.out or m in after.new_taken for m in after.out)
+
     @leads_to
     def the_update_ends(self) -> tuple[bool, bool]:
         """However much is enqueued meanwhile (Q5, Q56)."""
@@ -320,7 +333,8 @@ class Joining(Machine, abstract=True):
 
     @reachable
     def the_new_node_consumes(self) -> bool:
-        return self.owns and len(self.new_taken) > 0
+        """And gets the last message, too."""
+        return can(self.acquire_here) and len(self.new_queue) == 1
 
     fairness = Fairness(Weak("handle"), Weak("handle_here"), Weak("send"), Weak("receive"))
 

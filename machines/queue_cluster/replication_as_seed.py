@@ -3,20 +3,18 @@
 Source: `new-cluster-plan.org`, as in `replica_as_seed.py`, the nodes of which these machines have.
 """
 
-from lawful import Expect, Scope, drop, initial
+from lawful import Expect, Scope, initial
 
 from .declaration import Node
 from .replica_as_seed import ReplicaAsSeed, ReplicaPushing, ReplicaRinging
-from .replication import Replication
+from .replication import Quiet, Ring
 
 
-class ReplicationAsSeed(Replication):
+class ReplicationAsSeed(Quiet):
     """What is published here is on its queue here at once (Q-B7); a rejected message is enqueued
     under a number that is not its own (Q-B8); what expires is taken for acquired (Q-B10)."""
 
     nodes: dict[Node, ReplicaAsSeed] = {}
-    nobody_crashes = drop("comes_back_from_the_dead")
-    owners_stay = drop("is_settled_by_who_owns_no_more")
 
     @initial
     def begin(self, first: Node) -> None:
@@ -40,13 +38,11 @@ class ReplicationAsSeed(Replication):
     )
 
 
-class ReplicationPushing(Replication):
+class ReplicationPushing(Quiet):
     """As it has to be, but for what is on its queue at once: of two messages that are published at
     two nodes, each has its own first (Q-B7)."""
 
     nodes: dict[Node, ReplicaPushing] = {}
-    nobody_crashes = drop("comes_back_from_the_dead")
-    owners_stay = drop("is_settled_by_who_owns_no_more")
 
     @initial
     def begin(self, first: Node) -> None:
@@ -54,22 +50,13 @@ class ReplicationPushing(Replication):
             self.nodes[n] = ReplicaPushing(me=n)
         self.owner = {n: first for n in Node}
 
-    scope = Scope(
-        {"MessageId.seq": range(0, 2)},
-        Node=2, QueueName=1, Nat=range(0, 3), inbox=2, outbox=10, queues=2,
-        messages=(2,), lag=(1,), crashes=(0,), passes=(0,), returns=(0,),
-    )
     expects = Expect(replicas_agree=("violated", 1), queues_have_one_order=("violated", 13))
 
 
-class ReplicationRinging(Replication):
+class ReplicationRinging(Ring):
     """Where a queue keeps one message, replicas remove different ones (Q8, Q17)."""
 
     nodes: dict[Node, ReplicaRinging] = {}
-    what_is_over_is_lost = drop("nothing_is_lost_or_doubled")
-    nobody_can_consume_that = drop("everything_is_consumed")
-    nobody_crashes = drop("comes_back_from_the_dead")
-    owners_stay = drop("is_settled_by_who_owns_no_more")
 
     @initial
     def begin(self, first: Node) -> None:
@@ -77,9 +64,4 @@ class ReplicationRinging(Replication):
             self.nodes[n] = ReplicaRinging(me=n, ring=1)
         self.owner = {n: first for n in Node}
 
-    scope = Scope(
-        {"MessageId.seq": range(0, 2)},
-        Node=2, QueueName=1, Nat=range(0, 3), inbox=2, outbox=10, queues=2,
-        messages=(2,), lag=(1,), crashes=(0,), passes=(0,), returns=(0,),
-    )
     expects = Expect(replicas_agree=("violated", 15))

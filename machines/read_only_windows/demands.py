@@ -50,6 +50,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "a task for each thread, until the queue is empty or it is time; then the window ends",
         "declaration.Window.post", "declaration.Window.take", "declaration.Window.leave",
         "declaration.Window.every_thread_has_a_task", "system.Node.take",
+        "closing.Pool.the_pool_ends", "executing.Main.executed_in_the_end",
     ),
     "L14": (
         "a queue of transactions and whom to answer",
@@ -59,6 +60,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "who failed by the window's deadline alone is put back",
         "declaration.Window.put_back", "declaration.Transaction.put_back",
         "system.Node.requeue", "system.Node.put_back_at_most_once",
+        "closing.Pool.one_has_the_mutex",
     ),
     "L16": (
         "without threads no windows, and execution single threaded",

@@ -31,7 +31,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "U8": (
         "the receiver requests what is missing, and just that",
         "declaration.ReceiverEntry.request_missing", "declaration.SenderEntry.retransmit",
-        "system.FairLink.gaps_are_filled",
+        "system.FairLink.gaps_are_filled", "system_as_seed.LinkUnasked",
     ),
     "U9": ("acks are positive", "declaration.Ack", "declaration.ReceiverEntry.accept"),
     "U10": (

@@ -333,9 +333,15 @@ class LinkFixed(FairLink):
             if (m.conn, m.seqno) not in self.delivered:
                 self.reported.add((m.conn, m.seqno))
 
+    @reachable
+    def two_copies_are_under_way(self) -> bool:
+        """The network doubles what it carries."""
+        return any(self.network[m] > 1 for m in self.network)
+
     worse = Scope(failures=(2,))
     three = Scope(
-        Nat=range(0, 5), messages=(3,), failures=(0,), network=10, submitted=3, delivered=3
+        Nat=range(0, 5), messages=(3,), failures=(0,), network=10, submitted=3, delivered=3,
+        expects=Expect(two_copies_are_under_way="violated"),
     )
 
 
@@ -347,6 +353,7 @@ class LinkLossy(LinkFixed):
         self.take(m)
 
     scope = Scope(Nat=range(0, 4), Payload=1, network=8, submitted=2, delivered=2, failures=(0,))
+    expects = Expect(two_copies_are_under_way="violated")
 
 
 class LinkBurst(LinkLossy):

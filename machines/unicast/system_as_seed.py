@@ -136,3 +136,30 @@ class LinkBusy(LinkBurst):
         sent_is_purged=("violated", 5),
         idle_is_removed=("violated", 5),
     )
+
+
+class LinkUnasked(LinkBurst):
+    """B's task never runs: nobody asks for what is missing, and the last message alone is resent,
+    for ever. What U8 and U16 are for (L3, L5)."""
+
+    nobody_asks = drop("request_missing")
+
+    fairness = Fairness(
+        Strong("receive_data"), Strong("receive_ack"), Strong("receive_sync"),
+        Strong("receive_close"),
+        Weak("resend"), Strong("send_ack"), Strong("send_sync"),
+        Weak("expire_sender"), Weak("remove_sender"),
+        Weak("expire_receiver"), Weak("remove_receiver"),
+    )
+    scope = Scope(
+        Nat=range(0, 5), Payload=1, network=3, submitted=3, delivered=3, messages=(3,),
+        failures=(0,),
+    )
+    expects = Expect(
+        two_copies_are_under_way="unknown",
+        sent_is_delivered=("violated", 10),
+        sent_is_purged=("violated", 10),
+        gaps_are_filled=("violated", 10),
+        idle_is_removed=("violated", 10),
+        silence_follows=("violated", 10),
+    )

@@ -56,13 +56,6 @@ def test_with_two_peers_and_one_client_everything_holds() -> None:
     assert {p.verdict.value for p in result.properties} == {"holds"}
 
 
-@pytest.mark.nightly
-def test_with_two_peers_everything_holds() -> None:
-    result = checked(SchedulerFixed, "large")
-    assert counts(result) == (28_438, 186_967, 21)
-    assert {p.verdict.value for p in result.properties} == {"holds"}
-
-
 @pytest.mark.parametrize(
     ("cls", "expected", "violated"),
     [

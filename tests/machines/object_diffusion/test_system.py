@@ -37,21 +37,6 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
     assert {p.verdict.value for p in result.properties} == {"holds"}
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("scope", "expected"),
-    [
-        ("redundant", (4_263, 17_693, 34)),
-        ("pipelined", (7_956, 34_269, 43)),
-        ("large", (61_345, 316_513, 59)),
-    ],
-)
-def test_with_more_under_way_everything_holds(
-    scope: str, expected: tuple[int, int, int]
-) -> None:
-    assert counts(checked(DiffusionFixed, scope)) == expected
-
-
 @pytest.mark.parametrize(
     ("cls", "expected", "violated"),
     [

@@ -10,6 +10,7 @@ from hypothesis import settings
 from lawful import Machine
 from lawful.machines.queue_cluster.declaration import Node
 from lawful.machines.queue_cluster.joining import JoiningAsSeed, JoiningEager, JoiningFixed
+from lawful.machines.queue_cluster.purging import ReplicationPurging
 from lawful.machines.queue_cluster.replica import QueueName, ReplicaFixed
 from lawful.machines.queue_cluster.replication import ReplicationFixed, ReplicationRing
 from lawful.machines.queue_cluster.replication_as_seed import (
@@ -53,17 +54,8 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
     assert {p.verdict.value for p in result.properties} <= {"holds", "holds-within-scope"}
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("scope", "expected"),
-    [
-        ("dead_letters", (14_146, 35_748, 31)),
-        ("several", (18_972, 41_536, 41)),
-        ("large", (86_676, 301_896, 41)),
-    ],
-)
-def test_more_of_everything_holds(scope: str, expected: tuple[int, int, int]) -> None:
-    assert counts(checked(ReplicationFixed, scope)) == expected
+def test_a_queue_is_emptied_alike_everywhere() -> None:
+    assert counts(checked(ReplicationPurging)) == (1_712, 3_586, 23)
 
 
 @pytest.mark.parametrize(
@@ -81,11 +73,6 @@ def test_what_goes_wrong(cls: type[Machine], expected: tuple[int, int, int]) -> 
     result = checked(cls)
     assert counts(result) == expected
     assert len(same_sequences(result)) > 0
-
-
-@pytest.mark.nightly
-def test_whoever_is_ahead_a_node_joins() -> None:
-    assert counts(checked(JoiningFixed, "large")) == (14_723, 41_169, 24)
 
 
 def test_the_pictures_are_what_is_declared() -> None:

@@ -7,6 +7,7 @@ import pytest
 from lawful import Expect, Machine, transition
 from lawful.checks.prove import prove
 from lawful.machines.queue_cluster.declaration import Node
+from lawful.machines.queue_cluster.destroying import ClusterDestroying, ClusterForgetting
 from lawful.machines.queue_cluster.dispatching import (
     DispatchingAsSeed,
     DispatchingFixed,
@@ -29,7 +30,11 @@ from tests.machines.drawn import same_sequences, same_states
 
 @pytest.mark.parametrize(
     ("cls", "expected"),
-    [(ClusterFixed, (2_973, 9_969, 24)), (DispatchingFixed, (19, 54, 6))],
+    [
+        (ClusterFixed, (2_973, 9_969, 24)),
+        (ClusterDestroying, (1_321, 4_011, 21)),
+        (DispatchingFixed, (19, 54, 6)),
+    ],
     ids=lambda given: getattr(given, "__name__", ""),
 )
 def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) -> None:
@@ -43,11 +48,6 @@ def test_turns_hold_within_their_scope() -> None:
     result = checked(Turns)
     assert counts(result) == (2_540, 17_761, 13)
     assert result.cuts == 4_536
-
-
-@pytest.mark.nightly
-def test_with_three_nodes_everything_holds() -> None:
-    assert counts(checked(ClusterFixed, "large")) == (8_822, 28_603, 44)
 
 
 class Hasty(ClusterInTurns):
@@ -79,11 +79,6 @@ def test_the_nodes_take_turns(
     assert refined.verdict.value == verdict
 
 
-@pytest.mark.nightly
-def test_with_more_changes_they_do_as_well() -> None:
-    assert counts(checked(ClusterInTurns, "large")) == (7_924, 19_765, 34)
-
-
 def test_stopping_consumers_is_proved() -> None:
     result = prove(resolve(DispatchingFixed).machine, sizes={"Thread": 3})
     assert [o for o in result.obligations if not o.verdict.good] == []
@@ -110,6 +105,7 @@ def test_there_is_at_most_one_owner_of_any_number_of_nodes() -> None:
         pytest.param(ClusterAssigned, (4_320, 15_921, 33), marks=pytest.mark.nightly),
         (ClusterPassing, (7_135, 27_035, 33)),
         (ClusterTrusting, (3_047, 10_175, 24)),
+        (ClusterForgetting, (371, 1_123, 19)),
         pytest.param(ClusterParted, (6_753, 17_851, 25), marks=pytest.mark.nightly),
     ],
     ids=lambda given: getattr(given, "__name__", ""),

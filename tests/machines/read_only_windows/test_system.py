@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lawful import Machine
+from lawful.machines.read_only_windows.closing import PoolFixed, PoolHeld, PoolTorn
 from lawful.machines.read_only_windows.declaration import Transaction, WindowFixed
+from lawful.machines.read_only_windows.executing import MainFixed, MainPopping
 from lawful.machines.read_only_windows.requests import Request
 from lawful.machines.read_only_windows.system import NodeFixed
 from lawful.machines.read_only_windows.system_as_seed import (
@@ -20,19 +22,17 @@ from tests.machines.drawn import same_sequences, same_states
 
 @pytest.mark.parametrize(
     ("cls", "expected"),
-    [(NodeFixed, (8_670, 47_087, 35)), (Request, (62, 111, 7))],
+    [
+        (NodeFixed, (8_670, 47_087, 35)),
+        (Request, (62, 111, 7)),
+        (PoolFixed, (53, 108, 9)),
+        (MainFixed, (98, 227, 8)),
+    ],
     ids=lambda given: getattr(given, "__name__", ""),
 )
 def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) -> None:
     result = checked(cls)
     assert counts(result) == expected
-    assert {p.verdict.value for p in result.properties} == {"holds"}
-
-
-@pytest.mark.nightly
-def test_with_more_transactions_everything_holds() -> None:
-    result = checked(NodeFixed, "large")
-    assert counts(result) == (71_220, 444_387, 43)
     assert {p.verdict.value for p in result.properties} == {"holds"}
 
 
@@ -51,6 +51,16 @@ def test_with_more_transactions_everything_holds() -> None:
             ],
         ),
         (NodePutBackLast, (1_384, 6_675, 34), ["put_back_at_most_once", "answered_in_the_end"]),
+        (PoolTorn, (65, 140, 9), ["deadlock", "the_end_wakes_everybody", "the_pool_ends"]),
+        (PoolHeld, (41, 91, 9), ["deadlock", "the_pool_ends"]),
+        (
+            MainPopping,
+            (264, 559, 15),
+            [
+                "nothing_is_lost", "nothing_is_executed_twice", "what_is_done_does_not_wait",
+                "executed_in_the_end",
+            ],
+        ),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )
@@ -81,4 +91,4 @@ def test_without_threads_there_are_no_windows() -> None:
 
 
 def test_the_pictures_are_what_is_declared() -> None:
-    same_states(WindowFixed, Transaction, NodeFixed)
+    same_states(WindowFixed, Transaction, NodeFixed, PoolFixed, MainFixed)

@@ -1,0 +1,75 @@
+"""The systems within their larger scopes, as many states as there are, and nothing goes wrong."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from pathlib import Path
+
+import pytest
+
+from lawful import Machine, Scope
+from tests.machines.checked import checked, counts
+
+FOLDER = Path(__file__).resolve().parents[2] / "machines"
+Counts = tuple[int, int, int]
+LARGE: dict[tuple[str, str], Counts] = {
+    ("message_scheduler.system:SchedulerFixed", "large"): (28_438, 186_967, 21),
+    ("object_diffusion.system:DiffusionFixed", "redundant"): (4_263, 17_693, 34),
+    ("object_diffusion.system:DiffusionFixed", "pipelined"): (7_956, 34_269, 43),
+    ("object_diffusion.system:DiffusionFixed", "large"): (61_345, 316_513, 59),
+    ("queue_cluster.declaration:QueueOwnerFixed", "anywhere"): (5_808, 70_809, 19),
+    ("queue_cluster.dispatching:DispatchingFixed", "large"): (487, 3_081, 12),
+    ("queue_cluster.system:ClusterFixed", "large"): (8_822, 28_603, 44),
+    ("queue_cluster.destroying:ClusterDestroying", "large"): (7_350, 26_927, 25),
+    ("queue_cluster.in_turns:ClusterInTurns", "large"): (7_924, 19_765, 34),
+    ("queue_cluster.replica:ReplicaFixed", "large"): (380_691, 18_712_213, 23),
+    ("queue_cluster.replication:ReplicationFixed", "dead_letters"): (14_146, 35_748, 31),
+    ("queue_cluster.replication:ReplicationFixed", "several"): (18_972, 41_536, 41),
+    ("queue_cluster.replication:ReplicationFixed", "large"): (86_676, 301_896, 41),
+    ("queue_cluster.purging:ReplicationPurging", "large"): (43_800, 105_322, 41),
+    ("queue_cluster.joining:JoiningFixed", "large"): (14_723, 41_169, 24),
+    ("read_only_windows.system:NodeFixed", "large"): (71_220, 444_387, 43),
+    ("read_only_windows.closing:PoolFixed", "large"): (583, 1_580, 15),
+    ("read_only_windows.executing:MainFixed", "large"): (750, 1_984, 11),
+    ("unicast.system:LinkFixed", "worse"): (35_423, 217_383, 26),
+    ("unicast.system:LinkFixed", "three"): (116_495, 629_759, 30),
+}
+# Quick enough to be explored with everything else, in the tests of their system.
+QUICK = {("SchedulerFixed", "peers"), ("DiffusionByAddress", "apart"), ("NodePosted", "least")}
+
+
+def named(row: str) -> type[Machine]:
+    module, _, name = row.partition(":")
+    cls: type[Machine] = getattr(importlib.import_module(f"lawful.machines.{module}"), name)
+    return cls
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("row", "scope"), LARGE)
+def test_everything_is_as_expected_in_larger_scopes(row: str, scope: str) -> None:
+    result = checked(named(row), scope)
+    assert counts(result) == LARGE[row, scope]
+    others = {p.name for p in result.properties if not p.verdict.good}
+    assert others == {p.name for p in result.properties if p.expect != "holds"}
+
+
+def test_every_scope_with_a_name_is_explored() -> None:
+    """By a machine that has it, or inherits it."""
+    explored = {
+        (each.__name__, scope) for row, scope in LARGE for each in named(row).__mro__
+    }
+    modules = [
+        importlib.import_module(f"lawful.machines.{path.parent.name}.{path.stem}")
+        for path in FOLDER.glob("*/*.py")
+    ]
+    declared = {
+        (cls.__name__, name)
+        for module in modules
+        for cls in vars(module).values()
+        if inspect.isclass(cls) and issubclass(cls, Machine) and cls.__module__ == module.__name__
+        for name, value in vars(cls).items()
+        if isinstance(value, Scope) and name != "scope"
+    }
+    assert len(declared) > 15
+    assert declared - QUICK <= explored
