@@ -161,12 +161,20 @@ def _tooltip(labels: Iterable[Label]) -> str:
 
 def _tables(labels: tuple[Label, ...]) -> str:
     """A long table in two halves beside one another."""
-    half = (len(labels) + 1) // 2 if len(labels) > LONG else len(labels)
-    halves = [_table(part) for part in (labels[:half], labels[half:]) if part]
-    cells = "".join(f'<TD ALIGN="LEFT" VALIGN="TOP">{table}</TD>' for table in halves)
+    high = [_height(said) for said in labels]
+    halves = range(1, len(labels)) if len(labels) > LONG else [len(labels)]
+    half = min(halves, key=lambda i: max(sum(high[:i]), sum(high[i:])))
+    tables = [_table(part) for part in (labels[:half], labels[half:]) if part]
+    cells = "".join(f'<TD ALIGN="LEFT" VALIGN="TOP">{table}</TD>' for table in tables)
     return (
         f'<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="8" CELLPADDING="0"><TR>{cells}</TR></TABLE>'
     )
+
+
+def _height(said: Label) -> int:
+    """How many lines its row has; the rule under it takes about as much as one."""
+    columns = [said.guards, said.steps]
+    return 1 + max(1, *(sum(len(words(each)) for each in column) for column in columns))
 
 
 def _table(labels: Iterable[Label]) -> str:

@@ -207,7 +207,7 @@ class _Reader:
             case ir.Step(part=part, name=name, args=args, into=into):
                 given = ", ".join(expr(self.said(arg, known)) for arg in args)
                 at = expr(self.said(part, known)).replace(PRIME, "")
-                where = f" if {expr(conjunction(path))}" if path else ""
+                where = f" if {expr(conjunction(telling(path)))}" if path else ""
                 self.steps.append(f"{at}.{name}({given}){where}")
                 self._changes(part, known)
                 self._takes(into, known)
@@ -319,6 +319,31 @@ def negated(e: ir.Expr, written: ir.Expr | None = None) -> ir.Expr:
 def conjunction(tests: tuple[ir.Expr, ...]) -> ir.Expr:
     """All of them."""
     return tests[0] if len(tests) == 1 else ir.And(tests[0].place, t.BOOL, tests)
+
+
+def telling(tests: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
+    """Without what others of them say already: what is of one class is of no other."""
+    each = [arg for e in tests for arg in (e.args if isinstance(e, ir.And) else (e,))]
+    classes = {expr(e.of): set(e.options) for e in each if isinstance(e, ir.IsA)}
+
+    def is_of_another(e: ir.Expr) -> bool:
+        if not isinstance(e, ir.IsA):
+            return False
+        known = classes.get(expr(e.of), set[t.Type]())
+        return len(known) > 0 and known.isdisjoint(e.options)
+
+    def is_said(e: ir.Expr) -> bool:
+        match e:
+            case ir.Op(op="not", args=(ir.And(args=args),)):
+                return any(is_of_another(arg) for arg in args)
+            case ir.Op(op="not", args=(arg,)):
+                return is_of_another(arg)
+            case ir.Const(value=value):
+                return value is True
+            case _:
+                return False
+
+    return tuple(e for e in each if not is_said(e)) or tests
 
 
 def bound(clauses: Iterable[ir.Clause]) -> set[str]:

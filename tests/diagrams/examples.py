@@ -141,3 +141,36 @@ class Shelf(Machine):
     def noted(self, by: Nat) -> Nat:
         self.last = by
         return self.last
+
+
+class Up(Record):
+    by: Nat
+
+
+class Down(Record):
+    by: Nat
+
+
+class Still(Record):
+    pass
+
+
+class Bench(Machine):
+    """Which step its part takes depends on the class of what it is told."""
+
+    tally: Tally = Tally()
+    told: list[Up | Down | Still] = []
+
+    @transition()
+    def handle(self) -> None:
+        require(len(self.told) > 0, "nothing is told")
+        m = self.told[0]
+        match m:
+            case Up(by=by) if by > 1:
+                self.tally.up(by)
+            case Up():
+                self.tally.up(1)
+            case Down(by=by):
+                self.tally.up(by + 1)
+            case Still():
+                self.tally.up(2)

@@ -7,7 +7,7 @@ import pytest
 from lawful.diagrams.labels import PRIME, Label, label
 from lawful.diagrams.model import WIDTH, Control, Edge, chart, lines, words
 
-from .examples import Light, Room, Shelf, Tally
+from .examples import Bench, Light, Room, Shelf, Tally
 
 FULL = {
     "press": f"press(m: Press) [m.strength > 2 and presses{PRIME} < limit] / presses{PRIME}",
@@ -32,6 +32,18 @@ def test_what_a_helper_or_a_part_gives_is_told_by_its_type() -> None:
     said = list(chart(Shelf.lawful.ir).labels())
     assert [one.full for one in said if one.event == "add(by)"] == ["add(by) / Nat"]
     assert [one.full for one in said if one.event == "up_twice(by)"] == ["up_twice(by) / Nat"]
+
+
+def test_a_class_is_told_once_and_not_by_those_that_it_is_none_of() -> None:
+    m = Bench.lawful.ir
+    assert label(m, m.transition("handle")).steps == (
+        "tally.up(told[0].by) if isinstance(told[0], Up) and told[0].by > 1",
+        "tally.up(1) if not (isinstance(told[0], Up) and told[0].by > 1)"
+        " and isinstance(told[0], Up)",
+        "tally.up(told[0].by + 1) if isinstance(told[0], Down)",
+        "tally.up(2) if not (isinstance(told[0], Up) and told[0].by > 1)"
+        " and not isinstance(told[0], Up) and not isinstance(told[0], Down)",
+    )
 
 
 def test_the_chart_of_a_machine() -> None:
