@@ -13,7 +13,6 @@ FOLDER = Path(__file__).resolve().parents[2] / "machines"
 KEPT = read(FOLDER / "lawful.lock")
 # What their proofs leave open takes them many minutes.
 SLOW = {
-    "machines.object_diffusion.conditions",
     "machines.object_diffusion.system",
     "machines.queue_cluster.destroying",
     "machines.queue_cluster.purging",
