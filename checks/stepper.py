@@ -94,17 +94,24 @@ class Stepper:
         """The name of the control state, or nothing."""
         return "" if self.at is None else str(state[self.at].name)
 
-    def shown(self, state: State, machine: str = "") -> dict[str, Json]:
+    def shown(self, state: State) -> dict[str, Json]:
         """The variables of a state, without ghosts; parts as objects."""
-        rows = zip(self.parts[machine or self.machine.name].variables, state, strict=False)
-        return {v.name: self._json(value, v.type) for v, value in rows if not v.ghost}
+        return {v.name: self._json(state[i], v.type) for i, v in self.kept}
+
+    def _part(self, name: str, state: State) -> dict[str, Json]:
+        """A part's variables, without ghosts, and its parameters."""
+        row = self.parts[name]
+        fields = [(v.name, v.type, v.ghost) for v in row.variables]
+        fields += [(p.name, p.type, False) for p in row.parameters]
+        both = zip(fields, state, strict=True)
+        return {name: self._json(value, kind) for (name, kind, ghost), value in both if not ghost}
 
     def _json(self, value: Any, kind: t.Type) -> Json:
         match kind:
             case t.Part(machine=name):
-                return self.shown(value, name)
-            case t.Map(key=key, value=t.Part() as part):
-                pairs = [(encode(k, key), self.shown(v, part.machine)) for k, v in value.items()]
+                return self._part(name, value)
+            case t.Map(key=key, value=t.Part(machine=name)):
+                pairs = [(encode(k, key), self._part(name, v)) for k, v in value.items()]
                 pairs.sort(key=lambda row: rank(row[0]))
                 if isinstance(key, t.Enum | t.Sort):
                     return {str(k): v for k, v in pairs}

@@ -29,7 +29,7 @@ class Told:
         self.read = read
 
     def state(self, told: Mapping[str, Json], start: State) -> State:
-        """The told state; parameters and ghosts, which are not told, are those of `start`."""
+        """The told state; the machine's parameters, and ghosts, are those of `start`."""
         return freeze(self._filled(self.reference.machine, told, thaw(start)))
 
     def _filled(self, machine: ir.Machine, told: Mapping[str, Json], box: Box) -> Box:
@@ -64,7 +64,10 @@ class Told:
         row = self.reference.machines[machine]
         if not is_object(data):
             raise Untold(f"{name} is told in another form")
-        if old is None and row.parameters:
-            raise Untold(f"the parameters of {name} are not told")
+        missing = [p.name for p in row.parameters if p.name not in data]
+        if missing:
+            raise Untold(f"the parameter {missing[0]} of {name} is not told")
         box = old if isinstance(old, Box) else self.reference.fresh(machine, {})
+        for i, p in enumerate(row.parameters, len(row.variables)):
+            box[i] = self._value(p.name, data[p.name], p.type, None)
         return self._filled(row, data, box)

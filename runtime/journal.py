@@ -11,7 +11,7 @@ or "ignored". An instance's first row has the event null and the outcome "made",
 told the elements of sorts, also `universe`, {sort: [element]} in their order. Values have the JSON
 form of the command line's page: opaque ones as hashes, timers by whether they are armed, a clock
 by its tick (told when it has gone on since the last row, whatever the event did), parts as
-objects of their variables.
+objects of their variables and parameters.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
@@ -373,23 +373,34 @@ def _of_timers(kind: t.Type) -> bool:
 
 def variables(state: State) -> dict[str, Json]:
     """The JSON form of all variables."""
+    return _fields(state, state.__plan__.variables)
+
+
+def _part(state: State) -> dict[str, Json]:
+    """The JSON form of all variables and parameters."""
     plan = state.__plan__
+    return _fields(state, (*plan.variables, *plan.parameters))
+
+
+def _fields(state: State, names: Iterable[str]) -> dict[str, Json]:
+    kinds = state.__plan__.fields
     return {
-        name: plain(getattr(state, slot(name)), plan.fields[name])
-        for name in plan.variables
+        name: plain(getattr(state, slot(name)), kinds[name])
+        for name in names
         if hasattr(state, slot(name))
     }
 
 
 def plain(value: Any, kind: t.Type) -> Json:
-    """The JSON form of a value as it is inside; a part is an object of its variables."""
+    """The JSON form of a value as it is inside; a part is an object of its variables and
+    parameters."""
     match kind:
         case t.Clock():
             return value.now  # type: ignore[no-any-return]  # a number of ticks
         case t.Part():
-            return variables(value)
+            return _part(value)
         case t.Map(key=key, value=t.Part()):
-            rows = sorted(((encode(k, key), variables(v)) for k, v in value.items()),
+            rows = sorted(((encode(k, key), _part(v)) for k, v in value.items()),
                           key=lambda row: rank(row[0]))
             if isinstance(key, t.Enum | t.Sort):
                 return {str(k): v for k, v in rows}
