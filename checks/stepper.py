@@ -15,7 +15,7 @@ from lawful.spec import types as t
 from lawful.spec.ir import Json
 from lawful.spec.serial import is_list
 from lawful.spec.ticks import clock_of
-from lawful.spec.values import World, decode, encode, rank
+from lawful.spec.values import World, decode, encode
 
 from .boxes import State
 from .compare import at, changes, exact, hidden, pair, same, sentence
@@ -24,7 +24,7 @@ from .meaning import SELF, Guard, NoValue
 from .passing import at_tick, waiting
 from .reference import Done, Fault, Outcome, Reference, Refusal
 from .rows import Absent, Row
-from .told import Told, Untold
+from .told import Told, Untold, form
 
 CONTROL = "state"  # The variable that is the control state, where it is an enum.
 KINDS = ("output", "changed", "after", "before")  # In which a row and the machine may differ.
@@ -98,26 +98,8 @@ class Stepper:
         """The variables of a state, without ghosts; parts as objects."""
         return {v.name: self._json(state[i], v.type) for i, v in self.kept}
 
-    def _part(self, name: str, state: State) -> dict[str, Json]:
-        """A part's variables, without ghosts, and its parameters."""
-        row = self.parts[name]
-        fields = [(v.name, v.type, v.ghost) for v in row.variables]
-        fields += [(p.name, p.type, False) for p in row.parameters]
-        both = zip(fields, state, strict=True)
-        return {name: self._json(value, kind) for (name, kind, ghost), value in both if not ghost}
-
     def _json(self, value: Any, kind: t.Type) -> Json:
-        match kind:
-            case t.Part(machine=name):
-                return self._part(name, value)
-            case t.Map(key=key, value=t.Part(machine=name)):
-                pairs = [(encode(k, key), self._part(name, v)) for k, v in value.items()]
-                pairs.sort(key=lambda row: rank(row[0]))
-                if isinstance(key, t.Enum | t.Sort):
-                    return {str(k): v for k, v in pairs}
-                return {"$map": [[k, v] for k, v in pairs]}
-            case _:
-                return encode(value, kind)
+        return form(self.parts, value, kind)
 
     def legal(self, state: State) -> tuple[str, ...]:
         """The events that a transition may serve in this state, for some arguments.

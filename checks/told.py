@@ -1,4 +1,6 @@
-"""A state as a row tells it: where a replay begins that cannot begin at the machine's own start."""
+"""A state as a row tells it: the forms of its values, and where a replay begins that cannot begin
+at the machine's own start.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.ir import Json
 from lawful.spec.serial import is_object
-from lawful.spec.values import FrozenMap
+from lawful.spec.values import FrozenMap, encode, rank
 
 from .boxes import Box, State, freeze, thaw
 from .reference import Reference
@@ -71,3 +73,28 @@ class Told:
         for i, p in enumerate(row.parameters, len(row.variables)):
             box[i] = self._value(p.name, data[p.name], p.type, None)
         return self._filled(row, data, box)
+
+
+def form(parts: Mapping[str, ir.Machine], value: Any, kind: t.Type) -> Json:
+    """The JSON form of a value; a part is an object of its variables, without ghosts, and its
+    parameters."""
+    match kind:
+        case t.Part(machine=name):
+            return _object(parts, parts[name], value)
+        case t.Map(key=key, value=t.Part(machine=name)):
+            rows = [(encode(k, key), _object(parts, parts[name], v)) for k, v in value.items()]
+            rows.sort(key=lambda row: rank(row[0]))
+            if isinstance(key, t.Enum | t.Sort):
+                return {str(k): v for k, v in rows}
+            return {"$map": [[k, v] for k, v in rows]}
+        case _:
+            return encode(value, kind)
+
+
+def _object(
+    parts: Mapping[str, ir.Machine], machine: ir.Machine, state: State
+) -> dict[str, Json]:
+    fields = [(v.name, v.type, v.ghost) for v in machine.variables]
+    fields += [(p.name, p.type, False) for p in machine.parameters]
+    both = zip(fields, state, strict=True)
+    return {name: form(parts, value, kind) for (name, kind, ghost), value in both if not ghost}
