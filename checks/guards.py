@@ -21,8 +21,15 @@ def needless(subject: Subject, done: set[str], workers: int) -> list[Needless]:
     """The needless guards of transitions that can happen, `done`; only what is proved may be
     assumed by the subject."""
     rows = [row for row in subject.machine.transitions if row.name in done]
-    found = in_order(lambda row: tried(_refusals, subject, row), rows, workers)
-    return [each for row in found if not isinstance(row, NotEncodable) for each in row]
+
+    def found(row: ir.Transition) -> list[Needless]:
+        refusals = tried(_refusals, subject, row)
+        return [] if isinstance(refusals, NotEncodable) else refusals
+
+    def nothing(_row: ir.Transition, _how: str) -> list[Needless]:
+        return []
+
+    return [each for row in in_order(found, nothing, rows, workers) for each in row]
 
 
 def _refusals(subject: Subject, row: ir.Transition) -> list[Needless]:

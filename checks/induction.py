@@ -11,7 +11,7 @@ when the exact encoding confirms them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
@@ -87,13 +87,27 @@ class Induction:
                     yield case, name
         yield from ((event, "ambiguous") for event in contested)
 
+    def prepare(self, asked: Sequence[tuple[str, str]]) -> None:
+        """Encode what is asked, once for all processes."""
+        for name, property in asked if self.workers > 1 else ():
+            case = self.exact.case(name, property)
+            if isinstance(case, Case):
+                tried(self.exact.question, case, property)
+
     def answer(self, name: str, property: str) -> Obligation:
         """One obligation, tried."""
         began = time.perf_counter()
-        found = self._answer(Obligation(property, name, Verdict.UNKNOWN, self.covers, 0.0))
+        found = self._answer(self._open(name, property))
         if found.verdict is Verdict.PROVED and self.within:
             found = replace(found, verdict=Verdict.PROVED_WITHIN)
         return replace(found, seconds=time.perf_counter() - began)
+
+    def cut_short(self, name: str, property: str, how: str) -> Obligation:
+        """One obligation, at which the process ended."""
+        return _cut_short(self._open(name, property), how)
+
+    def _open(self, name: str, property: str) -> Obligation:
+        return Obligation(property, name, Verdict.UNKNOWN, self.covers, 0.0)
 
     def _answer(self, open: Obligation) -> Obligation:
         name, property = open.obligation, open.property
@@ -207,7 +221,8 @@ class Induction:
             if not failed:
                 return obligations
             dropped.update(failed)
-            obligations = in_order(partial(self._without, lost), obligations, self.workers)
+            without = partial(self._without, lost)
+            obligations = in_order(without, _cut_short, obligations, self.workers)
 
     def _without(self, lost: Collection[str], obligation: Obligation) -> Obligation:
         """The same obligation without what is dropped; where its property is lost already, little
@@ -343,12 +358,12 @@ class Induction:
     def unmet(self, happened: Callable[[], Collection[str | None]]) -> dict[str, str]:
         """Each case that cannot happen where the invariants hold, or is not known to, and why."""
         names = (*self.exact.starts, *self.steps)
-        found = in_order(self._shown_possible, names, self.workers)
+        found = in_order(self._shown_possible, lambda *_: False, names, self.workers)
         left = [name for name, shown in zip(names, found, strict=True) if not shown]
         if left:
             met = {START if each is None else each for each in happened()}
             left = [name for name in left if name not in met]
-        why = in_order(self._impossible, left, self.workers)
+        why = in_order(self._impossible, lambda *_: NOT_SHOWN, left, self.workers)
         return {name: note for name, note in zip(left, why, strict=True) if note}
 
     def _shown_possible(self, name: str) -> bool:
@@ -406,6 +421,12 @@ def _of_parts(whole: ir.Machine, machine: ir.Machine, prefix: str) -> Iterator[s
             part, name = whole.part(kind.machine), f"{prefix}{v.name}."
             yield from (name + p.name for p in part.properties if p.kind in LIVENESS)
             yield from _of_parts(whole, part, name)
+
+
+def _cut_short(obligation: Obligation, how: str) -> Obligation:
+    """The same one, undecided: Z3 ended the process that searched."""
+    note = f"Z3 does not decide it: its process ended ({how})"
+    return replace(obligation, verdict=Verdict.UNKNOWN, before=False, note=note)
 
 
 def _against(subject: Subject, question: Question) -> tuple[Term, ...]:

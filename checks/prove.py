@@ -31,7 +31,8 @@ Tell = Callable[[str], None]
 @dataclass(frozen=True, slots=True)
 class How:
     """How it is proved. `seconds` are for each question; `depth` counts events: those of the runs
-    that are looked at, or of k-induction. `workers` are threads, in each of which Z3 searches.
+    that are looked at, or of k-induction. With one of `workers` all is done in this process; more
+    are so many processes, in each of which Z3 searches, and may die.
     """
 
     method: Method = "induction"
@@ -104,7 +105,12 @@ def _inductive(
     induction = Induction(*what, how.seconds, how.workers)
     asked = list(induction.questions())
     found: dict[int, Obligation] = {}
-    for i, each in spread(lambda one: induction.answer(*one), asked, how.workers):
+    induction.prepare(asked)
+    answers = spread(
+        lambda one: induction.answer(*one), lambda one, how: induction.cut_short(*one, how),
+        asked, how.workers,
+    )
+    for i, each in answers:
         found[i] = each
         if progress is not None:
             progress(f"{len(found)} of {len(asked)}, {each.obligation}: {each.property}")

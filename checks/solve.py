@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
 
 from . import remembered
 from .logic import Logic
-from .spread import searching
+from .spread import give_up
 from .term import Shape, Term, constants
-from .translate import translation, z3
+from .translate import Translation, renew, translation, z3
 
 NO_NAMES: Mapping[str, Term] = {}
 FAR = 1000  # Further than this from every number in a model nothing is special any more.
+LATE = 0.25  # Seconds after which a search that goes on is interrupted, and then again,
+OFTEN = 40  # so often, before it is hopeless.
 
 
 @dataclass(frozen=True)
@@ -54,19 +58,51 @@ def ask(
 
 
 def _checked(logic: Logic, solver: Any, named: Mapping[str, Term], seconds: float) -> Answer:
-    solver.set(timeout=max(1, int(seconds * 1000)), random_seed=0)
+    made = translation(logic)
+    solver.set(random_seed=0)
     for name, fact in named.items():
-        solver.assert_and_track(translation(logic)(fact), name)
+        solver.assert_and_track(made(fact), name)
     try:
-        with searching(solver.ctx.interrupt):
+        with limited(solver, seconds):
             result = solver.check()
     except z3.Z3Exception as error:
+        renew(logic)
         return Answer("unknown", why=str(error))
     if result == z3.unsat:
         return Answer("unsat", used=frozenset(str(name) for name in solver.unsat_core()))
     if result == z3.sat:
-        return Answer("sat", Model(logic, solver.model()))
-    return Answer("unknown", why=str(solver.reason_unknown()))
+        return Answer("sat", Model(logic, made, solver.model()))
+    why = str(solver.reason_unknown())
+    renew(logic)
+    return Answer("unknown", why=why)
+
+
+@contextmanager
+def limited(solver: Any, seconds: float) -> Generator[None]:
+    """Inside, the solver's search ends after so many seconds.
+
+    Z3 forgets at times that its time is over, in a search within the search: so it is interrupted
+    until it ends, or the process where that may end.
+    """
+    over, seconds = threading.Event(), max(0.001, seconds)
+    solver.set(timeout=int(seconds * 1000))
+
+    def watch() -> None:
+        if over.wait(seconds + LATE):
+            return
+        for _ in range(OFTEN):
+            solver.ctx.interrupt()
+            if over.wait(LATE):
+                return
+        give_up()
+
+    watcher = threading.Thread(target=watch, name="lawful time limit", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
 
 
 def answered(facts: Iterable[Term], named: Mapping[str, Term]) -> Answer | None:
@@ -111,31 +147,36 @@ def nearest(
     """Values that make all facts true, and as many wishes as come true one after the other: of each
     the first of its terms that can. With the time over, the best so far."""
     until = time.perf_counter() + seconds
-    solver = _solver(logic, facts)
+    made, solver = translation(logic), _solver(logic, facts)
     solver.set(random_seed=0)
 
     def met() -> Any:
-        solver.set(timeout=max(1, int((until - time.perf_counter()) * 1000)))
-        with searching(solver.ctx.interrupt):
-            found = solver.check()
-        return solver.model() if found == z3.sat else None
+        with limited(solver, until - time.perf_counter()):
+            return solver.check()
 
-    model = met()
-    if model is None:
-        return Answer("unknown", why=str(solver.reason_unknown()))
+    result = met()
+    if result != z3.sat:
+        why = str(solver.reason_unknown())
+        renew(logic)
+        return Answer("unknown", why=why)
+    model = solver.model()
     for wish in wishes:
         for term in wish:
-            if time.perf_counter() >= until:
+            if result == z3.unknown or time.perf_counter() >= until:
                 break
-            wanted = translation(logic)(term)
+            wanted = made(term)
             solver.push()
             solver.add(wanted)
-            found = model if z3.is_true(model.eval(wanted, model_completion=True)) else met()
-            if found is not None:
-                model = found
+            if z3.is_true(model.eval(wanted, model_completion=True)):
+                break
+            result = met()
+            if result == z3.sat:
+                model = solver.model()
                 break
             solver.pop()
-    return Answer("sat", Model(logic, model))
+    if result == z3.unknown:
+        renew(logic)
+    return Answer("sat", Model(logic, made, model))
 
 
 Row = tuple[Term, ...]
@@ -154,7 +195,7 @@ def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], seconds: f
     """Whether one of the first terms can be true, or the second in a state that is reached."""
     made = translation(logic)
     solver = z3.Fixedpoint(ctx=made.context)
-    solver.set(engine="spacer", timeout=max(1, int(seconds * 1000)))
+    solver.set(engine="spacer")
     shapes = [z3.BoolSort(made.context)]
     reached = z3.Function("reached", *(made.shape(term.shape) for term in horn.state), *shapes)
     wrong = z3.Function("wrong", *shapes)
@@ -173,10 +214,13 @@ def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], seconds: f
     try:
         for head, body in rules:
             solver.rule(head, list(body))
-        result = solver.query(wrong())
+        with limited(solver, seconds):
+            result = solver.query(wrong())
     except z3.Z3Exception as error:
+        renew(logic)
         return Answer("unknown", why=str(error))
     if result == z3.unknown:
+        renew(logic)
         # Its reason is bytes, and goes on with the rule that it stumbled over.
         why = str(solver.reason_unknown()).removeprefix("b").strip("'\"")
         return Answer("unknown", why=why.split("\\n")[0].rstrip(":"))
@@ -203,9 +247,9 @@ def decide(logic: Logic, term: Term, facts: Sequence[Term], seconds: float) -> b
 class Model:
     """Values for all constants; those the question did not need are completed."""
 
-    def __init__(self, logic: Logic, model: Any) -> None:
+    def __init__(self, logic: Logic, made: Translation, model: Any) -> None:
         self._logic = logic
-        self._made = translation(logic)
+        self._made = made
         self._model = model
         self._numbers: dict[str, dict[str, int]] = {}
 

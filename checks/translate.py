@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from threading import get_ident
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
@@ -24,6 +23,8 @@ class Translation:
 
     def __init__(self) -> None:
         self.context = z3.Context()
+        # Python may free an object of Z3 in any thread, while another one searches.
+        z3.Z3_enable_concurrent_dec_ref(self.context.ref())
         self._terms: dict[Term, Any] = {}
         self._shapes: dict[Shape, Any] = {}
         self._functions: dict[tuple[object, ...], Any] = {}
@@ -127,12 +128,18 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "store": z3.Store,
 }
 
-_made: WeakKeyDictionary[Logic, dict[int, Translation]] = WeakKeyDictionary()
+_made: WeakKeyDictionary[Logic, Translation] = WeakKeyDictionary()
 
 
 def translation(logic: Logic) -> Translation:
-    """That of this logic's terms, for this thread: a context of Z3 is used by one alone."""
-    mine, thread = _made.setdefault(logic, {}), get_ident()
-    if thread not in mine:
-        mine[thread] = Translation()
-    return mine[thread]
+    """That of this logic's terms."""
+    made = _made.get(logic)
+    if made is None:
+        made = _made[logic] = Translation()
+    return made
+
+
+def renew(logic: Logic) -> None:
+    """Let the next question have a context of its own: where Z3 has ended a search before its end,
+    the next one in that context never ends at times, or ends the process."""
+    _made.pop(logic, None)

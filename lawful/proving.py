@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 
@@ -59,8 +60,8 @@ def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofRe
     def met() -> Collection[str | None]:
         return () if flat is None else happened(flat, found.world)
 
-    # Z3 has crashed where several threads searched: one at a time, until it is known why.
-    how = proofs.How(given.method, given.timeout, given.depth)
+    # One process more than this one at least, which outlives what Z3 does not.
+    how = proofs.How(given.method, given.timeout, given.depth, max(2, os.cpu_count() or 1))
     with remembered.kept_in(None if given.no_cache else remembered.users()):
         result = proofs.prove(found.machine, sizes=sizes, how=how, progress=tell, happened=met)
         if flat is None or not strengthen.open_of(result):
