@@ -13,7 +13,7 @@ from .reference import Done
 from .space import Space
 
 STATES = 3000
-SECONDS = 5.0
+SECONDS = 3.0
 
 
 def happened(flat: Flat, world: World) -> frozenset[str | None]:

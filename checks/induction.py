@@ -16,7 +16,6 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from lawful.spec import ir
-from lawful.spec import types as t
 from lawful.spec.ir import Json
 from lawful.spec.ticks import with_ticks
 
@@ -24,13 +23,13 @@ from .asked import Case, Question, tried
 from .covers import covers
 from .narrowing import Narrow, cases, narrowed
 from .nearest import wishes
-from .obligation import NO_START, NO_STEP, START_UNKNOWN, UNSEEN, Obligation, PropertyProof
+from .obligation import UNSEEN, Obligation
 from .shapes import NotEncodable, Options
 from .solve import Answer, answered, ask, known_possible, nearest, note_possible, script
 from .spread import in_order
 from .subject import BUILT_IN, START, Subject
 from .term import Term
-from .verdict import Verdict, worst
+from .verdict import Verdict
 from .witness import Witness
 
 TO_INDUCTION = "counterexample to induction"
@@ -38,15 +37,10 @@ AT_START = "violation at the start"
 NOT_CONFIRMED = "refuted, but perhaps only by parameters that are not allowed"
 VACUOUS = "vacuous: it can never happen where the invariants hold, so nothing is proved of it"
 NOT_SHOWN = "not shown that it can happen: nothing is proved of it"
-EXPLORATION_ONLY = "exploration only"
 WINDOW = range(-1, 5)
 QUICK_SECONDS = 2.0
 FEW_SECONDS = 0.5
 NEAREST_SECONDS = 2.0
-LIVENESS: tuple[ir.PropertyKind, ...] = (
-    "eventually", "eventually_always", "infinitely_often", "leads_to",
-)
-EXPLORED: tuple[ir.PropertyKind, ...] = ("reachable", "recoverable", *LIVENESS)
 
 
 class Induction:
@@ -357,26 +351,30 @@ class Induction:
 
     def unmet(self, happened: Callable[[], Collection[str | None]]) -> dict[str, str]:
         """Each case that cannot happen where the invariants hold, or is not known to, and why."""
-        names = (*self.exact.starts, *self.steps)
-        found = in_order(self._shown_possible, lambda *_: False, names, self.workers)
-        left = [name for name, shown in zip(names, found, strict=True) if not shown]
+        left = [n for n in (*self.exact.starts, *self.steps) if not self._known_possible(n)]
         if left:
             met = {START if each is None else each for each in happened()}
+            for case in map(self.exact.case, met & {*left}):
+                assert isinstance(case, Case)
+                note_possible(_can_happen(self.exact, case))
             left = [name for name in left if name not in met]
-        why = in_order(self._impossible, lambda *_: NOT_SHOWN, left, self.workers)
+        found = in_order(self._shown_possible, _not_shown, left, self.workers)
+        left = [name for name, shown in zip(left, found, strict=True) if not shown]
+        why = in_order(self._impossible, _not_told, left, self.workers)
         return {name: note for name, note in zip(left, why, strict=True) if note}
 
-    def _shown_possible(self, name: str) -> bool:
-        """Whether it is soon found to happen; what has no encoding is not asked."""
+    def _known_possible(self, name: str) -> bool:
+        """Whether it was found to happen before; what has no encoding is not asked."""
         case = self.exact.case(name)
-        if isinstance(case, NotEncodable):
-            return True
-        facts, quick = _can_happen(self.exact, case), min(QUICK_SECONDS, self.seconds)
-        if known_possible(facts):
-            return True
+        return isinstance(case, NotEncodable) or known_possible(_can_happen(self.exact, case))
+
+    def _shown_possible(self, name: str) -> bool:
+        """Whether it is soon found to happen."""
+        case, quick = self.exact.case(name), min(QUICK_SECONDS, self.seconds)
+        assert isinstance(case, Case)
         if self._search(name, "", _can_happen, quick) is None:
             return False
-        note_possible(facts)
+        note_possible(_can_happen(self.exact, case))
         return True
 
     def _impossible(self, name: str) -> str:
@@ -386,47 +384,19 @@ class Induction:
         status = ask(self.exact.logic, _can_happen(self.exact, case), self.seconds).status
         return {"unsat": VACUOUS, "unknown": NOT_SHOWN, "sat": ""}[status]
 
-    def conclude(self, obligations: list[Obligation]) -> list[PropertyProof]:
-        """Each property's verdict; nothing is proved of a machine that cannot start."""
-        starts = [n for n in self.exact.starts if not isinstance(self.exact.case(n), NotEncodable)]
-        begins = any(name not in self.vacuous for name in starts)
-        never = starts == self.exact.starts and all(self.vacuous.get(n) == VACUOUS for n in starts)
-        out: list[PropertyProof] = []
-        for name in dict.fromkeys(o.property for o in obligations):
-            mine = [o for o in obligations if o.property == name]
-            verdict = worst(o.verdict for o in mine)
-            note = ""
-            if not begins and verdict not in (Verdict.VIOLATED, Verdict.UNDEFINED):
-                verdict, note = Verdict.UNKNOWN, NO_START if never else START_UNKNOWN
-            method = "induction" if all(o.depth == 1 for o in mine) else "k-induction"
-            out.append(PropertyProof(name, verdict, method, self.covers, note))
-        for j in () if self.steps else self.exact.of_kind("step_property"):
-            out.append(PropertyProof(j.name, Verdict.UNKNOWN, "induction", self.covers, NO_STEP))
-        return [*out, *self._not_asked()]
-
-    def _not_asked(self) -> Iterator[PropertyProof]:
-        """What induction cannot judge."""
-        names = [] if self.machine.deadlock_ok else ["deadlock"]
-        names += [p.name for p in self.machine.properties if p.kind in EXPLORED]
-        names += _of_parts(self.machine, self.machine, "")
-        for name in names:
-            yield PropertyProof(name, Verdict.UNKNOWN, "none", "", EXPLORATION_ONLY)
-
-
-def _of_parts(whole: ir.Machine, machine: ir.Machine, prefix: str) -> Iterator[str]:
-    """What parts have to reach, which is judged in the whole."""
-    for v in machine.variables:
-        kind = t.part_of(v.type)
-        if kind is not None:
-            part, name = whole.part(kind.machine), f"{prefix}{v.name}."
-            yield from (name + p.name for p in part.properties if p.kind in LIVENESS)
-            yield from _of_parts(whole, part, name)
-
 
 def _cut_short(obligation: Obligation, how: str) -> Obligation:
     """The same one, undecided: Z3 ended the process that searched."""
     note = f"Z3 does not decide it: its process ended ({how})"
     return replace(obligation, verdict=Verdict.UNKNOWN, before=False, note=note)
+
+
+def _not_shown(_name: str, _how: str) -> bool:
+    return False
+
+
+def _not_told(_name: str, _how: str) -> str:
+    return NOT_SHOWN
 
 
 def _against(subject: Subject, question: Question) -> tuple[Term, ...]:

@@ -11,6 +11,7 @@ from typing import Literal
 from lawful.spec import ir
 
 from .bounded import Bounded
+from .concluding import conclude
 from .covers import sorts
 from .guards import needless
 from .induction import Induction
@@ -75,7 +76,7 @@ def prove(
         properties = _reached((machine, sizes), how, happened)
     elif how.method != "bounded":
         induction, obligations = _inductive((machine, sizes), how, depth, (progress, happened))
-        properties = induction.conclude(obligations)
+        properties = conclude(induction, obligations)
         unmet = {o.property for o in obligations if o.obligation in induction.vacuous}
         happening = {*induction.steps} - {*induction.vacuous}
         guards = needless(induction.exact, happening, how.workers)

@@ -20,7 +20,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
@@ -30,10 +30,10 @@ from lawful.spec.declare import slot
 from lawful.spec.ir import Json
 from lawful.spec.outcomes import joined
 from lawful.spec.ticks import clock_of
-from lawful.spec.values import encode, rank
 
 from .access import behaviour_of
 from .choice import control
+from .forms import plain, variables
 from .observed import Observed, Stepped
 from .plan import Plan
 from .state import State
@@ -366,49 +366,8 @@ def _inside(value: Any, kind: t.Type) -> Any:
         case _:
             return value
 
-
 def _of_timers(kind: t.Type) -> bool:
     return isinstance(kind.value if isinstance(kind, t.Map) else kind, t.Timer)
-
-
-def variables(state: State) -> dict[str, Json]:
-    """The JSON form of all variables."""
-    return _fields(state, state.__plan__.variables)
-
-
-def _part(state: State) -> dict[str, Json]:
-    """The JSON form of all variables and parameters."""
-    plan = state.__plan__
-    return _fields(state, (*plan.variables, *plan.parameters))
-
-
-def _fields(state: State, names: Iterable[str]) -> dict[str, Json]:
-    kinds = state.__plan__.fields
-    return {
-        name: plain(getattr(state, slot(name)), kinds[name])
-        for name in names
-        if hasattr(state, slot(name))
-    }
-
-
-def plain(value: Any, kind: t.Type) -> Json:
-    """The JSON form of a value as it is inside; a part is an object of its variables and
-    parameters."""
-    match kind:
-        case t.Clock():
-            return value.now  # type: ignore[no-any-return]  # a number of ticks
-        case t.Part():
-            return _part(value)
-        case t.Map(key=key, value=t.Part()):
-            rows = sorted(((encode(k, key), _part(v)) for k, v in value.items()),
-                          key=lambda row: rank(row[0]))
-            if isinstance(key, t.Enum | t.Sort):
-                return {str(k): v for k, v in rows}
-            return {"$map": [[k, v] for k, v in rows]}
-        case _ if value is None:
-            return None if not isinstance(kind, t.Timer) else False
-        case _:
-            return encode(value, kind)
 
 
 # Reading.

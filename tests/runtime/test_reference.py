@@ -12,7 +12,7 @@ from lawful.checks import reference
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
 from lawful.machines.unicast.system import LinkAsSeed, LinkFixed
-from lawful.runtime.journal import variables
+from lawful.runtime.forms import variables
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec import ir
 from lawful.spec import types as t
