@@ -35,6 +35,7 @@ from lawful import (
     leads_to,
     reachable,
     require,
+    step_property,
     terminal,
     total,
     transition,
@@ -282,6 +283,15 @@ class Replication(Machine, abstract=True):
             a == b or one.held.isdisjoint(other.held)
             for a, one in self.nodes.items()
             for b, other in self.nodes.items()
+        )
+
+    @step_property
+    def messages_are_taken_in_turn(self, after: "Replication") -> bool:
+        """Who acquires a message takes the first one that is free there [seed:123-126] (Q20)."""
+        return all(
+            key in self.nodes[n].held or self.is_first(n, key)
+            for n, node in after.nodes.items()
+            for key in node.held
         )
 
     @invariant
