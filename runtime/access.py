@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from lawful.spec import ir
 from lawful.spec.declare import slot
@@ -90,6 +90,8 @@ class Access(Generic[M]):
         """
         plan = self.plan
         shape = fingerprint_of(plan).shape
+        if not isinstance(cast(object, data), Mapping):
+            raise ValueError(f"not a snapshot of {plan.name}: {data!r}")
         another = data.get("shape") != shape
         if data.get("v") != 1:
             raise ValueError(f"a snapshot of version {data.get('v')!r}; this lawful reads 1")

@@ -36,7 +36,7 @@ def _locate(node: Any, where: Where) -> None:
 
 def without_places(node: Node) -> Node:
     """A copy whose nodes have no places; they get those of where it is used."""
-    made = node.__class__()
+    made = node.__class__.__new__(node.__class__)  # Its fields are given below.
     for field, value in ast.iter_fields(node):
         setattr(made, field, _copied(value))
     return made

@@ -200,7 +200,7 @@ def _read(data: Any, kind: t.Type, plan: Plan, what: str, known: Known) -> Any:
         case t.Part():
             family = {cls.__name__: cls for cls in _family(parts[kind.machine])}
             named = _object(data).get("machine")
-            if named not in family:
+            if not isinstance(named, str) or named not in family:
                 raise ValueError(f"{what} is a {kind}, not {named!r}")
             cls: Any = family[named]
             return read(data, cls.lawful.plan, known.elements)

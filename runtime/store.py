@@ -25,6 +25,7 @@ deadlines are kept as they are, `started` for how many seconds each armed timer 
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 import threading
@@ -207,9 +208,9 @@ class Store:
             json.loads(data), universe=universe, clock=past, renamed=renamed
         )
         old = _Logged(entry, name, seq)
-        old.last, old.wall = last, wall
+        old.last, old.wall = _seconds(name, last, wall)
         old.look(last)
-        for place, seconds in json.loads(started).items():
+        for place, seconds in _started(name, started):
             if place in old.timers:
                 old.timers[place] = old.timers[place][0], seconds
         self._again(old, past)
@@ -263,9 +264,12 @@ class Store:
             where = f"{old.name}: event {row['seq']}, {row['transition']}"
             if row["behaviour"] != behaviour_of(plan):
                 raise StoreError(f"{where}, is of another {plan.name}; snapshot it with that one")
-            past.at = row["time"]
-            kinds = plan.ways[row["transition"]].params
-            args = [taken(row["args"][of], kind, plan) for of, kind in kinds]
+            past.at, _ = _seconds(where, row["time"], row["wall"])
+            try:
+                kinds = plan.ways[row["transition"]].params
+                args = [taken(row["args"][of], kind, plan) for of, kind in kinds]
+            except (LookupError, TypeError, ValueError) as error:
+                raise StoreError(f"{where}, has other arguments: {error!r}") from error
             try:
                 access.take(row["transition"], *args)
             except Exception as error:
@@ -355,6 +359,21 @@ class Store:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+
+
+def _seconds(where: str, *times: Any) -> tuple[float, ...]:
+    """The times of a row; StoreError for what is none."""
+    if not all(isinstance(each, int | float) and math.isfinite(each) for each in times):
+        raise StoreError(f"{where}: {times} are no times")
+    return times
+
+
+def _started(name: str, text: str) -> list[tuple[str, float]]:
+    """For how many seconds the timers of a snapshot were started; StoreError for anything else."""
+    rows: Any = json.loads(text)
+    if rows.__class__ is not dict:
+        raise StoreError(f"{name}: {text[:60]!r} says of no timer when it was started")
+    return list(zip(rows, _seconds(name, *rows.values()), strict=True))
 
 
 @dataclass

@@ -14,7 +14,8 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .journal import Hidden, Writer
+from .journal import Hidden
+from .writer import Writer
 
 if TYPE_CHECKING:
     from .instance import Machine

@@ -224,7 +224,7 @@ def decode(data: Json, type: t.Type, world: World) -> Any:
     """
     try:
         return _decode(data, type, world)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
         raise ValueError(f"expected a {type}, found {json.dumps(data)[:80]}") from error
 
 

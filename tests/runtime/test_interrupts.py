@@ -9,6 +9,7 @@ with a call: there the exception is one of the block, and a tracer can only rais
 from __future__ import annotations
 
 import dis
+import inspect
 import sys
 import threading
 from collections.abc import Callable
@@ -70,6 +71,9 @@ class Interrupt:
 def interrupted(number: int, files: tuple[str, ...], act: Callable[[], object]) -> bool:
     """Whether the act was interrupted, and did not end before that place."""
     kept, interrupt = sys.gettrace(), Interrupt(number, *files)
+    here = inspect.currentframe()
+    assert here is not None
+    here.f_trace_opcodes = True  # Before: CPython 3.12 looks at it when tracing begins.
     sys.settrace(interrupt)
     try:
         act()

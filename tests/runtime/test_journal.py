@@ -22,8 +22,9 @@ from lawful import (
     require,
     transition,
 )
-from lawful.runtime.journal import KEYS, Hidden, Journal, JournalError, Writer, read
+from lawful.runtime.journal import KEYS, Hidden, Journal, JournalError, read
 from lawful.runtime.timers import SimulatedClock
+from lawful.runtime.writer import Writer
 
 Payload = Annotated[bytes, Opaque("Payload")]
 

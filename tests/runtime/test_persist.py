@@ -181,6 +181,7 @@ class Wait(Machine):
         ({"parameters": None}, r"a snapshot of Wait has \[\]"),
         ({"variables": {"ring": float("nan"), "rings": {"$map": []}}}, "nan seconds is no time"),
         ({"variables": {"ring": None, "rings": {"$map": [[1, float("inf")]]}}}, "inf seconds"),
+        ({"variables": {"ring": None, "rings": {"$map": [[float("inf"), 1]]}}}, "found Infinity"),
     ],
 )
 def test_forged_snapshots_are_refused(changes: dict[str, object], what: str) -> None:
@@ -188,3 +189,17 @@ def test_forged_snapshots_are_refused(changes: dict[str, object], what: str) -> 
     assert Wait.lawful.restore(snapshot) == Wait()
     with pytest.raises(ValueError, match=what):
         Wait.lawful.restore({**snapshot, **changes})
+
+
+@pytest.mark.parametrize("data", [None, 1, [], "x"])
+def test_what_is_no_object_is_refused(data: Any) -> None:
+    with pytest.raises(ValueError, match="not a snapshot of Wait"):
+        Wait.lawful.restore(data)
+
+
+@pytest.mark.parametrize("named", [{}, [], None, "Wait"])
+def test_parts_of_another_machine_are_refused(named: object) -> None:
+    snapshot = Outer().lawful.snapshot()
+    snapshot["variables"]["one"]["machine"] = named
+    with pytest.raises(ValueError, match=r"one is a .*, not "):
+        Outer.lawful.restore(snapshot)

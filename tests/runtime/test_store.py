@@ -413,3 +413,24 @@ def test_a_store_is_not_used_by_a_forked_process(tmp_path: Path) -> None:
         assert other.exitcode == 0
         post.put(b"c")
         assert [row["seq"] for row in store.events("a")] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("forged", "what"),
+    [
+        ("UPDATE event SET args = '{}'", "has other arguments: KeyError"),
+        ("UPDATE event SET transition = 'gone'", "has other arguments: KeyError"),
+        ("UPDATE event SET time = 'x'", "are no times"),
+        ("UPDATE snapshot SET wall = 'x'", "are no times"),
+        ("UPDATE snapshot SET started = '[]'", "of no timer when it was started"),
+        ("UPDATE snapshot SET started = '{\"empty\": null}'", "are no times"),
+    ],
+)
+def test_rows_that_nobody_wrote_are_refused(tmp_path: Path, forged: str, what: str) -> None:
+    with Store(tmp_path / "s.db") as store:
+        store.add(Post(), "a").put(b"a")
+    with sqlite3.connect(tmp_path / "s.db") as database:
+        database.execute(forged)
+    database.close()
+    with Store(tmp_path / "s.db") as store, pytest.raises(StoreError, match=what):
+        store.restore(Post, "a")

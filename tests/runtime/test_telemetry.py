@@ -105,3 +105,16 @@ def test_events_are_added_to_the_span_that_is_current() -> None:
         "lawful.outcome": "done", "lawful.before": "OPEN", "lawful.after": "SHUT",
         "lawful.changed": '{"state": "SHUT"}',
     }
+
+
+def test_the_spans_of_opentelemetry_itself() -> None:
+    sdk: Any = pytest.importorskip("opentelemetry.sdk.trace")
+    trace: Any = pytest.importorskip("opentelemetry.trace")
+    gate, tracer = Gate(), sdk.TracerProvider().get_tracer("gates")
+    to_spans(gate, "g", trace.get_current_span)  # Of no span nothing is told.
+    with tracer.start_as_current_span("opening") as span:
+        all_of(gate)
+    names = [(event.name, event.attributes["lawful.outcome"]) for event in span.events]
+    assert names == [("Gate.shut", outcome) for outcome in ("refused", "done", "ignored")]
+    told = [event.attributes.get("lawful.why") for event in span.events]
+    assert told == ["too simple (1 > 3 is false)", None, None]
