@@ -13,7 +13,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.declare import slot
 from lawful.spec.errors import Place
-from lawful.spec.resolve import Resolved
+from lawful.spec.resolve import ONE_AT_A_TIME, Resolved
 from lawful.spec.ticks import clock_of
 from lawful.spec.walk import everything, statements
 
@@ -199,9 +199,10 @@ class Compiler:
 
     def function(self, key: str) -> Any:
         """A helper or property, defined by now."""
-        found = self.called[key]
-        self.define()
-        return self.names.globals[found]
+        with ONE_AT_A_TIME:
+            found = self.called[key]
+            self.define()
+            return self.names.globals[found]
 
     def _called(self, key: str) -> None:
         """Emit what is waited for."""
@@ -217,15 +218,17 @@ class Compiler:
 
     def fresh_but(self, given: frozenset[str]) -> Any:
         """What puts initial values into all variables but the given ones, defined by now."""
-        made = initial.fresh(self, given)
-        self.define()
-        return self.names.globals[made]
+        with ONE_AT_A_TIME:
+            made = initial.fresh(self, given)
+            self.define()
+            return self.names.globals[made]
 
     def constructor(self, otherwise: Callable[..., None]) -> Any:
         """The `__init__` of a plain class, defined by now."""
-        made = initial.constructor(self, otherwise)
-        self.define()
-        return self.names.globals[made]
+        with ONE_AT_A_TIME:
+            made = initial.constructor(self, otherwise)
+            self.define()
+            return self.names.globals[made]
 
     # Ways.
 
@@ -290,9 +293,10 @@ class Compiler:
 
     def watched(self, key: str) -> Any:
         """The method of a way that is watched, compiled when the first observer comes."""
-        made = self.method(self.plan.ways[key], watched=True)
-        self.define()
-        return self.names.globals[made]
+        with ONE_AT_A_TIME:
+            made = self.method(self.plan.ways[key], watched=True)
+            self.define()
+            return self.names.globals[made]
 
     def candidate(self, tr: ir.Transition, run: Any) -> Candidate:
         source = None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from lawful.spec import types as t
 from lawful.spec.declare import Declared, slot
 from lawful.spec.members import chain_of
-from lawful.spec.resolve import resolve
+from lawful.spec.resolve import ONE_AT_A_TIME, resolve
 from lawful.spec.words import Sort, header
 
 from .choice import restore, save
@@ -33,7 +33,11 @@ GHOST = "is a ghost: erased when it runs"
 def plan_of(cls: type[Machine]) -> Plan:
     """The plan of a class; `DeclarationError` with everything that is wrong in it."""
     plan: Plan | None = vars(cls).get("__plan__")  # Not an ancestor's.
-    return install(cls) if plan is None else plan
+    if plan is not None:
+        return plan
+    with ONE_AT_A_TIME:
+        plan = vars(cls).get("__plan__")
+        return install(cls) if plan is None else plan
 
 
 def bare(cls: type[M], universe: Universe | None, clock: Clock | None) -> M:

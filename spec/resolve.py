@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import FunctionType
@@ -41,11 +42,21 @@ class Resolved:
     expects: dict[str, Any]
 
 
+# Classes are read and made by one thread at a time: each looks into those that it is made of.
+ONE_AT_A_TIME = threading.RLock()
+
+
 def resolve(cls: type[Declaration]) -> Resolved:
     """The resolved machine of a class; `DeclarationError` lists everything that is wrong in it."""
     known = vars(cls).get("__resolved__")  # Not an ancestor's.
     if isinstance(known, Resolved):
         return known
+    with ONE_AT_A_TIME:
+        known = vars(cls).get("__resolved__")
+        return known if isinstance(known, Resolved) else _resolved(cls)
+
+
+def _resolved(cls: type[Declaration]) -> Resolved:
     RESOLVING.append(cls)
     try:
         resolved = _Resolver(cls).run() if declared(cls).frozen is None else _thawed(cls)

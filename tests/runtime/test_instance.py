@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -20,6 +21,8 @@ from lawful import (
     total,
     transition,
 )
+from lawful.runtime.compile import Compiler
+from lawful.runtime.plan import Plan
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec import ir
 from lawful.spec.outcomes import Reason
@@ -364,3 +367,32 @@ class Panel:
 def test_an_instance_in_a_class_that_is_no_declaration_is_one() -> None:
     assert [Panel.dial.turn(), Panel.dial.turn(), Panel.several[1].turn()] == [1, 2, 1]
     assert (Panel.dial.turned, Panel.several[0].turned) == (2, 0)
+
+
+class Raced(Machine):
+    count: Nat = 0
+
+    @transition()
+    def up(self) -> Nat:
+        self.count += 1
+        return self.count
+
+
+def test_a_class_is_made_by_one_of_the_threads_that_need_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    counts, others, real = list[int](), list[threading.Thread](), Compiler.run
+
+    def run(compiler: Compiler) -> Plan:
+        if not others:
+            others.append(threading.Thread(target=lambda: counts.append(Raced().up())))
+            others[0].start()
+            others[0].join(0.2)  # As far as it comes.
+            assert counts == []
+        return real(compiler)
+
+    monkeypatch.setattr(Compiler, "run", run)
+    raced = Raced()
+    plan = Raced.lawful.plan
+    others[0].join()
+    assert (raced.up(), counts, Raced.lawful.plan is plan) == (1, [1], True)

@@ -275,7 +275,7 @@ def test_a_journal_rotates_into_files_that_stand_alone(tmp_path: Path) -> None:
 
 
 def test_hidden_values_are_told_nowhere(tmp_path: Path) -> None:
-    sender = Sender(limit=1)
+    sender = Sender(limit=1, clock=SimulatedClock())
     hidden = Hidden(
         excluded=frozenset({"sent", "send.output"}), hashed=frozenset({"m"}), key=b"k"
     )
