@@ -11,6 +11,7 @@ from typing import Any
 from lawful.spec import ir
 from lawful.spec import types as t
 
+from .at_once import at_once
 from .facts import has_clock, set_clocks
 from .places import Places
 from .sequences import changed
@@ -65,7 +66,8 @@ def _branch(run: Statements, s: ir.Branch) -> None:
 def _loop(run: Statements, s: ir.Loop) -> None:
     many = run.elements(run.eval(s.over), s.over.type, s)
     if not many.listed:
-        raise NotEncodable(f"a loop over a {s.over.type}, which has no bound", s.place)
+        at_once(run, s, many, partial(run.block, s.body))
+        return
     with run.rejoined(run.frame.broken):
         for row in many.rows:
             run.choose(row.when, partial(_round, run, s, row, many), lambda: None)

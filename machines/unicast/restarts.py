@@ -34,7 +34,7 @@ from .declaration import (
     SenderEntry,
     SenderEntryFixed,
 )
-from .system import Link
+from .link import Link
 
 PERIOD = 3
 

@@ -22,22 +22,15 @@ from collections import Counter
 from lawful import (
     Expect,
     Fairness,
-    Ghost,
-    Machine,
-    Nat,
-    Param,
     Scope,
     Strong,
     Weak,
-    can,
     drop,
     eventually_always,
     invariant,
     leads_to,
     reachable,
-    recoverable,
     require,
-    terminal,
     transition,
 )
 
@@ -53,201 +46,8 @@ from .declaration import (
     ReceiverEntryFixed,
     SenderEntry,
     SenderEntryFixed,
-    SendFirst,
-    XmitReq,
 )
-
-Id = tuple[Nat, Nat]
-
-
-class Link(Machine, abstract=True):
-    """A's sender entry, B's receiver entry, and what is under way between them."""
-
-    sender: SenderEntry
-    receiver: ReceiverEntry
-    network: Counter[Message] = Counter()
-    submissions: Nat = 0
-    failed: Nat = 0
-    submitted: Ghost[list[Id]] = []
-    delivered: Ghost[list[Id]] = []
-    reported: Ghost[set[Id]] = set()
-
-    messages: Param[int] = 2
-    failures: Param[int] = 1
-
-    def put(self, m: Message) -> None:
-        if m not in self.network:
-            self.network[m] += 1
-
-    def take(self, m: Message) -> None:
-        require(m in self.network, "is not under way")
-        self.network[m] -= 1
-
-    @transition()
-    def lose(self, m: Message) -> None:
-        require(self.failed < self.failures, "the network has failed enough")
-        self.take(m)
-        self.failed += 1
-
-    @transition()
-    def duplicate(self, m: Data) -> None:
-        require(m in self.network, "is not under way")
-        require(self.failed < self.failures, "the network has failed enough")
-        self.network[m] += 1
-        self.failed += 1
-
-    @transition()
-    def submit(self, payload: Payload) -> None:
-        """A's application sends (U10, U21, U23, U24)."""
-        require(self.submissions < self.messages, "everything is submitted")
-        self.submissions += 1
-        data = self.sender.send(payload)
-        self.put(data)
-        self.submitted.append((data.conn, data.seqno))
-        self.settle_watermark()
-
-    @transition()
-    def receive_data(self, m: Data) -> None:
-        """Data arrives, and B's application receives what is in order by now (U9, U10)."""
-        self.take(m)
-        self.receiver.data(m)
-        for _ in range(self.messages):
-            if can(self.receiver.deliver):
-                self.delivered.append((self.receiver.conn, self.receiver.next))
-                self.receiver.deliver()
-
-    @transition()
-    def send_ack(self) -> None:
-        self.put(self.receiver.send_ack())
-
-    @transition()
-    def receive_ack(self, m: Ack) -> None:
-        self.take(m)
-        self.sender.ack(m)
-        self.settle_watermark()
-
-    def settle_watermark(self) -> None:
-        """The next run of A's retransmit task sees the change (U14)."""
-        if can(self.sender.watermark):
-            self.sender.watermark()
-
-    @transition()
-    def resend(self) -> None:
-        """A's retransmit task sees that nothing has changed (U14)."""
-        self.put(self.sender.resend())
-
-    @transition()
-    def request_missing(self) -> None:
-        """B's retransmit task finds gaps (U16)."""
-        self.put(self.receiver.request_missing())
-
-    @transition()
-    def receive_request(self, m: XmitReq) -> None:
-        self.take(m)
-        for answer in self.sender.retransmit(m):
-            self.put(answer)
-
-    @transition()
-    def send_sync(self) -> None:
-        """B's retransmit task finds the flag (U28)."""
-        self.put(self.receiver.send_sync())
-
-    @transition()
-    def receive_sync(self, m: SendFirst) -> None:
-        self.take(m)
-        answer = self.sender.send_first(m)
-        if answer is not None:
-            self.put(answer)
-
-    @transition()
-    def expire_sender(self) -> None:
-        self.sender.expire()
-
-    @transition()
-    def remove_sender(self) -> None:
-        self.put(self.sender.remove())
-
-    @transition()
-    def receive_close(self, m: Close) -> None:
-        self.take(m)
-        self.receiver.close_received(m)
-
-    @transition()
-    def expire_receiver(self) -> None:
-        self.receiver.expire()
-
-    @transition()
-    def remove_receiver(self) -> None:
-        self.receiver.remove()
-
-    @terminal
-    def over(self) -> bool:
-        """Everything was sent, and nobody keeps a connection."""
-        return self.sender.state == Conn.CLOSED and self.receiver.state == Conn.CLOSED
-
-    @invariant
-    def no_duplicate(self) -> bool:
-        """Exactly once: never twice."""
-        return all(self.delivered.count(p) == 1 for p in self.delivered)
-
-    @invariant
-    def in_order(self) -> bool:
-        """Delivered in the order of submission."""
-        places = [self.submitted.index(p) for p in self.delivered]
-        return all(places[i] <= places[i + 1] for i in range(len(places) - 1))
-
-    @invariant
-    def no_loss(self) -> bool:
-        """Whatever was submitted is delivered or under way, or can be sent again, or reported."""
-        return all(
-            sent in self.delivered
-            or sent in self.reported
-            or (sent[0] == self.sender.conn and sent[1] in self.sender.window)
-            or any(isinstance(m, Data) and (m.conn, m.seqno) == sent for m in self.network)
-            for sent in self.submitted
-        )
-
-    @invariant
-    def acked_is_delivered(self) -> bool:
-        """What the sender purged as acknowledged, the receiver delivered (U12)."""
-        return all(
-            sent in self.delivered
-            for sent in self.submitted
-            if sent[0] == self.sender.conn and sent[1] <= self.sender.highest_acked
-        )
-
-    @invariant
-    def acks_are_true(self) -> bool:
-        """No ack under way for the receiver's connection goes beyond what it delivered (U11)."""
-        return all(
-            m.seqno < self.receiver.next
-            for m in self.network
-            if isinstance(m, Ack) and m.conn == self.receiver.conn
-        )
-
-    @invariant
-    def purged_is_not_awaited(self) -> bool:
-        """Of one connection, B waits for nothing that A cannot send any more (U-B4, U-B6)."""
-        return (
-            self.sender.conn != self.receiver.conn
-            or self.sender.highest_acked < self.receiver.next
-        )
-
-    @invariant
-    def received_was_sent(self) -> bool:
-        """Of one connection, B is at most one ahead of what A sent."""
-        return (
-            self.sender.state == Conn.CLOSED
-            or self.sender.conn != self.receiver.conn
-            or self.receiver.next <= self.sender.highest_sent + 1
-        )
-
-    @recoverable
-    def settled(self) -> bool:
-        """Every message can still arrive, or be reported (U5)."""
-        return all(p in self.delivered or p in self.reported for p in self.submitted)
-
-    scope = Scope(Nat=range(0, 4), Payload=1, network=8, submitted=2, delivered=2)
+from .link import Id, Link
 
 
 class FairLink(Link, abstract=True):
@@ -326,18 +126,82 @@ class LinkFixed(FairLink):
 
     @transition()
     def give_up(self) -> None:
-        """A's application is told what B may not have received."""
+        """A's application is told what B may not have received: what was kept."""
+        conn, kept = self.sender.conn, frozenset(self.sender.window)
         dropped = self.sender.give_up()
-        self.put(Close(dropped.conn))
-        for m in dropped.messages:
-            if (m.conn, m.seqno) not in self.delivered:
-                self.reported.add((m.conn, m.seqno))
+        assert all(m.conn == conn and m.seqno in kept for m in dropped.messages)
+        self.put(Close(conn))
+        self.reported |= {(conn, q) for q in kept if (conn, q) not in self.delivered}
+
+    # The proofs lean on these.
+
+    @invariant
+    def connections_begin_at_the_sender(self) -> bool:
+        """B knows of none that A has not begun, and acks none that it does not know. Of one that it
+        does not know nothing was acknowledged: it begins with the first (U24, U26, U28)."""
+        sent, known = self.sender.conn, self.receiver.conn
+        data = {m for m in self.network if isinstance(m, Data)}
+        return (
+            known <= sent
+            and all(m.conn <= sent and not self.is_late_first(m) for m in data)
+            and all(m.conn <= known for m in self.network if isinstance(m, Ack))
+            and (self.sender.highest_acked == 0 or sent == known)
+        )
+
+    def is_late_first(self, m: Data) -> bool:
+        return m.first and m.seqno != 1 and m.conn > self.receiver.conn
+
+    @invariant
+    def submitted_in_order(self) -> bool:
+        """By connections and numbers, up to A's last one (U10, U24)."""
+        last = (self.sender.conn, self.sender.highest_sent)
+        closed = self.sender.state == Conn.CLOSED
+        return self.ascend(self.submitted) and all(
+            p[1] > 0 and (p <= last or (closed and p[0] == last[0])) for p in self.submitted
+        )
+
+    def ascend(self, ids: list[Id]) -> bool:
+        return all(ids[i] < ids[i + 1] for i in range(len(ids) - 1))
+
+    @invariant
+    def delivered_up_to_the_next(self) -> bool:
+        """In order, and of B's connection all before the next one (U9, U10)."""
+        conn, following = self.receiver.conn, self.receiver.next
+        return (
+            self.ascend(self.delivered)
+            and all(p < (conn, following) for p in self.delivered)
+            and all(
+                p in self.delivered
+                for p in self.submitted
+                if (conn, 0) < p < (conn, following)
+            )
+        )
+
+    @invariant
+    def what_there_is_was_submitted(self) -> bool:
+        return (
+            all((m.conn, m.seqno) in self.submitted for m in self.network if isinstance(m, Data))
+            and all((self.sender.conn, q) in self.submitted for q in self.sender.window)
+            and all((self.receiver.conn, q) in self.submitted for q in self.receiver.buffer)
+            and all(p in self.submitted for p in self.delivered)
+        )
+
+    @invariant
+    def kept_until_delivered(self) -> bool:
+        """Nothing depends on what happens to be under way (U3, U5)."""
+        return all(
+            p in self.delivered or p in self.reported or self.is_kept(p) for p in self.submitted
+        )
+
+    def is_kept(self, p: Id) -> bool:
+        return p[0] == self.sender.conn and p[1] in self.sender.window
 
     @reachable
     def two_copies_are_under_way(self) -> bool:
         """The network doubles what it carries."""
         return any(self.network[m] > 1 for m in self.network)
 
+    scope = Scope(Nat=range(0, 4), Payload=1, network=8, submitted=2, delivered=2)
     worse = Scope(failures=(2,))
     three = Scope(
         Nat=range(0, 5), messages=(3,), failures=(0,), network=10, submitted=3, delivered=3,

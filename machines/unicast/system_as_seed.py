@@ -16,7 +16,8 @@ from .declaration import (
     SenderEntry,
     SenderEntryFixed,
 )
-from .system import Link, LinkBurst
+from .link import Link
+from .system import LinkBurst
 
 
 class LinkTorn(Link):

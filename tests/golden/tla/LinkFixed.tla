@@ -107,6 +107,9 @@ ReceiverEntryFixed_fresh(conn_expiry_timeout, conn_close_timeout, reaping, ack_i
 LinkFixed_fresh(messages_1, failures_1) ==
   [sender |-> SenderEntryFixed_fresh("120.0", "60.0", TRUE), receiver |-> ReceiverEntryFixed_fresh("120.0", "60.0", TRUE, "0.5"), network |-> Positive(<<>>), submissions |-> 0, failed |-> 0, submitted |-> <<>>, delivered |-> <<>>, reported |-> {}, messages |-> messages_1, failures |-> failures_1]
 
+LinkFixed_messages_are_few(self) ==
+  (self.messages <= 3)
+
 LinkFixed_take(self, m) ==
   IF ~(m \in (DOMAIN self.network)) THEN Stop("refused") ELSE
   LET self_1 == [self EXCEPT !.network = PutCount(self.network, m, (Count(self.network, m) - 1))] IN
@@ -371,7 +374,7 @@ LinkFixed_receive_data(self, m) ==
       ELSE
       After_2(self_3)
   IN
-  Round(Upwards(0, self_2.messages), self_2)
+  Round(Upwards(0, 3), self_2)
 
 receive_data_gives(m) ==
   Placed(LinkFixed_receive_data(now, m))
@@ -484,6 +487,21 @@ SenderEntryFixed_retransmit(self, m) ==
   IF ~(\A q \in m.missing : ((known /\ (q \in (DOMAIN self.window))) => (SenderEntryFixed_kept(self, q).out # "undefined"))) THEN Stop("undefined") ELSE
   Done(self, {SenderEntryFixed_kept(self, q_2).value : q_2 \in {q_3 \in m.missing : (known /\ (q_3 \in (DOMAIN self.window)))}})
 
+LinkFixed_put_all(self, messages_1) ==
+  LET After_1(self_2) ==
+      Done(self_2, None)
+  IN
+  LET RECURSIVE Round(_, _)
+      Round(left, self_1) ==
+      IF left = {} THEN After_1(self_1) ELSE
+      LET one == CHOOSE any \in left : TRUE IN
+      LET step == LinkFixed_put(self_1, one) IN
+      IF step.out # "done" THEN step ELSE
+      LET self_3 == step.to IN
+      Round((left \ {one}), self_3)
+  IN
+  Round(messages_1, self)
+
 LinkFixed_receive_request(self, m) ==
   LET step == LinkFixed_take(self, m) IN
   IF step.out # "done" THEN step ELSE
@@ -492,19 +510,10 @@ LinkFixed_receive_request(self, m) ==
   IF step_1.out # "done" THEN step_1 ELSE
   LET self_2 == [self_1 EXCEPT !.sender = step_1.to] IN
   LET x_1 == step_1.value IN
-  LET After_1(self_4) ==
-      Done(self_4, None)
-  IN
-  LET RECURSIVE Round(_, _)
-      Round(left, self_3) ==
-      IF left = {} THEN After_1(self_3) ELSE
-      LET one == CHOOSE any \in left : TRUE IN
-      LET step_2 == LinkFixed_put(self_3, one) IN
-      IF step_2.out # "done" THEN step_2 ELSE
-      LET self_5 == step_2.to IN
-      Round((left \ {one}), self_5)
-  IN
-  Round(x_1, self_2)
+  LET step_2 == LinkFixed_put_all(self_2, x_1) IN
+  IF step_2.out # "done" THEN step_2 ELSE
+  LET self_3 == step_2.to IN
+  Done(self_3, None)
 
 receive_request_gives(m) ==
   Placed(LinkFixed_receive_request(now, m))
@@ -732,30 +741,19 @@ SenderEntryFixed_give_up(self) ==
   Done(self_4, [is |-> "Dropped", conn |-> self_3.conn, messages |-> messages_1])
 
 LinkFixed_give_up(self) ==
+  LET row == <<self.sender.conn, (DOMAIN self.sender.window)>> IN
+  LET conn == row[1] IN
+  LET kept == row[2] IN
   LET step == SenderEntryFixed_give_up(self.sender) IN
   IF step.out # "done" THEN step ELSE
   LET self_1 == [self EXCEPT !.sender = step.to] IN
   LET dropped == step.value IN
-  LET step_1 == LinkFixed_put(self_1, [is |-> "Close", conn |-> dropped.conn]) IN
+  IF ~(\A m_1 \in dropped.messages : ((m_1.conn = conn) /\ (m_1.seqno \in kept))) THEN Stop("asserts") ELSE
+  LET step_1 == LinkFixed_put(self_1, [is |-> "Close", conn |-> conn]) IN
   IF step_1.out # "done" THEN step_1 ELSE
   LET self_2 == step_1.to IN
-  LET After_1(self_4) ==
-      Done(self_4, None)
-  IN
-  LET RECURSIVE Round(_, _)
-      Round(left, self_3) ==
-      IF left = {} THEN After_1(self_3) ELSE
-      LET one == CHOOSE any \in left : TRUE IN
-      LET After_2(self_6) ==
-          Round((left \ {one}), self_6)
-      IN
-      IF (<<one.conn, one.seqno>> \notin Range(self_3.delivered)) THEN
-        LET self_5 == [self_3 EXCEPT !.reported = (self_3.reported \cup {<<one.conn, one.seqno>>})] IN
-        After_2(self_5)
-      ELSE
-      After_2(self_3)
-  IN
-  Round(dropped.messages, self_2)
+  LET self_3 == [self_2 EXCEPT !.reported = (self_2.reported \cup {<<conn, q_2>> : q_2 \in {q_3 \in kept : (<<conn, q_3>> \notin Range(self_2.delivered))}})] IN
+  Done(self_3, None)
 
 give_up_gives ==
   Placed(LinkFixed_give_up(now))
@@ -918,6 +916,64 @@ LinkFixed_close_is_overtaken(self) ==
 never_close_is_overtaken ==
   ~LinkFixed_close_is_overtaken(now)
 
+LinkFixed_is_late_first(self, m) ==
+  (m.first /\ (m.seqno # 1) /\ (self.receiver.conn < m.conn))
+
+LinkFixed_connections_begin_at_the_sender(self) ==
+  LET row == <<self.sender.conn, self.receiver.conn>> IN
+  LET sent == row[1] IN
+  LET known == row[2] IN
+  LET data == {m_3 \in (DOMAIN self.network) : ((m_3.is = "Data"))} IN
+  ((known <= sent) /\ (\A m_5 \in data : ((m_5.conn <= sent) /\ (~LinkFixed_is_late_first(self, m_5)))) /\ (\A m_8 \in (DOMAIN self.network) : (((m_8.is = "Ack")) => (m_8.conn <= known))) /\ ((self.sender.highest_acked = 0) \/ (sent = known)))
+
+connections_begin_at_the_sender ==
+  LinkFixed_connections_begin_at_the_sender(now)
+
+LinkFixed_ascend(self, ids) ==
+  IF ~(\A i \in DOMAIN Upwards(0, (Len(ids) - 1)) : ((\A i_1 \in 1..(i - 1) : ~(~((ids[At(ids, Upwards(0, (Len(ids) - 1))[i_1])][1] < ids[At(ids, (Upwards(0, (Len(ids) - 1))[i_1] + 1))][1]) \/ ((ids[At(ids, Upwards(0, (Len(ids) - 1))[i_1])][1] = ids[At(ids, (Upwards(0, (Len(ids) - 1))[i_1] + 1))][1]) /\ ((ids[At(ids, Upwards(0, (Len(ids) - 1))[i_1])][2] < ids[At(ids, (Upwards(0, (Len(ids) - 1))[i_1] + 1))][2]) \/ ((ids[At(ids, Upwards(0, (Len(ids) - 1))[i_1])][2] = ids[At(ids, (Upwards(0, (Len(ids) - 1))[i_1] + 1))][2]) /\ FALSE)))))) => HasAt(ids, Upwards(0, (Len(ids) - 1))[i]))) THEN Stop("undefined") ELSE
+  IF ~(\A i \in DOMAIN Upwards(0, (Len(ids) - 1)) : ((\A i_1 \in 1..(i - 1) : ~(~((ids[At(ids, Upwards(0, (Len(ids) - 1))[i_1])][1] < ids[At(ids, (Upwards(0, (Len(ids) - 1))[i_1] + 1))][1]) \/ ((ids[At(ids, Upwards(0, (Len(ids) - 1))[i_1])][1] = ids[At(ids, (Upwards(0, (Len(ids) - 1))[i_1] + 1))][1]) /\ ((ids[At(ids, Upwards(0, (Len(ids) - 1))[i_1])][2] < ids[At(ids, (Upwards(0, (Len(ids) - 1))[i_1] + 1))][2]) \/ ((ids[At(ids, Upwards(0, (Len(ids) - 1))[i_1])][2] = ids[At(ids, (Upwards(0, (Len(ids) - 1))[i_1] + 1))][2]) /\ FALSE)))))) => HasAt(ids, (Upwards(0, (Len(ids) - 1))[i] + 1)))) THEN Stop("undefined") ELSE
+  Done(self, (\A i_2 \in (0..((Len(ids) - 1) - 1)) : ((ids[At(ids, i_2)][1] < ids[At(ids, (i_2 + 1))][1]) \/ ((ids[At(ids, i_2)][1] = ids[At(ids, (i_2 + 1))][1]) /\ ((ids[At(ids, i_2)][2] < ids[At(ids, (i_2 + 1))][2]) \/ ((ids[At(ids, i_2)][2] = ids[At(ids, (i_2 + 1))][2]) /\ FALSE))))))
+
+LinkFixed_submitted_in_order(self) ==
+  LET last == <<self.sender.conn, self.sender.highest_sent>> IN
+  LET closed == (self.sender.state = "CLOSED") IN
+  IF ~(LinkFixed_ascend(self, self.submitted).out # "undefined") THEN Stop("undefined") ELSE
+  Done(self, (LinkFixed_ascend(self, self.submitted).value /\ (\A p \in Range(self.submitted) : ((0 < p[2]) /\ (((p[1] < last[1]) \/ ((p[1] = last[1]) /\ ((p[2] < last[2]) \/ ((p[2] = last[2]) /\ TRUE)))) \/ (closed /\ (p[1] = last[1])))))))
+
+submitted_in_order ==
+  ((LinkFixed_submitted_in_order(now).out = "done") /\ LinkFixed_submitted_in_order(now).value)
+
+LinkFixed_delivered_up_to_the_next(self) ==
+  LET row == <<self.receiver.conn, self.receiver.next>> IN
+  LET conn == row[1] IN
+  LET following == row[2] IN
+  IF ~(LinkFixed_ascend(self, self.delivered).out # "undefined") THEN Stop("undefined") ELSE
+  Done(self, (LinkFixed_ascend(self, self.delivered).value /\ (\A p \in Range(self.delivered) : ((p[1] < <<conn, following>>[1]) \/ ((p[1] = <<conn, following>>[1]) /\ ((p[2] < <<conn, following>>[2]) \/ ((p[2] = <<conn, following>>[2]) /\ FALSE))))) /\ (\A p_1 \in Range(self.submitted) : ((((<<conn, 0>>[1] < p_1[1]) \/ ((<<conn, 0>>[1] = p_1[1]) /\ ((<<conn, 0>>[2] < p_1[2]) \/ ((<<conn, 0>>[2] = p_1[2]) /\ FALSE)))) /\ ((p_1[1] < <<conn, following>>[1]) \/ ((p_1[1] = <<conn, following>>[1]) /\ ((p_1[2] < <<conn, following>>[2]) \/ ((p_1[2] = <<conn, following>>[2]) /\ FALSE))))) => (p_1 \in Range(self.delivered))))))
+
+delivered_up_to_the_next ==
+  ((LinkFixed_delivered_up_to_the_next(now).out = "done") /\ LinkFixed_delivered_up_to_the_next(now).value)
+
+LinkFixed_what_there_is_was_submitted(self) ==
+  ((\A m_2 \in (DOMAIN self.network) : (((m_2.is = "Data")) => (<<m_2.conn, m_2.seqno>> \in Range(self.submitted)))) /\ (\A q_1 \in (DOMAIN self.sender.window) : (<<self.sender.conn, q_1>> \in Range(self.submitted))) /\ (\A q_3 \in (DOMAIN self.receiver.buffer) : (<<self.receiver.conn, q_3>> \in Range(self.submitted))) /\ (\A p \in Range(self.delivered) : (p \in Range(self.submitted))))
+
+what_there_is_was_submitted ==
+  LinkFixed_what_there_is_was_submitted(now)
+
+LinkFixed_is_kept(self, p) ==
+  ((p[1] = self.sender.conn) /\ (p[2] \in (DOMAIN self.sender.window)))
+
+LinkFixed_kept_until_delivered(self) ==
+  (\A p \in Range(self.submitted) : ((p \in Range(self.delivered)) \/ (p \in self.reported) \/ LinkFixed_is_kept(self, p)))
+
+kept_until_delivered ==
+  LinkFixed_kept_until_delivered(now)
+
+LinkFixed_two_copies_are_under_way(self) ==
+  (\E m_1 \in (DOMAIN self.network) : (1 < Count(self.network, m_1)))
+
+never_two_copies_are_under_way ==
+  ~LinkFixed_two_copies_are_under_way(now)
+
 SenderEntryFixed_idle_is_reaped(self) ==
   LET closing == (self.state = "CLOSING") IN
   (self.idle = (closing \/ ((self.state = "OPEN") /\ self.reaping)))
@@ -1012,10 +1068,10 @@ receiver_never_goes_back ==
 receiver_never_goes_back_at_rest ==
   ((\E m_1 \in {m \in (DOMAIN now.network) : m \in ([is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload] \cup [is : {"Ack"}, seqno : (0..3), conn : (0..3)] \cup [is : {"SendFirst"}, conn : (0..3)] \cup [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))] \cup [is : {"Close"}, conn : (0..3)])} : ((lose_gives(m_1).out = "done") /\ (lose_gives(m_1).to = now))) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload]} : ((duplicate_gives(m_1).out = "done") /\ (duplicate_gives(m_1).to = now))) \/ (\E payload \in Payload : ((submit_gives(payload).out = "done") /\ (submit_gives(payload).to = now))) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload]} : ((receive_data_gives(m_1).out = "done") /\ (receive_data_gives(m_1).to = now))) \/ ((send_ack_gives.out = "done") /\ (send_ack_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Ack"}, seqno : (0..3), conn : (0..3)]} : ((receive_ack_gives(m_1).out = "done") /\ (receive_ack_gives(m_1).to = now))) \/ ((resend_gives.out = "done") /\ (resend_gives.to = now)) \/ ((request_missing_gives.out = "done") /\ (request_missing_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))]} : ((receive_request_gives(m_1).out = "done") /\ (receive_request_gives(m_1).to = now))) \/ ((send_sync_gives.out = "done") /\ (send_sync_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"SendFirst"}, conn : (0..3)]} : ((receive_sync_gives(m_1).out = "done") /\ (receive_sync_gives(m_1).to = now))) \/ ((expire_sender_gives.out = "done") /\ (expire_sender_gives.to = now)) \/ ((remove_sender_gives.out = "done") /\ (remove_sender_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Close"}, conn : (0..3)]} : ((receive_close_gives(m_1).out = "done") /\ (receive_close_gives(m_1).to = now))) \/ ((expire_receiver_gives.out = "done") /\ (expire_receiver_gives.to = now)) \/ ((remove_receiver_gives.out = "done") /\ (remove_receiver_gives.to = now)) \/ ((give_up_gives.out = "done") /\ (give_up_gives.to = now))) => ReceiverEntryFixed_never_goes_back(now.receiver, now.receiver)
 
-ASSUME (\A messages_1 \in {2} : (\A failures_1 \in {1} : ((Placed(Done(LinkFixed_fresh(messages_1, failures_1), None)).out \in {"done", "refused", "cut"}))))
+ASSUME (\A messages_1 \in {2} : (\A failures_1 \in {1} : ((LinkFixed_messages_are_few(LinkFixed_fresh(messages_1, failures_1))) => ((Placed(Done(LinkFixed_fresh(messages_1, failures_1), None)).out \in {"done", "refused", "cut"})))))
 
 Init ==
-  (\E messages_1 \in {2} : (\E failures_1 \in {1} : ((Begins(Placed(Done(LinkFixed_fresh(messages_1, failures_1), None)))))))
+  (\E messages_1 \in {2} : (\E failures_1 \in {1} : ((LinkFixed_messages_are_few(LinkFixed_fresh(messages_1, failures_1))) /\ (Begins(Placed(Done(LinkFixed_fresh(messages_1, failures_1), None)))))))
 
 Next ==
   \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in ([is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload] \cup [is : {"Ack"}, seqno : (0..3), conn : (0..3)] \cup [is : {"SendFirst"}, conn : (0..3)] \cup [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))] \cup [is : {"Close"}, conn : (0..3)])} : lose(m_1))
