@@ -98,7 +98,10 @@ def shown(engine: reference.Reference, machine: ir.Machine, state: Any) -> dict[
     for v in machine.variables:
         value = state[engine.layout[machine.name][v.name]]
         if isinstance(v.type, t.Part):
-            out[v.name] = shown(engine, engine.machines[v.type.machine], value)
+            part, at = engine.machines[v.type.machine], engine.layout[v.type.machine]
+            out[v.name] = shown(engine, part, value) | {
+                p.name: encode(value[at[p.name]], p.type) for p in part.parameters
+            }
         elif not v.ghost:
             out[v.name] = encode(value, v.type)
     return out
