@@ -7,7 +7,7 @@ from lawful.spec.formula import expr
 from lawful.spec.walk import statements
 
 from .asked import tried
-from .narrowing import Narrow, narrowed
+from .narrowing import Narrowed
 from .obligation import Needless
 from .shapes import NotEncodable
 from .solve import ask, known_possible, note_possible
@@ -40,7 +40,7 @@ def _refusals(subject: Subject, row: ir.Transition) -> list[Needless]:
     found: list[Needless] = []
     for guard in (s for s in statements(row.function.body) if isinstance(s, ir.Require)):
         where = subject.logic.any(s.when for s in run.stops if s.node is guard)
-        refused = narrowed(subject.logic, Narrow((*facts, where), {}, ()), "", ()).facts
+        refused = Narrowed(subject.logic, (*facts, where), {}).facts
         if known_possible(refused):
             continue
         answer = ask(subject.logic, refused, SECONDS)

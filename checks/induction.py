@@ -21,7 +21,7 @@ from lawful.spec.ticks import with_ticks
 
 from .asked import Case, Question, tried
 from .covers import covers
-from .narrowing import Narrow, cases, narrowed
+from .narrowing import Narrowed, cases
 from .nearest import wishes
 from .obligation import UNSEEN, Obligation
 from .shapes import NotEncodable, Options
@@ -58,6 +58,7 @@ class Induction:
         self.exact = Subject(machine, Options(self.sizes))
         self.steps = [row.name for row in machine.transitions]
         self.vacuous: Mapping[str, str] = {}
+        self._asked_last: tuple[tuple[str, tuple[Term, ...]], list[Narrowed]] = ("", ()), []
 
     @cached_property
     def _small(self) -> Subject:
@@ -170,9 +171,11 @@ class Induction:
         """Values where the facts are true and a goal is not: goal by goal, or `unsat`."""
         used, until = set[str](), time.perf_counter() + seconds
         worst_answer, asked, before = Answer("unsat"), 0, 0
-        for each in self._narrowed(about, question):
-            for goal in each.goals:
-                found = self._shown(each, goal, {about[1], *used}, until)
+        case, property = about
+        own = property if case.before is not None else ""
+        for each in self._narrowed(case, question.facts):
+            for goal in each.goals(question.goals, own):
+                found = self._shown(each, goal, {property, *used}, until)
                 used |= found.used
                 if found.status == "sat":
                     return found
@@ -180,10 +183,10 @@ class Induction:
                 worst_answer = found if found.status == "unknown" else worst_answer
         return replace(worst_answer, used=frozenset(used), before=0 < asked == before)
 
-    def _shown(self, whole: Narrow, goal: Term, first: Collection[str], until: float) -> Answer:
+    def _shown(self, known: Narrowed, goal: Term, first: Collection[str], until: float) -> Answer:
         """The answer about one goal: with the first few hypotheses, or with all of them."""
-        logic, named = self.exact.logic, whole.named
-        facts = (*whole.facts, logic.negate(goal))
+        logic, named = self.exact.logic, known.named
+        facts = (*known.facts, logic.negate(goal))
         few = {name: h for name, h in named.items() if name in first}
         rest = max(0.0, until - time.perf_counter())
         if len(few) < len(named) and answered(facts, named) is None:
@@ -192,18 +195,19 @@ class Induction:
                 return found
         return ask(logic, facts, max(0.0, until - time.perf_counter()), named)
 
-    def _narrowed(self, about: tuple[Case, str], question: Question) -> Iterator[Narrow]:
-        """The question by cases of the arguments, with what is known put in."""
-        case, property = about
-        given = set(question.facts)
-        named = {n: h for n, h in self.exact.assumed.items() if h in given}
-        tracked = set(named.values())
-        others = tuple(fact for fact in question.facts if fact not in tracked)
-        whole = Narrow(others, named, question.goals)
-        own = property if case.before is not None else ""
-        names = [v for v, _ in case.args.values() if isinstance(v, Term)]
-        for put in cases(self.exact.logic, names):
-            yield narrowed(self.exact.logic, whole, own, put)
+    def _narrowed(self, case: Case, facts: tuple[Term, ...]) -> list[Narrowed]:
+        """The facts by cases of the arguments, with what is known put in; several properties in a
+        row ask about the same."""
+        if self._asked_last[0] != (case.name, facts):
+            given = set(facts)
+            named = {n: h for n, h in self.exact.assumed.items() if h in given}
+            tracked = set(named.values())
+            others = tuple(fact for fact in facts if fact not in tracked)
+            names = [v for v, _ in case.args.values() if isinstance(v, Term)]
+            put = cases(self.exact.logic, names)
+            found = [Narrowed(self.exact.logic, others, named, each) for each in put]
+            self._asked_last = (case.name, facts), found
+        return self._asked_last[1]
 
     def sift(self, obligations: list[Obligation]) -> list[Obligation]:
         """Take back what was proved with the help of an invariant that is not proved itself."""

@@ -6,8 +6,7 @@ facts and into the goals. What a step does not touch is then, word for word, wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
@@ -16,15 +15,6 @@ from .term import Term, conjuncts, is_fixed
 
 MOST_CASES = 16
 ROUNDS = 3  # What is put in makes more of what is known; this often is looked for it.
-
-
-@dataclass(frozen=True)
-class Narrow:
-    """Facts, those with names, and goals."""
-
-    facts: tuple[Term, ...]
-    named: Mapping[str, Term]
-    goals: tuple[Term, ...]
 
 
 def cases(logic: Logic, names: Iterable[Term]) -> Iterator[list[tuple[Term, Term]]]:
@@ -38,25 +28,37 @@ def cases(logic: Logic, names: Iterable[Term]) -> Iterator[list[tuple[Term, Term
         yield list(zip(few, values, strict=True))
 
 
-def narrowed(logic: Logic, whole: Narrow, own: str, put: Sequence[tuple[Term, Term]]) -> Narrow:
-    """The question where the constants are these values, with what is known put in; a goal that is
-    a part of the hypothesis of the name `own` is left out."""
-    kept, told = [logic.equal(name, value) for name, value in put], list(put)
-    facts, named, goals = list(whole.facts), dict(whole.named), list(whole.goals)
-    for _ in range(ROUNDS):
-        known = logic.putting(told)
-        facts = [part for fact in facts for part in conjuncts(known(fact))]
-        named = {name: known(fact) for name, fact in named.items()}
-        goals = [part for goal in goals for part in conjuncts(known(goal))]
-        found = [fact for fact in dict.fromkeys(facts) if _is_told(fact)]
-        kept += found
-        facts = [f for f in dict.fromkeys(facts) if not _is_told(f) and f is not logic.true]
-        told = [pair for fact in found for pair in _known(logic, fact)]
-        if not told:
-            break
-    had = {logic.true, *conjuncts(named.get(own, logic.true))}
-    left = [goal for goal in dict.fromkeys(goals) if goal not in had]
-    return Narrow((*kept, *facts), named, tuple(left))
+class Narrowed:
+    """Facts, and those with names, where constants are some values, with what is known put in."""
+
+    def __init__(
+        self, logic: Logic, facts: Sequence[Term], named: Mapping[str, Term],
+        put: Sequence[tuple[Term, Term]] = (),
+    ) -> None:
+        kept, told = [logic.equal(name, value) for name, value in put], list(put)
+        left, named = list(facts), dict(named)
+        self._known: list[Callable[[Term], Term]] = []
+        self._true = logic.true
+        for _ in range(ROUNDS):
+            known = logic.putting(told)
+            self._known.append(known)
+            left = [part for fact in left for part in conjuncts(known(fact))]
+            named = {name: known(fact) for name, fact in named.items()}
+            found = [fact for fact in dict.fromkeys(left) if _is_told(fact)]
+            kept += found
+            left = [f for f in dict.fromkeys(left) if not _is_told(f) and f is not logic.true]
+            told = [pair for fact in found for pair in _known(logic, fact)]
+            if not told:
+                break
+        self.facts = (*kept, *left)
+        self.named: Mapping[str, Term] = named
+
+    def goals(self, goals: Iterable[Term], own: str) -> tuple[Term, ...]:
+        """What is left to be shown of the goals: a part of the hypothesis `own` is known."""
+        for known in self._known:
+            goals = [part for goal in goals for part in conjuncts(known(goal))]
+        had = {self._true, *conjuncts(self.named.get(own, self._true))}
+        return tuple(goal for goal in dict.fromkeys(goals) if goal not in had)
 
 
 def _is_told(fact: Term) -> bool:

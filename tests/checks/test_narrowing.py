@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawful.checks.logic import Logic
-from lawful.checks.narrowing import Narrow, cases, narrowed
+from lawful.checks.narrowing import Narrowed, cases
 from lawful.checks.solve import ask
 from lawful.checks.term import Term
 
@@ -65,11 +65,10 @@ def answer(facts: tuple[Term, ...], goals: tuple[Term, ...]) -> str:
 def test_by_cases_and_with_what_is_known_put_in_the_answer_is_the_same(
     facts: list[Term], goals: list[Term], kept: Term
 ) -> None:
-    whole = Narrow(tuple(facts), {"kept": kept}, tuple(goals))
     found: set[str] = set()
     for put in cases(LOGIC, COLORS[:2]):
-        each = narrowed(LOGIC, whole, "kept", put)
-        found.add(answer((*each.facts, *each.named.values()), each.goals))
+        each = Narrowed(LOGIC, facts, {"kept": kept}, put)
+        found.add(answer((*each.facts, *each.named.values()), each.goals(goals, "kept")))
     assert answer((*facts, kept), tuple(goals)) == ("sat" if "sat" in found else "unsat")
     assert len(list(cases(LOGIC, COLORS[:2]))) == 9
 
@@ -109,7 +108,8 @@ def test_what_is_told_is_put_into_everything_else() -> None:
     c, d = COLORS[:2]
     red, green, _ = LOGIC.values(COLOR.shape)
     p, q = BOOLS
-    whole = Narrow((LOGIC.equal(c, red), LOGIC.any((LOGIC.negate(p), q)), p), {"h": q}, (q,))
-    each = narrowed(LOGIC, whole, "", [(d, green)])
+    facts = LOGIC.equal(c, red), LOGIC.any((LOGIC.negate(p), q)), p
+    each = Narrowed(LOGIC, facts, {"h": q}, [(d, green)])
     assert set(each.facts) == {LOGIC.equal(d, green), LOGIC.equal(c, red), p, q}
-    assert each == Narrow(each.facts, {"h": LOGIC.true}, ())
+    assert each.named == {"h": LOGIC.true}
+    assert each.goals((q,), "") == ()
