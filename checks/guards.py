@@ -14,7 +14,7 @@ from .solve import ask, known_possible, note_possible
 from .spread import in_order
 from .subject import Subject
 
-SECONDS = 0.5  # For each guard: what is not decided at once is not called needless.
+SECONDS = 0.1  # For each guard: what is not decided at once is not called needless.
 
 
 def needless(subject: Subject, done: set[str], workers: int) -> list[Needless]:

@@ -11,7 +11,7 @@ when the exact encoding confirms them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 
@@ -25,7 +25,7 @@ from .narrowing import Narrowed, cases
 from .nearest import wishes
 from .obligation import UNSEEN, Obligation
 from .shapes import NotEncodable, Options
-from .solve import Answer, answered, ask, known_possible, nearest, note_possible, script
+from .solve import Answer, Standing, ask, known_possible, nearest, note_possible, script
 from .spread import in_order
 from .subject import BUILT_IN, START, Subject
 from .term import Term
@@ -43,6 +43,9 @@ FEW_SECONDS = 0.5
 NEAREST_SECONDS = 2.0
 
 
+Ready = list[tuple[Narrowed, Standing]]
+
+
 class Induction:
     """The obligations of one machine, and how they are met."""
 
@@ -58,7 +61,7 @@ class Induction:
         self.exact = Subject(machine, Options(self.sizes))
         self.steps = [row.name for row in machine.transitions]
         self.vacuous: Mapping[str, str] = {}
-        self._asked_last: tuple[tuple[str, tuple[Term, ...]], list[Narrowed]] = ("", ()), []
+        self._asked_last: tuple[tuple[str, tuple[Term, ...]], Ready] = ("", ()), []
 
     @cached_property
     def _small(self) -> Subject:
@@ -82,12 +85,10 @@ class Induction:
                     yield case, name
         yield from ((event, "ambiguous") for event in contested)
 
-    def prepare(self, asked: Sequence[tuple[str, str]]) -> None:
-        """Encode what is asked, once for all processes."""
-        for name, property in asked if self.workers > 1 else ():
-            case = self.exact.case(name, property)
-            if isinstance(case, Case):
-                tried(self.exact.question, case, property)
+    def prepare(self) -> None:
+        """Encode the steps, once for all processes."""
+        for name in (*self.exact.starts, *self.steps):
+            self.exact.case(name)
 
     def answer(self, name: str, property: str) -> Obligation:
         """One obligation, tried."""
@@ -173,9 +174,15 @@ class Induction:
         worst_answer, asked, before = Answer("unsat"), 0, 0
         case, property = about
         own = property if case.before is not None else ""
-        for each in self._narrowed(case, question.facts):
+        for each, standing in self._narrowed(case, question.facts):
             for goal in each.goals(question.goals, own):
-                found = self._shown(each, goal, {property, *used}, until)
+                first = {property, *used} & each.named.keys()
+                rest = max(0.0, until - time.perf_counter())
+                found = standing.shown(goal, first, min(FEW_SECONDS, rest))
+                if found.status != "unsat":
+                    rest = max(0.0, until - time.perf_counter())
+                    facts = (*each.facts, self.exact.logic.negate(goal))
+                    found = ask(self.exact.logic, facts, rest, each.named)
                 used |= found.used
                 if found.status == "sat":
                     return found
@@ -183,21 +190,9 @@ class Induction:
                 worst_answer = found if found.status == "unknown" else worst_answer
         return replace(worst_answer, used=frozenset(used), before=0 < asked == before)
 
-    def _shown(self, known: Narrowed, goal: Term, first: Collection[str], until: float) -> Answer:
-        """The answer about one goal: with the first few hypotheses, or with all of them."""
-        logic, named = self.exact.logic, known.named
-        facts = (*known.facts, logic.negate(goal))
-        few = {name: h for name, h in named.items() if name in first}
-        rest = max(0.0, until - time.perf_counter())
-        if len(few) < len(named) and answered(facts, named) is None:
-            found = ask(logic, facts, min(FEW_SECONDS, rest), few)
-            if found.status == "unsat":
-                return found
-        return ask(logic, facts, max(0.0, until - time.perf_counter()), named)
-
-    def _narrowed(self, case: Case, facts: tuple[Term, ...]) -> list[Narrowed]:
+    def _narrowed(self, case: Case, facts: tuple[Term, ...]) -> Ready:
         """The facts by cases of the arguments, with what is known put in; several properties in a
-        row ask about the same."""
+        row ask about the same. A goal is tried with a few hypotheses before all."""
         if self._asked_last[0] != (case.name, facts):
             given = set(facts)
             named = {n: h for n, h in self.exact.assumed.items() if h in given}
@@ -205,7 +200,8 @@ class Induction:
             others = tuple(fact for fact in facts if fact not in tracked)
             names = [v for v, _ in case.args.values() if isinstance(v, Term)]
             put = cases(self.exact.logic, names)
-            found = [Narrowed(self.exact.logic, others, named, each) for each in put]
+            some = [Narrowed(self.exact.logic, others, named, each) for each in put]
+            found = [(n, Standing(self.exact.logic, n.facts, n.named)) for n in some]
             self._asked_last = (case.name, facts), found
         return self._asked_last[1]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from math import inf
+from operator import itemgetter
 from typing import Literal
 
 from lawful.spec import ir
@@ -105,21 +107,40 @@ def _inductive(
     progress, happened = tell
     induction = Induction(*what, how.seconds, how.workers)
     asked = list(induction.questions())
-    found: dict[int, Obligation] = {}
-    induction.prepare(asked)
-    answers = spread(
-        lambda one: induction.answer(*one), lambda one, how: induction.cut_short(*one, how),
-        asked, how.workers,
-    )
-    for i, each in answers:
-        found[i] = each
+    found: dict[tuple[str, str], Obligation] = {}
+    for each in _answers(induction, asked, how.workers):
+        found[each.obligation, each.property] = each
         if progress is not None:
             progress(f"{len(found)} of {len(asked)}, {each.obligation}: {each.property}")
-    obligations = induction.sift([found[i] for i in range(len(asked))])
+    obligations = induction.sift([found[row] for row in asked])
     if how.method != "induction":
         deeper = Deeper(*what, how.seconds)
         obligations = deeper.show(obligations, depth, progress, how.altogether)
     return induction, induction.grounded(obligations, happened)
+
+
+def _answers(
+    induction: Induction, asked: Sequence[tuple[str, str]], workers: int
+) -> Iterator[Obligation]:
+    """Each obligation, tried: those of one case by one process, which encodes them."""
+    induction.prepare()
+    cases = [list(rows) for _, rows in groupby(asked, key=itemgetter(0))]
+    alone: list[tuple[str, str]] = []
+
+    def of_case(rows: list[tuple[str, str]]) -> list[Obligation]:
+        return [induction.answer(*row) for row in rows]
+
+    def died(rows: list[tuple[str, str]], _how: str) -> list[Obligation]:
+        alone.extend(rows)
+        return []
+
+    for _, answers in spread(of_case, died, cases, workers):
+        yield from answers
+    for _, answer in spread(
+        lambda row: induction.answer(*row), lambda row, how: induction.cut_short(*row, how),
+        alone, workers,
+    ):
+        yield answer
 
 
 def _reached(

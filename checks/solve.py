@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -75,6 +75,56 @@ def _checked(logic: Logic, solver: Any, named: Mapping[str, Term], seconds: floa
     why = str(solver.reason_unknown())
     renew(logic)
     return Answer("unknown", why=why)
+
+
+class Standing:
+    """A solver that knows facts which several questions have in common, and hypotheses by name."""
+
+    def __init__(self, logic: Logic, facts: Sequence[Term], named: Mapping[str, Term]) -> None:
+        self._logic = logic
+        self._facts = facts
+        self._named = named
+        self._made: tuple[Translation, Any, dict[str, Any]] | None = None
+
+    def shown(self, goal: Term, names: Collection[str], seconds: float) -> Answer:
+        """`unsat` where these hypotheses show the goal within so many seconds, else `unknown`."""
+        few = {name: self._named[name] for name in names}
+        against = self._logic.negate(goal)
+        asked = (*self._facts, against)
+        known = answered(asked, few)
+        if known is not None:
+            return known
+        made, solver, marks = self._made or self._begun()
+        solver.push()
+        solver.add(made(against))
+        try:
+            with limited(solver, seconds):
+                result = solver.check(*(marks[name] for name in few))
+        except z3.Z3Exception:
+            result = z3.unknown
+        if result == z3.unsat:
+            used = frozenset(name for name in few if marks[name] in solver.unsat_core())
+            solver.pop()
+            remembered.note(key((*asked, *few.values()), few), used)
+            return Answer("unsat", used=used)
+        if result == z3.unknown:
+            renew(self._logic)
+            self._made = None
+        else:
+            solver.pop()
+        return Answer("unknown")
+
+    def _begun(self) -> tuple[Translation, Any, dict[str, Any]]:
+        made = translation(self._logic)
+        solver = z3.SimpleSolver(ctx=made.context)
+        solver.set(random_seed=0)
+        for fact in self._facts:
+            solver.add(made(fact))
+        marks = {name: z3.Bool(f"hypothesis {name}", made.context) for name in self._named}
+        for name, fact in self._named.items():
+            solver.add(z3.Implies(marks[name], made(fact)))
+        self._made = made, solver, marks
+        return self._made
 
 
 @contextmanager
