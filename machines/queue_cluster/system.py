@@ -236,6 +236,10 @@ class Cluster(Machine, abstract=True):
         )
 
     @invariant
+    def each_node_knows_who_it_is(self) -> bool:
+        return all(node.me == n for n, node in self.nodes.items())
+
+    @invariant
     def the_owner_lives(self) -> bool:
         owner = self.in_order.owner
         return (owner is None or owner in self.nodes) and all(
@@ -308,6 +312,8 @@ class ClusterFixed(Cluster):
         for n in Node:
             self.nodes[n] = QueueOwnerFixed(me=n)
 
+    # What is proved of all nodes goes through every inbox, message by message.
+    short = Scope(inbox=2, sent=2)
     # With two changes at three nodes nobody cancels and consumes again; more is cut.
     large = Scope(
         Node=3, most_changes=(2,), expects=Expect(cancels_and_consumes_again_at_once="unknown")
