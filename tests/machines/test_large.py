@@ -37,6 +37,8 @@ LARGE: dict[tuple[str, str], Counts] = {
 }
 # Quick enough to be explored with everything else, in the tests of their system.
 QUICK = {("SchedulerFixed", "peers"), ("DiffusionByAddress", "apart"), ("NodePosted", "least")}
+# For proofs alone: an exploration would end at these lengths.
+PROVED = {("ClusterFixed", "short")}
 
 
 def named(row: str) -> type[Machine]:
@@ -72,4 +74,4 @@ def test_every_scope_with_a_name_is_explored() -> None:
         if isinstance(value, Scope) and name != "scope"
     }
     assert len(declared) > 15
-    assert declared - QUICK <= explored
+    assert declared - QUICK - PROVED <= explored
