@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import zip_longest
+from itertools import product, zip_longest
 from typing import Literal, TypeAlias
 
 from lawful.spec import ir
@@ -211,9 +211,11 @@ class Trail:
 
     def _collected(self, rows: Sequence[Row], value: Many, type: t.Type, node: ir.Node) -> Term:
         if isinstance(type, t.Union):
-            mine = t.Seq(value.item, mutable=False)
-            i = next(i for i, option in enumerate(type.options) if t.fits(mine, option))
-            return self.encoding.inject(self.term(value, type.options[i], node), type, i)
+            kinds = t.Seq(value.item, mutable=False), t.Set(value.item, mutable=False)
+            for mine, (i, option) in product(kinds, enumerate(type.options)):
+                if t.fits(mine, option):
+                    return self.encoding.inject(self.term(value, option, node), type, i)
+            raise NotEncodable(f"a collection where a {type} is expected", node.place)
         if isinstance(type, t.Seq):
             return self._sequence(value, type, node)
         if not isinstance(type, t.Set):
