@@ -27,4 +27,4 @@ def test_a_search_that_forgets_its_limit_is_interrupted() -> None:
 
 def test_the_next_search_knows_nothing_of_it() -> None:
     assert ask(LOGIC, [HARD], 0.05).status == "unknown"
-    assert ask(LOGIC, [LOGIC.equal(CUBES, LOGIC.number(3))], 60.0).status == "sat"
+    assert ask(LOGIC, [LOGIC.equal(X, LOGIC.number(3))], 60.0).status == "sat"
