@@ -16,6 +16,13 @@ from .symbols import At, Left, Missing, Place, Value, Whole
 from .term import Term
 
 
+def in_state(e: ir.Expr) -> bool:
+    """Whether this is the machine itself or something in it, not in a local."""
+    while isinstance(e, ir.Field | ir.Item | ir.Narrow):
+        e = e.of
+    return isinstance(e, ir.Self)
+
+
 class Places(Evaluator):
     """Changes the state."""
 
@@ -81,7 +88,8 @@ class Places(Evaluator):
                 if isinstance(kind, t.Map) and not kind.total:
                     new = self.encoding.present(kind.value, new)
                 elif isinstance(kind, t.Map):
-                    self.exceed(self.logic.negate(self.encoding.bounds(at, kind.key)))
+                    beyond = self.logic.negate(self.encoding.bounds(at, kind.key))
+                    self.exceed(beyond, target, in_state(of))
                 self.store(of, self.logic.write(held, at, new))
             case ir.Narrow(of=of):
                 self.store(of, self.fit(value, target.type, of.type, target))
@@ -90,15 +98,10 @@ class Places(Evaluator):
 
     def owner(self, of: ir.Expr) -> Place | Whole | Term:
         """Whose body is executed: a place of the state, or another state that is only read."""
-        if isinstance(self._root(of), ir.Self) and isinstance(self.frame.own, tuple):
+        if in_state(of) and isinstance(self.frame.own, tuple):
             return self.place(of)
         value = self.eval(of)
         return value if isinstance(value, Whole) else self.sure(value)
-
-    def _root(self, e: ir.Expr) -> ir.Expr:
-        while isinstance(e, ir.Field | ir.Item | ir.Narrow):
-            e = e.of
-        return e
 
     def named(
         self,

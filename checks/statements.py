@@ -13,7 +13,7 @@ from lawful.spec import types as t
 
 from .at_once import at_once
 from .facts import has_clock, set_clocks
-from .places import Places
+from .places import Places, in_state
 from .sequences import changed
 from .shapes import NotEncodable
 from .symbols import Many, Place, Returned, Row, Value
@@ -51,7 +51,9 @@ class Statements(Places):
 
 
 def _assign(run: Statements, s: ir.Assign) -> None:
-    run.store(s.target, run.of_type(s.value, s.target.type))
+    value = run.of_type(s.value, s.target.type)
+    run.listing(s.target.type, s)
+    run.store(s.target, value)
 
 
 def _unpack(run: Statements, s: ir.Unpack) -> None:
@@ -171,12 +173,12 @@ def _changed(
 ) -> tuple[Term, Value | None]:
     """The container after an update, and what the update gives."""
     logic, encoding = run.logic, run.encoding
+    run.listing(kind, s)
     if s.op == "clear":
         return encoding.empty(kind), None
     item = t.element(kind)
     assert item is not None
     if s.op == "update":
-        run.listing(kind, s)
         given = s.args[0].type
         some = kind  # Of what a total map is updated with, some keys may be absent.
         if isinstance(kind, t.Map) and isinstance(given, t.Map) and not given.total:
@@ -186,7 +188,7 @@ def _changed(
         there, value = encoding.get(some, other, key)
         if some != kind:  # A key that is none of the total map's is one too many.
             kept = logic.forall([key], there, encoding.bounds(key, item))
-            run.exceed(logic.negate(kept))
+            run.exceed(logic.negate(kept), s, in_state(s.target))
         new = logic.read(other, key) if some == kind else value
         return logic.by_cases(key, logic.choose(there, new, logic.read(held, key))), None
     key = run.to_term(s.args[0], item)

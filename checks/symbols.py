@@ -141,9 +141,15 @@ class Trail:
             self.stops.append(Stop(kind, when, node))
             self.path = self.logic.all((self.path, self.logic.negate(where)))
 
-    def exceed(self, where: Term) -> None:
-        """A total map has a key too many; bounds are judged at the end of the step."""
-        self.extra = self.logic.any((self.extra, self.logic.all((self.path, where))))
+    def exceed(self, where: Term, node: ir.Node, kept: bool) -> None:
+        """A total map has a key too many; bounds are judged at the end of the step.
+
+        One that is not `kept` in the state, but in a local, is judged by nobody, and not seen.
+        """
+        if kept:
+            self.extra = self.logic.any((self.extra, self.logic.all((self.path, where))))
+        else:
+            self.stop("excess", where, node)
 
     def held(self, kind: t.Type, container: Term, key: Term) -> tuple[Term, Term]:
         """Whether the key is there, and what it has; a total map has what was put there, too."""
@@ -154,9 +160,23 @@ class Trail:
         return there, value
 
     def listing(self, kind: t.Type, node: ir.Node) -> None:
-        """What goes through total maps key by key does not see one that is too many."""
-        if self.extra is not self.logic.false and _has_total(kind):
+        """What goes through total maps key by key does not see one that is too many.
+
+        What exchanges or deletes them does not, either: whether it is gone then is not known.
+        """
+        if self.extra is not self.logic.false and self._has_total(kind):
             self.stop("excess", self.extra, node)
+
+    def _has_total(self, kind: t.Type) -> bool:
+        """Whether there are total maps in a value, those in its parts included."""
+        for each in t.inside(kind):
+            if isinstance(each, t.Map) and each.total:
+                return True
+            if isinstance(each, t.Part):
+                variables = self.encoding.inner(each.machine).variables
+                if any(self._has_total(v.type) for v in variables):
+                    return True
+        return False
 
     def stopped(self, *kinds: StopKind) -> Term:
         """Where execution was stopped in one of these ways."""
@@ -374,7 +394,3 @@ class Trail:
                 raise NotEncodable("a choice between values without one encoding", node.place)
             case _:
                 return self.logic.choose(test, then, other)
-
-
-def _has_total(kind: t.Type) -> bool:
-    return any(isinstance(inner, t.Map) and inner.total for inner in t.inside(kind))
