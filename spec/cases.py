@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from . import exprs, ir, tree
 from . import types as t
 from .context import MISSING, Body, is_path
-from .errors import a, nearest
+from .errors import Place, a, nearest
 from .facts import facts_if
 from .serials import declared
 
@@ -25,8 +25,7 @@ def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
     for case in node.cases:
         b.aliases = dict(kept)
         _own_names(b, case)
-        tests = [_pattern(b, pattern, exprs.narrowed(b, subject)) for pattern in case.patterns]
-        test = tests[0] if len(tests) == 1 else ir.Or(case.place, t.BOOL, tuple(tests))
+        test = _alternatives(b, case.place, case.patterns, exprs.narrowed(b, subject))
         if case.guard is None:
             left.take(test, subject)
         otherwise = {**b.facts, **_of_both(facts_if(test, False), subject, value)}
@@ -138,6 +137,25 @@ def _taken(b: Body, case: tree.Case) -> tuple[ir.Stmt, ...]:
     return tuple(out)
 
 
+def _alternatives(
+    b: Body, place: Place, patterns: tuple[tree.Pattern, ...], subject: ir.Expr
+) -> ir.Expr:
+    """The test that one of the patterns fits; a name that each of them captures from a place of its
+    own is another name of the value that the first of them that fits captures."""
+    tests: list[ir.Expr] = []
+    captured: list[dict[str, ir.Expr]] = []
+    for pattern in patterns:
+        tests.append(_pattern(b, pattern, subject))
+        captured.append({n: b.aliases[n] for n in tree.captured(pattern) if n in b.aliases})
+    for test, own in [*zip(tests, captured, strict=True)][-2::-1]:
+        for name, value in own.items():
+            other = b.aliases[name]
+            if value != other:
+                kind = exprs.join(b, place, (value.type, other.type))
+                b.aliases[name] = ir.If(place, kind, test, value, other)
+    return tests[0] if len(tests) == 1 else ir.Or(place, t.BOOL, tuple(tests))
+
+
 def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
     """The test that a pattern is; what it captures becomes another name of that value."""
     if pattern.capture is not None:
@@ -178,8 +196,7 @@ def _class(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
             b.problem("L205", pattern.place, name, known, nearest(name, names))
             continue
         field = exprs.field(b, pattern.place, narrow, name)
-        inner = [_pattern(b, each, field) for each in patterns]
-        tests.append(inner[0] if len(inner) == 1 else ir.Or(pattern.place, t.BOOL, tuple(inner)))
+        tests.append(_alternatives(b, pattern.place, patterns, field))
     wanted = [test for test in tests if not _always(test)]
     return tests[0] if len(wanted) <= 1 else ir.And(pattern.place, t.BOOL, tuple(wanted))
 
