@@ -12,7 +12,7 @@ from lawful import (
     total,
     transition,
 )
-from lawful.machines.read_only_windows.declaration import Stage, Transaction
+from lawful.machines.read_only_windows.transaction import Stage, Transaction
 from tests.classics.two_phase import TwoPhase
 
 

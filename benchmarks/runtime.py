@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 SYSTEMS = (
     "unicast.system", "message_scheduler.declaration", "object_diffusion.declaration",
-    "queue_cluster.declaration", "read_only_windows.declaration",
+    "queue_cluster.declaration", "read_only_windows.declaration", "read_only_windows.transaction",
 )
 COMPILED = Path(tempfile.gettempdir()) / "lawful-benchmark"
 RUNS = 5  # By turns, the best of which is taken: a machine's clock changes.

@@ -1,4 +1,4 @@
-"""Parallel read-only transactions: the window of a node, and one transaction in it.
+"""Parallel read-only transactions: the window of a node.
 
 Source: the design document `read-only-transactions.md` (Leap); `[seed:105]` is its line 105, `L9`
 the number of a demand in it, `L-B1` of a defect that its text allows. A node's main thread toggles
@@ -8,13 +8,14 @@ what the document says where that goes wrong.
 
 Abstractions, confessed. The window counts the transactions in `read_only_trx_queue`; which they
 are, and in what order, is the queue's own affair: the document does not say where one is put back
-(L15). Each step is atomic, as under the queue's mutex. A transaction is a machine of its own, and
-whoever embeds both takes their steps together. What the main thread may do is one question here,
-`write` or `read`; who posts what to whom (L3 to L6, L22) is the node's, and a write that is refused
-is one that is held: it is never dropped, and asked for again (L11). A transaction that ends in an
-exception is answered like any other. Times are milliseconds, and so is what the clock counts that
-an instance is given. A timer runs out at any moment after it is started, so that all that is said
-holds however late the threads are; how often a transaction is put back (L-B5) is in `timing.py`.
+(L15). Each step is atomic, as under the queue's mutex. A transaction is a machine of its own
+(`transaction.py`); whoever embeds both takes their steps together. What the main thread may do is
+one question here, `write` or `read`; who posts what to whom (L3 to L6, L22) is the node's, and a
+write that is refused is one that is held: it is never dropped, and asked for again (L11). A
+transaction that ends in an exception is answered like any other. Times are milliseconds, and so is
+what the clock counts that an instance is given. A timer runs out at any moment after it is started,
+so that all that is said holds however late the threads are; how often a transaction is put back
+(L-B5) is in `timing.py`.
 """
 
 from enum import Enum
@@ -28,6 +29,7 @@ from lawful import (
     State,
     Timer,
     assume,
+    can,
     event,
     implies,
     initial,
@@ -74,7 +76,7 @@ class Window(Machine, abstract=True):
     window: Timer = Timer()
     margin: Timer = Timer()
     caught_up: bool = False
-    starved: Ghost[bool] = False
+    turn: Ghost[bool] = False
 
     read_only_transaction_num_threads: Param[Nat] = 0
     read_write_window_time: Param[Nat] = 500
@@ -119,11 +121,13 @@ class Window(Machine, abstract=True):
         """The main thread executes an RPC write or a net sync request, of those that it held in
         the read-only window first [seed:102,109-113] (L4, L7, L11)."""
         self.caught_up = True
+        self.turn = True
 
     @transition(source=Phase.WRITE)
     def nothing_held(self) -> None:
         """The main thread has no such request to execute."""
         self.caught_up = True
+        self.turn = True
 
     @transition()
     def read(self) -> None:
@@ -135,7 +139,6 @@ class Window(Machine, abstract=True):
     def begin(self) -> Nat:
         """At the end of the read-write window, if the queue has entries [seed:106] (L9, L17)."""
         require(self.queued > 0, "the queue is empty")
-        self.starved = False
         self.post()
         return self.read_only_transaction_num_threads
 
@@ -153,7 +156,6 @@ class Window(Machine, abstract=True):
         require(self.read_only_transaction_threshold > 0, "no threshold is used")
         require(self.queued >= self.read_only_transaction_threshold, "the threshold is not reached")
         require(self.caught_up, "writes wait since the last read-only window")
-        self.starved = not self.caught_up
         self.post()
         return self.read_only_transaction_num_threads
 
@@ -216,6 +218,7 @@ class Window(Machine, abstract=True):
     def switch_back(self) -> None:
         self.margin.stop()
         self.caught_up = False
+        self.turn = False
         self.window.start(self.read_write_window_time)
 
     @terminal
@@ -261,9 +264,51 @@ class Window(Machine, abstract=True):
         return not (self.state == Phase.READ and done)
 
     @invariant
+    def held_writes_are_remembered(self) -> bool:
+        """Until the main thread has executed them, or has none (L11)."""
+        return self.caught_up == self.turn
+
+    @invariant
+    def everybody_is_let_in(self) -> bool:
+        """Whoever sends a read-only transaction, and whenever (L7, L12)."""
+        return can(self.arrive)
+
+    @invariant
+    def time_begins_a_read_only_window(self) -> bool:
+        """If something is queued; if not, the read-write one begins again (L9, L-B12)."""
+        waits = self.state == Phase.WRITE and self.read_only_transaction_num_threads > 0
+        return (
+            can(self.begin) == (waits and self.queued > 0)
+            and can(self.prolong) == (waits and self.queued == 0)
+        )
+
+    @invariant
+    def threshold_begins_a_read_only_window(self) -> bool:
+        """As soon as it is reached and the main thread has had its turn (L9, L19)."""
+        enough = self.queued >= self.read_only_transaction_threshold > 0
+        return implies(can(self.begin_early), enough) and implies(
+            self.state == Phase.WRITE and enough and self.turn, can(self.begin_early)
+        )
+
+    @invariant
     def writes_have_their_turn(self) -> bool:
         """No read-only window begins early while writes of the last one wait (L11, L-B4)."""
-        return not self.starved
+        return implies(can(self.begin_early), self.turn)
+
+    @invariant
+    def an_empty_queue_ends_a_read_only_window(self) -> bool:
+        """And nobody executes anything: something could be put back (L10, L-B6)."""
+        busy = any(t == Task.EXECUTING for t in self.tasks.values())
+        return can(self.drain) == (self.state == Phase.READ and self.queued == 0 and not busy)
+
+    @invariant
+    def put_back_by_the_windows_deadline(self) -> bool:
+        """Whoever executes then, and nobody before (L15)."""
+        return all(
+            can(self.put_back, w) == (self.state == Phase.OVER)
+            for w, t in self.tasks.items()
+            if t == Task.EXECUTING
+        )
 
     @step_property
     def started_in_time(self, after: "Window") -> bool:
@@ -286,8 +331,9 @@ class Window(Machine, abstract=True):
 
     @reachable
     def early_by_threshold(self) -> bool:
+        """No more transactions are queued than it takes (L19)."""
         few = self.queued == self.read_only_transaction_threshold
-        return self.state == Phase.READ and few and self.window.armed
+        return can(self.begin_early) and few
 
     @reachable
     def all_threads_are_busy(self) -> bool:
@@ -309,7 +355,7 @@ class Window(Machine, abstract=True):
     scope = Scope(
         Nat=range(0, 4),
         read_only_transaction_num_threads=(0, 1, 2),
-        read_only_transaction_threshold=(0, 2),
+        read_only_transaction_threshold=(0, 1, 2),
     )
 
 
@@ -320,74 +366,3 @@ class WindowFixed(Window):
     def margin_leaves_time(self) -> bool:
         """Or nothing would ever be started (L-B8)."""
         return self.read_only_window_margin < self.read_only_window_time
-
-
-class Stage(State):
-    """What has become of a read-only transaction."""
-
-    QUEUED = "queued"
-    RUNNING = "executed by a read-only thread"
-    ANSWERED = "answered"
-    INVALID = "answered: took too long"
-
-
-class Transaction(Machine):
-    """One read-only transaction, from its arrival to the one answer to its client."""
-
-    state: Stage = Stage.QUEUED
-    limit: Timer = Timer()
-    answers: Ghost[Nat] = 0
-    retried: Ghost[bool] = False
-
-    max_read_only_transaction_time: Param[Nat] = 150
-
-    @transition(source=Stage.QUEUED, target=Stage.RUNNING)
-    def take(self) -> None:
-        """A read-only thread processes it [seed:129] (L13)."""
-        self.limit.start(self.max_read_only_transaction_time)
-
-    @transition(source=Stage.RUNNING, target=Stage.ANSWERED)
-    def finish(self) -> None:
-        """Its result, or its exception, goes to `next` [seed:140-147] (L14)."""
-        self.limit.stop()
-        self.answers += 1
-
-    @transition(source=Stage.RUNNING, target=Stage.INVALID, timer="limit")
-    def exceed(self) -> None:
-        """It has executed for longer than it may: invalid [seed:157] (L21), and not put back."""
-        self.answers += 1
-
-    @transition(source=Stage.RUNNING, target=Stage.QUEUED)
-    def put_back(self) -> None:
-        """The read window's deadline came first: no answer, but another round [seed:148] (L15)."""
-        self.limit.stop()
-        self.retried = True
-
-    @terminal
-    def answered(self) -> bool:
-        return self.state in (Stage.ANSWERED, Stage.INVALID)
-
-    @invariant
-    def one_answer(self) -> bool:
-        """Exactly one, and that it is put back is none."""
-        return self.answers == (1 if self.state in (Stage.ANSWERED, Stage.INVALID) else 0)
-
-    @invariant
-    def execution_is_limited(self) -> bool:
-        """It runs out of its own time just while it executes (L21)."""
-        return self.limit.armed == (self.state == Stage.RUNNING)
-
-    @step_property
-    def answered_for_good(self, after: "Transaction") -> bool:
-        final = self.state in (Stage.ANSWERED, Stage.INVALID)
-        return implies(final, after.state == self.state)
-
-    @recoverable
-    def can_be_answered(self) -> bool:
-        return self.state in (Stage.ANSWERED, Stage.INVALID)
-
-    @reachable
-    def answered_in_a_later_window(self) -> bool:
-        return self.state == Stage.ANSWERED and self.retried
-
-    scope = Scope(Nat=range(0, 2))

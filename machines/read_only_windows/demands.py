@@ -54,11 +54,11 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     ),
     "L14": (
         "a queue of transactions and whom to answer",
-        "system.Node.queue", "system.Node.nothing_is_lost", "declaration.Transaction.one_answer",
+        "system.Node.queue", "system.Node.nothing_is_lost", "transaction.Transaction.one_answer",
     ),
     "L15": (
         "who failed by the window's deadline alone is put back",
-        "declaration.Window.put_back", "declaration.Transaction.put_back",
+        "declaration.Window.put_back", "transaction.Transaction.put_back",
         "system.Node.requeue", "system.Node.put_back_at_most_once",
         "closing.Pool.one_has_the_mutex",
     ),
@@ -85,7 +85,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     ),
     "L21": (
         "max-read-only-transaction-time, then invalid",
-        "declaration.Transaction.exceed", "declaration.Transaction.execution_is_limited",
+        "transaction.Transaction.exceed", "transaction.Transaction.execution_is_limited",
         "system.Node.exceed",
     ),
     "L22": (

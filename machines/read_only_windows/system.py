@@ -7,12 +7,13 @@ block, a packed transaction (L4). Both keep on coming for ever. `requests.py` ha
 kind of request through the node's threads.
 
 Abstractions, confessed. Each step is atomic, as under the queue's mutex, or as one task of the main
-thread. What the document calls time is here what there is time for. A read-write window is long
-enough for one task of the main thread, so that it ends by its time only after a write, if any is
-held. `NodeFixed` has the window that `timing.py` asks for: whoever is started before each thread
-had its first turn in a window reaches the end of its own time before the window does; that first
-turn comes before the margin, too. In `NodeAsSeed` any timer may run out at any moment. Nobody
-shuts the node down, and no block ends a window: the document knows of neither.
+thread: these steps are in `steps.py`, and here is what holds of them. What the document calls time
+is here what there is time for. A read-write window is long enough for one task of the main thread,
+so that it ends by its time only after a write, if any is held. `NodeFixed` has the window that
+`timing.py` asks for: whoever is started before each thread had its first turn in a window reaches
+the end of its own time before the window does; that first turn comes before the margin, too. In
+`NodeAsSeed` any timer may run out at any moment. Nobody shuts the node down, and no block ends a
+window: the document knows of neither.
 
 The properties are what the windows are for: no write meets a transaction (L7, L22), each
 transaction is answered once (L14, L15), writes keep their order (L11), everybody's turn comes.
@@ -21,25 +22,23 @@ transaction is answered once (L14, L15), writes keep their order (L11), everybod
 from lawful import (
     Fairness,
     Ghost,
-    Machine,
     Nat,
     Scope,
-    Sort,
     Strong,
     Weak,
     can,
     implies,
-    initial,
     invariant,
     leads_to,
-    needed,
     reachable,
     require,
     step_property,
     transition,
 )
 
-from .declaration import Phase, Place, Stage, Task, Transaction, Window, WindowFixed
+from .declaration import Phase, Task, Window, WindowFixed
+from .steps import Steps, Trx, Write
+from .transaction import Stage
 
 GROUPS = (
     Weak("execute"),
@@ -53,169 +52,8 @@ GROUPS = (
 )
 
 
-class Trx(Sort):
-    """One who sends a read-only transaction, and another when that is answered."""
-
-
-class Write(Sort):
-    """One who sends what may modify the state, and again when that is executed."""
-
-
-class Node(Machine, abstract=True):
-    """The window, the transactions, their queue, and what is posted to the main thread."""
-
-    window: Window
-    trx: dict[Trx, Transaction] = {}
-    queue: list[Trx] = []
-    runs: dict[Nat, Trx] = {}
-    main: list[Write | None] = []
-    again: set[Trx] = set()
-    order: Ghost[list[Write]] = []
-    answered: Ghost[bool] = False
-
-    @initial
-    def start(self) -> None:
-        self.window.start()
-
-    # What arrives.
-
-    @transition()
-    def arrive(self, t: Trx) -> None:
-        """A read-only transaction is sent [seed:117-123] (L7, L12, L14)."""
-        require(t not in self.trx, "waits for an answer")
-        self.trx[t] = Transaction()
-        if self.window.arrive() == Place.QUEUE:
-            self.queue.append(t)
-
-    @transition()
-    def respond(self, t: Trx) -> None:
-        """An http thread sends the response [seed:21-29] (L3)."""
-        require(t in self.trx, "nothing is sent")
-        require(self.is_answered(t), "is not answered yet")
-        del self.trx[t]
-
-    def is_answered(self, t: Trx) -> bool:
-        return self.trx[t].state in (Stage.ANSWERED, Stage.INVALID)
-
-    @transition()
-    def post(self, w: Write) -> None:
-        """What may modify the state is posted to the main thread [seed:15-29] (L3, L6)."""
-        require(w not in self.main, "is not executed yet")
-        self.add(w)
-        self.order.append(w)
-
-    def add(self, w: Write) -> None:
-        self.main.append(w)
-
-    # The main thread.
-
-    @transition()
-    def execute(self) -> None:
-        """The first of what was posted, in a read-write window only (L7, L11)."""
-        require(len(self.main) > 0, "nothing is posted")
-        w = needed(self.main[0], "is no write")
-        self.window.write()
-        self.main.pop(0)
-        self.order.remove(w)
-
-    @transition()
-    def rest(self) -> None:
-        """There is nothing to execute."""
-        require(self.main == [], "something is posted")
-        self.window.nothing_held()
-
-    @transition()
-    def get(self) -> None:
-        """A `get_` request, or a net one that does not modify, is served as it comes, whatever
-        was sent before it and is held (L7, L-B9)."""
-        self.window.read()
-
-    # The windows.
-
-    def begun(self) -> None:
-        self.answered = False
-
-    @transition()
-    def begin(self) -> None:
-        """The read-write window was long enough for one task (L9, L17)."""
-        require(self.window.caught_up, "there was time for a write")
-        self.window.begin()
-        self.begun()
-
-    @transition()
-    def prolong(self) -> None:
-        self.window.prolong()
-
-    @transition()
-    def begin_early(self) -> None:
-        self.window.begin_early()
-        self.begun()
-
-    @transition()
-    def drain(self) -> None:
-        self.window.drain()
-
-    @transition()
-    def stop_starting(self) -> None:
-        self.window.stop_starting()
-
-    @transition()
-    def run_out(self) -> None:
-        self.window.run_out()
-
-    @transition()
-    def end(self) -> None:
-        self.window.end()
-
-    # The read-only threads.
-
-    @transition()
-    def take(self, thread: Nat) -> None:
-        """The first in the queue [seed:129-132,140-147] (L13, L14)."""
-        require(len(self.queue) > 0, "the queue is empty")
-        t = self.queue.pop(0)
-        self.window.take(thread)
-        self.trx[t].take()
-        self.runs[thread] = t
-
-    @transition()
-    def finish(self, thread: Nat) -> None:
-        require(thread in self.runs, "executes nothing")
-        self.window.finish(thread)
-        self.trx[self.runs[thread]].finish()
-        self.leave_answered(thread)
-
-    @transition()
-    def exceed(self, thread: Nat) -> None:
-        """Its own time is over, so that it is answered and not put back (L21)."""
-        require(thread in self.runs, "executes nothing")
-        self.window.finish(thread)
-        self.trx[self.runs[thread]].exceed()
-        self.leave_answered(thread)
-
-    def leave_answered(self, thread: Nat) -> None:
-        self.again.discard(self.runs[thread])
-        del self.runs[thread]
-        self.answered = True
-
-    @transition()
-    def put_back(self, thread: Nat) -> None:
-        """The window's deadline came first [seed:148] (L15)."""
-        require(thread in self.runs, "executes nothing")
-        t = self.runs[thread]
-        self.window.put_back(thread)
-        self.trx[t].put_back()
-        self.requeue(t)
-        self.again.add(t)
-        del self.runs[thread]
-
-    def requeue(self, t: Trx) -> None:
-        """At the front: it is the first in the next window. The document does not say (L-B7)."""
-        self.queue.insert(0, t)
-
-    @transition()
-    def leave(self, thread: Nat) -> None:
-        self.window.leave(thread)
+class Node(Steps, abstract=True):
+    """What the windows are for."""
 
     # Safety.
 
@@ -334,6 +172,7 @@ class NodeFixed(Node):
     settled: bool = True
     asked: set[Nat] = set()
     early: set[Nat] = set()
+    turns: Ghost[dict[Trx, Nat]] = {}
 
     def begun(self) -> None:
         super().begun()
@@ -345,6 +184,19 @@ class NodeFixed(Node):
         if not self.settled:
             self.asked.add(thread)
             self.early.add(thread)
+        if self.runs[thread] in self.turns:
+            spared = self.turns.pop(self.runs[thread])
+            for t in self.turns:
+                if self.turns[t] == thread:
+                    self.turns[t] = spared
+
+    @transition()
+    def put_back(self, thread: Nat) -> None:
+        """In the next window a thread has its first turn for each that was put back: this one, or
+        another that has not had it yet when this one takes somebody else."""
+        require(thread in self.runs, "executes nothing")
+        self.turns[self.runs[thread]] = thread
+        super().put_back(thread)
 
     def leave_answered(self, thread: Nat) -> None:
         super().leave_answered(thread)
@@ -372,6 +224,34 @@ class NodeFixed(Node):
         return all(w in self.runs for w in self.early) and implies(
             self.window.state == Phase.OVER, self.settled and self.early == set()
         ) and implies(self.settled, self.asked == set())
+
+    @invariant
+    def who_was_put_back_goes_first(self) -> bool:
+        """Is before all others in the queue, or was taken early (L15, L-B7)."""
+        return (
+            all(t in self.queue and t in self.again for t in self.turns)
+            and all(t in self.turns or t in self.runs.values() for t in self.again)
+            and all(
+                implies(self.queue[i] in self.turns, self.queue[i - 1] in self.turns)
+                for i in range(1, len(self.queue))
+            )
+            and all(w in self.early for w, t in self.runs.items() if t in self.again)
+        )
+
+    @invariant
+    def each_has_a_turn_of_its_own(self) -> bool:
+        """As many are stopped by a window's end as there are threads, and all of these begin in
+        the next one while the latency lasts (L-B5)."""
+        threads = range(self.window.read_only_transaction_num_threads)
+        late = self.settled and self.window.state in (Phase.READ, Phase.DRAINING)
+        over = self.window.state == Phase.OVER
+        return implies(late, self.turns == {}) and all(
+            w in threads
+            and w not in self.asked
+            and not (over and w in self.runs)
+            and all(t == u or w != v for u, v in self.turns.items())
+            for t, w in self.turns.items()
+        )
 
     @transition()
     def settle(self) -> None:

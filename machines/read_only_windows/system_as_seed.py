@@ -28,7 +28,8 @@ from lawful import (
 
 from .as_seed import WindowAsSeed
 from .declaration import Phase, Window, WindowFixed
-from .system import GROUPS, Node, NodeFixed, Trx, Write
+from .steps import Trx, Write
+from .system import GROUPS, Node, NodeFixed
 
 
 class NodePutBackLast(NodeFixed):
@@ -43,6 +44,8 @@ class NodePutBackLast(NodeFixed):
 
     scope = Scope(Nat=range(0, 4), Trx=2, Write=1, queue=2, main=1, order=1)
     expects = Expect(
+        who_was_put_back_goes_first=("violated", 12),
+        each_has_a_turn_of_its_own=("violated", 17),
         put_back_at_most_once=("violated", 22),
         answered_in_the_end=("violated", 24),
     )
@@ -108,7 +111,7 @@ class NodeAsSeed(Node):
         **{
             "window.reads_and_writes_exclude_each_other": ("violated", 8),
             "window.no_thread_leaves_early": ("violated", 4),
-            "window.writes_have_their_turn": ("violated", 2),
+            "window.writes_have_their_turn": ("violated", 1),
         },
     )
 

@@ -19,7 +19,8 @@ from lawful.machines.message_scheduler.declaration import Notification, RequestF
 from lawful.machines.object_diffusion.attribution import Attribution
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
-from lawful.machines.read_only_windows.declaration import Transaction, WindowFixed
+from lawful.machines.read_only_windows.declaration import WindowFixed
+from lawful.machines.read_only_windows.transaction import Transaction
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
 from lawful.spec.resolve import resolve
 from tests.checks import provable
