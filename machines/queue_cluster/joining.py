@@ -348,6 +348,11 @@ class Joining(Machine, abstract=True):
 class JoiningFixed(Joining):
     """As it has to be."""
 
+    @invariant
+    def the_owner_knows_what_is_acquired(self) -> bool:
+        """It is granted the queue behind all that was said before, and has handled that (Q56)."""
+        return not self.owns or all(m in self.new_taken for m in self.out)
+
 
 class JoiningAsSeed(Joining):
     """`update_front(q, m)` pushes a message, and that is all [seed:415-421] (Q56)."""
