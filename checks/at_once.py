@@ -47,14 +47,15 @@ def _round(run: Places, s: ir.Loop, many: Many, body: Callable[[], None]) -> boo
     """One round, for an arbitrary element; whether it does no more than change the state."""
     frame, kept = run.frame, dict(run.frame.locals)
     ways = len(frame.returns), len(frame.broken), len(frame.continued)
-    extra = run.extra
+    extra, count = run.extra, len(run.found)
     with run.inside(many.rows[0].when) as stops:
         run.bind(s.names, many.rows[0].value, many.item)
         body()
     local = [n for n in kept if n not in s.names and frame.locals[n][0] is not kept[n][0]]
     left = ways != (len(frame.returns), len(frame.broken), len(frame.continued))
     frame.locals = kept
-    return not (stops or local or left or run.extra is not extra)
+    found = len(run.found) > count
+    return not (stops or local or left or found or run.extra is not extra)
 
 
 def _arrays(state: Mapping[str, Value]) -> Iterator[tuple[str, Term]]:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from .rounds import Rounds
+from .rounds import NO_FIRST, Rounds
 from .sequences import in_order, places
 from .shapes import LISTED, NotEncodable
 from .symbols import Many, Row, Value
@@ -267,12 +267,14 @@ def _or_default(kind: str) -> Operator:
 
 def _first_or(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     found = run.fit(values[1], e.args[1].type, e.type, e)
-    many = values[0]
+    many, names = values[0], list[Term]()
     assert isinstance(many, Many)
-    if not many.listed:
-        raise NotEncodable("next(...) of a collection without a bound")
     for row in reversed(many.rows):
-        found = run.merge(row.when, run.fit(row.value, many.item, e.type, e), found, e)
+        names += row.names
+        here = run.least(row) if row.names else row
+        found = run.merge(here.when, run.fit(here.value, many.item, e.type, e), found, e)
+    if len(set(names)) < len(names):  # Several of one round: rows are not in order.
+        raise NotEncodable(NO_FIRST)
     return found
 
 

@@ -112,6 +112,8 @@ class Refinement:
         return self.logic.exists(names, self.logic.all((*where, self._to(step, to))))
 
     def _to(self, step: Symbolic, to: Mapping[str, Value]) -> Term:
+        if step.laws is not self.logic.true:
+            raise NotEncodable("next(...) of a range without a bound, in a step that is looked for")
         rows = [(to[name], step.after[name], kind) for name, kind in fields_of(self.abstract)]
         same = [self.encoding.equal(_term(a), _term(b), kind) for a, b, kind in rows]
         return self.logic.all((step.done, *same))

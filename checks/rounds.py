@@ -19,6 +19,8 @@ from .shapes import NotEncodable
 from .symbols import Frame, Made, Many, Missing, Row, StopKind, Trail, Value, Whole
 from .term import Term
 
+NO_FIRST = "next(...) of a collection without a bound"
+
 
 class Rounds(Trail):
     """Goes through collections; how an expression is evaluated is for the heir to say."""
@@ -184,9 +186,11 @@ class Rounds(Trail):
     def _for_all(
         self, clause: ir.Clause, rest: Sequence[ir.Clause], given: tuple[Row, t.Type, Any, Any]
     ) -> list[Row]:
-        row, quit = given[0], given[3]
+        row, quit, count = given[0], given[3], len(self.found)
         with self.inside(row.when) as stops:
             inner = self._round(clause, rest, given)
+        if len(self.found) > count:
+            raise NotEncodable("next(...) of a range without a bound, for all of others")
         kinds: list[StopKind] = sorted({stop.kind for stop in stops})
         if len(kinds) > 1:
             raise NotEncodable(f"a quantifier that may be {' or '.join(kinds)}", clause.place)
@@ -199,6 +203,19 @@ class Rounds(Trail):
         return [
             Row((*row.names, *r.names), self.logic.all((row.when, r.when)), r.value) for r in inner
         ]
+
+    def least(self, row: Row) -> Row:
+        """The first element of a row that goes upward through integers, where there is one."""
+        logic = self.logic
+        if len(row.names) > 1 or row.names[0].shape is not logic.int:
+            raise NotEncodable(NO_FIRST)
+        (name,) = row.names
+        first = logic.fresh("first", logic.int)
+        when = logic.replace(row.when, [(name, first)])
+        # True in every state: of integers that a range has, or a set, one is the least.
+        law = logic.forall([name], row.when, logic.all((when, logic.at_most(first, name))))
+        self.found.append((first, law))
+        return Row((), when, self._replaced_value(row.value, [(name, first)]))
 
     def _earlier(self, clause: ir.Clause, row: Row, found: tuple[list[Row], Term, str]) -> Term:
         """That an ordered fold gets as far as this element of a range."""

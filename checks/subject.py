@@ -246,10 +246,12 @@ class Subject:
             ambiguous=logic.any((*several, *(step.ambiguous for step in steps))),
             beyond=logic.any(step.beyond for step in steps),
             excess=logic.any(step.excess for step in steps),
+            laws=logic.all(step.laws for step in steps),
             after=before,
             outputs=(),
         )
         true, within = logic.true, logic.negate(step.beyond)
+        given = (*given, step.laws)
         return Case(
             event.name, event.name, before, typed, given, step, true, within, event.output
         )
@@ -286,6 +288,7 @@ class Subject:
         step: Symbolic,
     ) -> Case:
         args, params, given = call
+        given = (*given, step.laws)
         kinds = {v.name: v.type for v in self.machine.variables}
         kept = [
             inside(self.encoding, value, kinds[name])

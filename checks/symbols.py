@@ -133,6 +133,7 @@ class Trail:
         self.path: Term = encoding.logic.true
         self.stops: list[Stop] = []
         self.extra: Term = encoding.logic.false  # A total map was given a key that is not its own.
+        self.found: list[tuple[Term, Term]] = []  # What was looked for, and its law.
 
     def stop(self, kind: StopKind, where: Term, node: ir.Node) -> None:
         """Execution ends where `where` is true."""

@@ -16,6 +16,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .expressions import defaults
+from .rounds import NO_FIRST
 from .shapes import NotEncodable
 from .statements import Statements
 from .symbols import Frame, Many, Place, Returned, Value, Whole
@@ -29,6 +30,7 @@ class Symbolic:
     `done` is where nothing stopped it; bounds are judged there, by whoever asks. `outputs` are the
     values of the returns, each where it is reached. A sequence gets longer than it can be here by
     the scope (`beyond`: a step that leaves it), or inside a value with a `MaxLen` (`excess`).
+    `laws` is true of the constants that were made on the way, in every state.
     """
 
     done: Term
@@ -39,6 +41,7 @@ class Symbolic:
     ambiguous: Term
     beyond: Term
     excess: Term
+    laws: Term
     after: Mapping[str, Value]
     outputs: tuple[tuple[Term, Value], ...]
 
@@ -71,7 +74,17 @@ class Execution(Statements):
         value = self._merged(function, self._body(function, args, own, machine))
         if any(stop.kind in ("beyond", "excess") for stop in self.stops):
             raise NotEncodable("a sequence longer than any in the state", function.place)
-        return self.sure(value), self.logic.negate(self.stopped("undefined", "refused", "asserts"))
+        defined = self.logic.negate(self.stopped("undefined", "refused", "asserts"))
+        return self._lawful(self.sure(value), function), self._lawful(defined, function)
+
+    def _lawful(self, truth: Term, function: ir.Function) -> Term:
+        """The same, of whatever keeps the laws of what was looked for: that alone does."""
+        if not self.found:
+            return truth
+        if truth.shape is not self.logic.bool:
+            raise NotEncodable(NO_FIRST, function.place)
+        names = [name for name, _ in self.found]
+        return self.logic.forall(names, self.logic.all(law for _, law in self.found), truth)
 
     def defaults(self, given: Mapping[str, Value]) -> dict[str, Value]:
         """The state of a new instance with these parameters."""
@@ -89,6 +102,7 @@ class Execution(Statements):
             ambiguous=self.stopped("ambiguous"),
             beyond=self.stopped("beyond"),
             excess=self.stopped("excess"),
+            laws=self.logic.all(law for _, law in self.found),
             after=dict(self.state),
             outputs=tuple((r.when, r.value) for r in returns if r.value is not None),
         )
@@ -230,8 +244,7 @@ class Execution(Statements):
         """Whether the step would not be refused; one that breaks a property is not."""
         args = [(self.eval(arg), arg.type) for arg in e.args]
         with self.inside(self.logic.true) as stops:
-            trial = Execution(self.encoding, self.state, self.frame.machine)
-            trial.frame = self.frame
+            trial = self._trial(self.state)
             own = trial.owner(e.part)
             if not isinstance(own, tuple):
                 raise NotEncodable("can(...) of another state", e.place)
@@ -241,6 +254,12 @@ class Execution(Statements):
         for stop in (*stops, *(s for s in trial.stops if s.kind in ("beyond", "excess"))):
             self.stop(stop.kind, stop.when, stop.node)
         return self.logic.negate(trial.stopped("refused"))
+
+    def _trial(self, state: Mapping[str, Value]) -> Execution:
+        """What goes on from another state, in the same body."""
+        trial = Execution(self.encoding, state, self.frame.machine)
+        trial.frame, trial.found = self.frame, self.found
+        return trial
 
     def perform(
         self, part: ir.Expr, call: tuple[str, Sequence[tuple[Value, t.Type]], ir.Node], own: Place
@@ -282,8 +301,7 @@ class Execution(Statements):
         logic, before, state = self.logic, self.path, dict(self.state)
         trials: list[tuple[Term, Execution, Value]] = []
         for row in rows:
-            trial = Execution(self.encoding, state, self.frame.machine)
-            trial.frame = self.frame
+            trial = self._trial(state)
             args = trial.named(row.function.params, given, node)
             value = trial.taken(row, args, own, machine)
             value = trial.fit(value, row.function.output, event.output, node)
