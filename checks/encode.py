@@ -8,7 +8,7 @@ from lawful.spec import types as t
 
 from .lengths import erase
 from .shapes import NotEncodable, Shapes
-from .term import Term
+from .term import Term, subterms
 
 
 class Encoding(Shapes):
@@ -232,6 +232,24 @@ class Encoding(Shapes):
         logic = self.logic
         return logic.add(logic.number(0), *(logic.read(bag, key) for key in keys))
 
+    def size(self, elements: Term, type: t.Set) -> Term:
+        """How many elements a set without a bound has, where it is one of the state with some
+        added and removed: so much is known that proofs are right, and less than is true of it, so
+        that values are none. Raises NotEncodable of all other sets."""
+        found = self.logic.size(elements)
+        for part in subterms(found):
+            if part.op == "size":
+                (of,) = part.args
+                if not self._is_given(of) or not _is_numbers(type.item):
+                    raise NotEncodable(f"len of a {type}, which has no bound")
+        return found
+
+    def _is_given(self, term: Term) -> bool:
+        """Whether it is an arbitrary value, or a field of one: no name that a quantifier binds."""
+        while term.op == "field":
+            (term,) = term.args
+        return term in self.given
+
     def _all_entries(self, container: Term, type: t.Set | t.Bag | t.Map, item: t.Type) -> Term:
         """Whether all entries keep their bounds; what is at no listed key must not be there."""
         logic, windowed = self.logic, self.options.window is not None
@@ -264,3 +282,8 @@ class Encoding(Shapes):
                 return logic.implies(there, self.bounds(key, of))
             case _:
                 return logic.true
+
+
+def _is_numbers(type: t.Type) -> bool:
+    """Whether values of the type have no elements of sorts in them, which have any size."""
+    return not any(isinstance(inner, t.Sort | t.Opaque) for inner in t.inside(type))

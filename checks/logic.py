@@ -7,7 +7,7 @@ matched against ground reads, and no array theory is left to decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -23,6 +23,7 @@ from .term import (
     is_fixed,
     is_literal,
     occurs,
+    subterms,
     variant,
 )
 
@@ -43,6 +44,7 @@ class Logic(Arithmetic):
         super().__init__()
         self._pushed: dict[tuple[object, Term], Term] = {}
         self._put: dict[tuple[Term, Term], Pairs] = {}
+        self.counts = False  # Some term is a size of which no question knows all.
 
     # Shapes and values.
 
@@ -265,6 +267,8 @@ class Logic(Arithmetic):
                 return self.all(args)
             case "not":
                 return self.negate(args[0])
+            case "size":
+                return self.size(args[0])
             case "field":
                 return self._field(args[0], cast(tuple[int, int], term.data))
             case "is":
@@ -349,6 +353,40 @@ class Logic(Arithmetic):
                 return self.choose(test, self.read(then, key), self.read(other, key))
             case _:
                 return self.term("select", (array, key), array.shape.inner[1])
+
+    def size(self, array: Term) -> Term:
+        """How many keys of an array to bool have `true`: what was written is counted, and what it
+        was written into has some number, of which a question says what it knows."""
+
+        def counted(a: Term) -> Term:
+            match a.op:
+                case "store":
+                    below, at, value = a.args
+                    before, had = self.size(below), self._one(self.read(below, at))
+                    return self.add(before, self._one(value), self.negative(had))
+                case "if":
+                    test, then, other = a.args
+                    return self.choose(test, self.size(then), self.size(other))
+                case "everywhere" if a.args[0] is self.false:
+                    return self.number(0)
+                case _:
+                    self.counts = True
+                    return self.term("size", (a,), self.int, "size")
+
+        return self._push("size", array, counted)
+
+    def sizes(self, terms: Iterable[Term]) -> Iterator[Term]:
+        """What is known of each size in the terms: it is 0 of nothing, and of all else greater."""
+        for size in subterms(*terms) if self.counts else ():
+            if size.op == "size":
+                (of,) = size.args
+                any_of = self.const("element", of.shape.inner[0])
+                nothing = self.forall([any_of], self.true, self.negate(self.read(of, any_of)))
+                none, some = self.equal(size, self.number(0)), self.less(self.number(0), size)
+                yield self.choose(nothing, none, some)
+
+    def _one(self, truth: Term) -> Term:
+        return self.choose(truth, self.number(1), self.number(0))
 
     # Datatypes.
 

@@ -140,6 +140,8 @@ def _in(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
 def _len(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
     kind = e.args[0].type
     many = run.elements(values[0], kind, e)
+    if not many.listed and isinstance(kind, t.Set) and not isinstance(values[0], Many):
+        return run.encoding.size(run.term(values[0], kind, e), kind)
     if not many.listed:
         raise NotEncodable(f"len of a {kind}, which has no bound")
     if many.dense:

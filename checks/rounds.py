@@ -207,9 +207,9 @@ class Rounds(Trail):
     def least(self, row: Row) -> Row:
         """The first element of a row that goes upward through integers, where there is one."""
         logic = self.logic
-        if len(row.names) > 1 or row.names[0].shape is not logic.int:
+        name, *others = row.names
+        if others or name.shape is not logic.int:
             raise NotEncodable(NO_FIRST)
-        (name,) = row.names
         first = logic.fresh("first", logic.int)
         when = logic.replace(row.when, [(name, first)])
         # True in every state: of integers that a range has, or a set, one is the least.

@@ -61,6 +61,7 @@ class Shapes:
         self.machine = machine
         self.lengths = Lengths(machine, options.sizes)
         self.facts: list[Term] = []  # True of constants made here: in the window, or distinct.
+        self.given: set[Term] = set()  # Arbitrary values: no names that are bound.
         self._named: dict[t.Type, dict[str, Term]] = {}
         self._machines = dict(_inner(machine))
         self._machines |= {m.name: m for m in machine.abstracts}
@@ -240,9 +241,14 @@ class Shapes:
 
     def fresh(self, name: str, type: t.Type) -> Term:
         """An arbitrary value; with a window, one whose integers and keys lie inside it."""
-        if self.options.window is None:
-            return self.logic.fresh(name, self.shape(type))
-        return self._within(name, type)
+        if self.options.window is not None:
+            return self._within(name, type)
+        return self.give(self.logic.fresh(name, self.shape(type)))
+
+    def give(self, constant: Term) -> Term:
+        """The constant, known to stand for an arbitrary value from now on."""
+        self.given.add(constant)
+        return constant
 
     def _within(self, name: str, type: t.Type) -> Term:
         logic = self.logic

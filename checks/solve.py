@@ -23,6 +23,9 @@ LATE = 0.25  # Seconds after which a search that goes on is interrupted, and the
 OFTEN = 40  # so often, before it is hopeless.
 
 
+COUNTS = "how many elements a set without a bound has is known in part"
+
+
 @dataclass(frozen=True)
 class Answer:
     """Whether some values make all facts true; `model` are such values.
@@ -47,9 +50,13 @@ def ask(
     if known is not None:
         return known
     until, answer = time.perf_counter() + seconds, Answer("unknown")
+    sizes = tuple(logic.sizes((*facts, *named.values())))
     # What is prepared for a tactic is decided more often, but at times what is as it stands alone.
     for make in (z3.Solver,) if named else (z3.Solver, z3.SimpleSolver):
-        answer = _checked(logic, _solver(logic, facts, make), named, until - time.perf_counter())
+        solver = _solver(logic, (*facts, *sizes), make)
+        answer = _checked(logic, solver, named, until - time.perf_counter())
+        if answer.status == "sat" and sizes:
+            return Answer("unknown", why=COUNTS)  # Of sizes more is true than is known.
         if answer.status != "unknown" or time.perf_counter() >= until:
             break
     if answer.status == "unsat":
@@ -96,7 +103,8 @@ class Standing:
             return known
         made, solver, marks = self._made or self._begun()
         solver.push()
-        solver.add(made(against))
+        for fact in (against, *self._logic.sizes((against,))):
+            solver.add(made(fact))
         try:
             with limited(solver, seconds):
                 result = solver.check(*(marks[name] for name in few))
@@ -118,7 +126,7 @@ class Standing:
         made = translation(self._logic)
         solver = z3.SimpleSolver(ctx=made.context)
         solver.set(random_seed=0)
-        for fact in self._facts:
+        for fact in (*self._facts, *self._logic.sizes((*self._facts, *self._named.values()))):
             solver.add(made(fact))
         marks = {name: z3.Bool(f"hypothesis {name}", made.context) for name in self._named}
         for name, fact in self._named.items():
@@ -243,6 +251,8 @@ class Horn:
 
 def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], seconds: float) -> Answer:
     """Whether one of the first terms can be true, or the second in a state that is reached."""
+    if logic.counts:
+        return Answer("unknown", why=COUNTS)
     made = translation(logic)
     solver = z3.Fixedpoint(ctx=made.context)
     solver.set(engine="spacer")
@@ -279,7 +289,8 @@ def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], seconds: f
 
 def script(logic: Logic, facts: Iterable[Term]) -> str:
     """The question whether some values make all facts true, in SMT-LIB 2.6."""
-    solver = _solver(logic, facts)
+    facts = tuple(facts)
+    solver = _solver(logic, (*facts, *logic.sizes(facts)))
     # A quoted symbol of the standard has no bars inside; Z3 escapes those of union types.
     return "(set-logic ALL)\n" + str(solver.to_smt2()).replace(r"\|", "/")
 

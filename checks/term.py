@@ -16,7 +16,7 @@ Variants = tuple[tuple[str, tuple[tuple[str, "Shape"], ...]], ...]
 Op = Literal[
     "constant", "value", "true", "false", "not", "and", "if", "=", "forall", "lambda", "apply",
     "+", "*", "-", "div", "mod", "<=", "real",
-    "select", "store", "everywhere", "make", "is", "field",
+    "select", "store", "everywhere", "make", "is", "field", "size",
 ]
 
 
@@ -138,14 +138,18 @@ def variant(term: Term) -> int:
     return cast(int, term.data)
 
 
-def constants(term: Term) -> Iterator[Term]:
-    """The constants that stand for any value in the term, each once."""
+def subterms(*terms: Term) -> Iterator[Term]:
+    """The terms, and what they are made of, each once."""
     seen: set[Term] = set()
-    stack = [term]
+    stack = [*terms]
     while stack:
         each = stack.pop()
         if each not in seen:
             seen.add(each)
             stack.extend(each.args)
-            if each.op == "constant":
-                yield each
+            yield each
+
+
+def constants(term: Term) -> Iterator[Term]:
+    """The constants that stand for any value in the term, each once."""
+    return (each for each in subterms(term) if each.op == "constant")

@@ -88,13 +88,14 @@ class Run:
     ) -> tuple[State, list[Term]]:
         """The state after a step with names for what it changes, and what each way makes of them:
         terms that grow from step to step are much harder. Containers are merged as they are."""
-        logic, named, equal = self.logic, dict(merged), list[Term]()
+        logic, subject = self.logic, self.subject
+        named, equal = dict(merged), list[Term]()
         for name, old in self.states[-1].items():
             value = merged[name]
             if len(ways) < 2 or value is old or isinstance(value, Many | Made | Missing | Whole):
                 continue
             if not logic.is_container(value):
-                new = named[name] = logic.like(name, value)
+                new = named[name] = subject.encoding.give(logic.like(name, value))
                 for test, after in ways:
                     each = after[name]
                     assert not isinstance(each, Many | Made | Missing | Whole)
@@ -124,7 +125,8 @@ class Run:
         for number, link in enumerate(self.links):
             case = self.case(model, number)
             fixed, after, output = self.subject.told(case, witness)
-            goes = model.truth(link.goes)
+            # What the run was asked with is true, though a model does not decide all of it.
+            goes = link.goes in self.facts or model.truth(link.goes)
             state = {**after, **fixed.parameters}
             if number:
                 old = states[-1]

@@ -107,6 +107,11 @@ class NumbersFixed(Numbers):
             )
         return needed(number, "all numbers are outstanding")
 
+    @invariant
+    def it_goes_round_in_range(self) -> bool:
+        """After the greatest comes the least (R-B10)."""
+        return self.least <= self.following <= self.greatest
+
 
 class NumbersAsImplemented(Numbers):
     """The next, whoever has it; after the greatest comes none of them (R-B10)."""

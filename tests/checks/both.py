@@ -20,7 +20,9 @@ from lawful.spec.errors import NOWHERE
 from lawful.spec.resolve import resolve
 from lawful.spec.values import encode, encoded_map
 
-KINDS = ("done", "refused", "undefined", "asserts", "bounds", "ambiguous", "beyond", "excess")
+KINDS = (
+    "done", "refused", "undefined", "asserts", "bounds", "ambiguous", "beyond", "excess", "laws",
+)
 
 
 class Untold(AssertionError):
@@ -82,7 +84,8 @@ class Both:
         return literal(self.encoding, to_json(value, kind, self.machine), kind)
 
     def sure(self, term: Any) -> bool:
-        known = decide(self.encoding.logic, term, self.encoding.facts, self.seconds)
+        laws = () if self.step is None else (self.step.laws,)
+        known = decide(self.encoding.logic, term, (*self.encoding.facts, *laws), self.seconds)
         if known is None:
             raise Untold(str(term))
         return known

@@ -214,7 +214,7 @@ class Listed(Machine):
 
     @transition()
     def size(self) -> None:
-        self.n = len(self.seen)
+        self.n = len(self.seen - {0})
 
     @transition()
     def visit(self) -> None:

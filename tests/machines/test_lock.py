@@ -27,7 +27,7 @@ SLOW = {
 PROVED = {
     "message_scheduler.channel:ChannelFixed": (5, 0),
     "message_scheduler.declaration:RequestFixed": (13, 0),
-    "message_scheduler.numbers:NumbersFixed": (0, 6),
+    "message_scheduler.numbers:NumbersFixed": (7, 0),
     "message_scheduler.rounds:RoundFixed": (9, 0),
     "message_scheduler.system:SchedulerFixed": (28, 0),
     "message_scheduler.turns:TurnsFixed": (7, 0),
