@@ -68,7 +68,8 @@ def test_from_a_start_everything_is_counted() -> None:
     }
     trace = found["few"].trace
     assert trace is not None
-    assert [len(state["here"]["$set"]) for state in trace.states] == [0, 1, 2, 3]
+    assert [state["count"] for state in trace.states] == [0, 1, 2, 3]
+    assert [step.transition for step in trace.steps] == ["enter", "enter", "enter"]
 
 
 def test_other_sets_are_not_counted() -> None:
