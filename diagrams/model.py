@@ -174,8 +174,21 @@ def _region(m: ir.Machine, root: str, control: ir.Expr, kind: t.Enum) -> Region:
                     stays[source].append(said)
                 else:
                     moves.append(Edge(source, target, said))
-    states = tuple(Control(name, name in starts, name in ends) for name in kind.members)
+    met = starts | ends | {n for e in moves for n in (e.source, e.target)} | _spoken_of(m, root)
+    seen = [name for name in kind.members if name in met or stays[name]]
+    states = tuple(Control(name, name in starts, name in ends) for name in seen)
     return Region(path(control), states, tuple(moves), tuple(_stays(stays)), tuple(anywhere))
+
+
+def _spoken_of(m: ir.Machine, root: str) -> set[str]:
+    """The members of enums that bodies speak of, or may assign: the others are a variant's own."""
+    rows = (*m.functions, *m.initials, *(tr.function for tr in (*m.transitions, *m.bases)))
+    nodes = [node for f in rows for node in everything(f.body)]
+    given = [n.value for n in nodes if isinstance(n, ir.Assign) and _root(n.target) == root]
+    kinds = [value.type for value in given if not isinstance(value, ir.Const)]
+    every = {name for kind in kinds if isinstance(kind, t.Enum) for name in kind.members}
+    constants = (n for n in nodes if isinstance(n, ir.Const) and isinstance(n.type, t.Enum))
+    return every | {str(n.value) for n in constants}
 
 
 def _stays(found: dict[str, list[Label]]) -> Iterator[Stay]:

@@ -51,10 +51,18 @@ class WindowAsSeed(Window):
         require(self.told > 0, "nobody said so")
         self.told -= 1
 
+    scope = Scope(
+        Nat=range(0, 3),
+        unanswered=range(0, 3),
+        read_only_transaction_num_threads=(0, 1, 2),
+        read_only_transaction_threshold=(0, 1, 2),
+    )
     expects = Expect(
         reads_and_writes_exclude_each_other=("violated", 7),
         no_thread_leaves_early=("violated", 4),
         writes_have_their_turn=("violated", 1),
+        busy_is_who_executes=("violated", 10),
+        nothing_is_dropped=("violated", 11),
     )
 
 

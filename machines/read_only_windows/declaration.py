@@ -77,6 +77,8 @@ class Window(Machine, abstract=True):
     margin: Timer = Timer()
     caught_up: bool = False
     turn: Ghost[bool] = False
+    busy: Ghost[set[Nat]] = set()
+    unanswered: Ghost[Nat] = 0
 
     read_only_transaction_num_threads: Param[Nat] = 0
     read_write_window_time: Param[Nat] = 500
@@ -108,6 +110,7 @@ class Window(Machine, abstract=True):
         """Queue the transaction [seed:117-123] (L7, L12); in a read-only window, too (L13)."""
         require(self.read_only_transaction_num_threads > 0, "there is no read-only thread")
         self.queued += 1
+        self.unanswered += 1
         return Place.QUEUE
 
     @transition(event="arrive")
@@ -173,10 +176,13 @@ class Window(Machine, abstract=True):
         require(self.state == Phase.READ, "no time is left for another one")
         require(self.queued > 0, "the queue is empty")
         self.queued -= 1
+        self.busy.add(thread)
 
     @transition(source=Task.EXECUTING, target=Task.LOOPING, of="tasks[thread]")
     def finish(self, thread: Nat) -> None:
         """It has executed it, or its own time is over: either way it is answered (L21)."""
+        self.busy.discard(thread)
+        self.unanswered -= 1
 
     @transition(source=Task.EXECUTING, target=Task.LOOPING, of="tasks[thread]")
     def put_back(self, thread: Nat) -> None:
@@ -184,6 +190,7 @@ class Window(Machine, abstract=True):
         the next round [seed:148] (L15)."""
         require(self.state == Phase.OVER, "the window's time is not over")
         self.queued += 1
+        self.busy.discard(thread)
 
     @transition(source=Task.LOOPING, target=Task.DONE, of="tasks[thread]")
     def leave(self, thread: Nat) -> None:
@@ -302,6 +309,19 @@ class Window(Machine, abstract=True):
         return can(self.drain) == (self.state == Phase.READ and self.queued == 0 and not busy)
 
     @invariant
+    def busy_is_who_executes(self) -> bool:
+        """Whoever began and has not come to an end (L13)."""
+        return all(
+            w in self.busy for w, t in self.tasks.items() if t == Task.EXECUTING
+        ) and all(w in self.tasks and self.tasks[w] == Task.EXECUTING for w in self.busy)
+
+    @invariant
+    def nothing_is_dropped(self) -> bool:
+        """Whatever is not answered is queued, or executed by one thread: that it is put back is no
+        answer (L14, L15)."""
+        return self.unanswered == self.queued + len(self.busy)
+
+    @invariant
     def put_back_by_the_windows_deadline(self) -> bool:
         """Whoever executes then, and nobody before (L15)."""
         return all(
@@ -354,6 +374,7 @@ class Window(Machine, abstract=True):
 
     scope = Scope(
         Nat=range(0, 4),
+        unanswered=range(0, 6),
         read_only_transaction_num_threads=(0, 1, 2),
         read_only_transaction_threshold=(0, 1, 2),
     )

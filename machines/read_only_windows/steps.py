@@ -145,7 +145,6 @@ class Steps(Machine, abstract=True):
 
     @transition()
     def finish(self, thread: Nat) -> None:
-        require(thread in self.runs, "executes nothing")
         self.window.finish(thread)
         self.trx[self.runs[thread]].finish()
         self.leave_answered(thread)
@@ -153,7 +152,6 @@ class Steps(Machine, abstract=True):
     @transition()
     def exceed(self, thread: Nat) -> None:
         """Its own time is over, so that it is answered and not put back (L21)."""
-        require(thread in self.runs, "executes nothing")
         self.window.finish(thread)
         self.trx[self.runs[thread]].exceed()
         self.leave_answered(thread)
