@@ -14,6 +14,8 @@ from lawful.diagrams import dot
 from lawful.machines.message_scheduler.declaration import RequestFixed
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
+from lawful.machines.queue_cluster.dispatching import DispatchingFixed, DispatchingTorn
+from lawful.machines.read_only_windows.closing import PoolFixed
 from lawful.machines.read_only_windows.declaration import WindowFixed
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
 from lawful.spec import types as t
@@ -69,3 +71,13 @@ def test_a_terminal_state_has_two_rims_and_others_one() -> None:
 def test_pixels_are_asked_for_only_where_there_are_any() -> None:
     assert "dpi" not in dot.text(Light.lawful.ir)
     assert " dpi=144" in dot.text(Light.lawful.ir, 144)
+
+
+def test_a_state_that_only_a_variant_has_is_drawn_there() -> None:
+    """What is assigned in a body alone is a machine's own, too: a waiting thread is woken so."""
+    assert ['"doing[t].CHECKED"' in dot.text(m.lawful.ir) for m in (
+        DispatchingFixed, DispatchingTorn,
+    )] == [False, True]
+    assert all(f'"threads[w].{name}"' in dot.text(PoolFixed.lawful.ir) for name in (
+        "AWAKE", "LOOKING", "EMPTY", "WAITING", "EXECUTING", "EXITED",
+    ))
