@@ -176,9 +176,11 @@ class Induction:
         own = property if case.before is not None else ""
         for each, standing in self._narrowed(case, question.facts):
             for goal in each.goals(question.goals, own):
-                first = {property, *used} & each.named.keys()
-                rest = max(0.0, until - time.perf_counter())
-                found = standing.shown(goal, first, min(FEW_SECONDS, rest))
+                found = Answer("unknown")
+                for some in ({property, *used} & each.named.keys(), each.named.keys()):
+                    if found.status != "unsat":
+                        rest = max(0.0, until - time.perf_counter())
+                        found = standing.shown(goal, some, min(FEW_SECONDS, rest))
                 if found.status != "unsat":
                     rest = max(0.0, until - time.perf_counter())
                     facts = (*each.facts, self.exact.logic.negate(goal))

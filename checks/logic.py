@@ -275,6 +275,10 @@ class Logic(Arithmetic):
                 return self._test(args[0], cast(int, term.data))
             case "+" | "*" | "-" | "<=" | "div" | "mod" | "real":
                 return self.calculated(term.op, args)
+            case "forall":
+                return self.forall(bound(term), self.true, args[0])
+            case "lambda":
+                return self.by_cases(bound(term)[0], args[0])
             case _:
                 return self.term(term.op, tuple(args), term.shape, term.data)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .term import Op, Shape, Term, bound
+from .term import Op, Shape, Term, bound, is_by_cases
 
 Make = Callable[[Term, Sequence[Term]], Term]
 Write = Callable[[Op, tuple[Term, ...], Shape, object], Term]
@@ -28,11 +28,20 @@ class Pairs:
         def made(each: Term, args: Sequence[Term]) -> Term:
             if not bound(each):
                 return make(each, args)
-            # What is simplified below a quantifier could bind its names again.
-            inside = tuple(self.written(arg, write) for arg in each.args)
-            return write(each.op, inside, each.shape, each.data)
+            return make(each, [self._simplified(arg, make, write) for arg in each.args])
 
         return self._deep(term, self.known, made, _above)
+
+    def _simplified(self, term: Term, make: Make, write: Write) -> Term:
+        """The body of a quantifier where these are put in, simplified where that binds no names:
+        a quantifier that is made below another could bind its names again."""
+
+        def made(each: Term, args: Sequence[Term]) -> Term:
+            if bound(each) or any(map(is_by_cases, args)):
+                return write(each.op, tuple(args), each.shape, each.data)
+            return make(each, args)
+
+        return self._deep(term, self.below, made, _all)
 
     def written(self, term: Term, write: Write) -> Term:
         """The term where these are put in, and nothing is simplified."""

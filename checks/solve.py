@@ -19,6 +19,11 @@ from .translate import Translation, renew, translation, z3
 
 NO_NAMES: Mapping[str, Term] = {}
 FAR = 1000  # Further than this from every number in a model nothing is special any more.
+# Where it is enough to know what cannot be: quantifiers are put in for what is looked up alone, and
+# arrays are not told apart. What is unsatisfiable so is so; and a search without success soon ends.
+PLAIN: Mapping[str, Any] = {
+    "smt.mbqi": False, "smt.array.extensional": False, "smt.array.weak": True,
+}
 LATE = 0.25  # Seconds after which a search that goes on is interrupted, and then again,
 OFTEN = 40  # so often, before it is hopeless.
 
@@ -101,7 +106,10 @@ class Standing:
         known = answered(asked, few)
         if known is not None:
             return known
-        made, solver, marks = self._made or self._begun()
+        # What was cut short in the context, by whoever asked, is nobody's context any more.
+        if self._made is None or self._made[0] is not translation(self._logic, sparing=True):
+            self._made = self._begun()
+        made, solver, marks = self._made
         solver.push()
         for fact in (against, *self._logic.sizes((against,))):
             solver.add(made(fact))
@@ -115,24 +123,28 @@ class Standing:
             solver.pop()
             remembered.note(key((*asked, *few.values()), few), used)
             return Answer("unsat", used=used)
-        if result == z3.unknown:
-            renew(self._logic)
-            self._made = None
+        if result == z3.unknown and not _at_its_end(solver):
+            renew(self._logic, sparing=True)
         else:
             solver.pop()
         return Answer("unknown")
 
     def _begun(self) -> tuple[Translation, Any, dict[str, Any]]:
-        made = translation(self._logic)
+        made = translation(self._logic, sparing=True)
         solver = z3.SimpleSolver(ctx=made.context)
         solver.set(random_seed=0)
+        solver.set(**PLAIN)
         for fact in (*self._facts, *self._logic.sizes((*self._facts, *self._named.values()))):
             solver.add(made(fact))
         marks = {name: z3.Bool(f"hypothesis {name}", made.context) for name in self._named}
         for name, fact in self._named.items():
             solver.add(z3.Implies(marks[name], made(fact)))
-        self._made = made, solver, marks
-        return self._made
+        return made, solver, marks
+
+
+def _at_its_end(solver: Any) -> bool:
+    """Whether a search without an answer was not cut short."""
+    return str(solver.reason_unknown()).startswith("(incomplete")
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from lawful.spec.ir import Json
 from .asked import Case, Fixed, Question, State, tried
 from .encode import Encoding
 from .facts import inside, same_time
+from .members import members, unlisted
 from .refinement import Refinement
 from .shapes import NotEncodable, Options, fields_of
 from .symbols import At, Made, Many, Missing, Place, Value, Whole
@@ -154,7 +155,18 @@ class Subject:
         """The property for all values of its parameters and all members of the families on its
         path, of a step those that are there before and after; where it is undefined, false.
         """
-        place, names, where = self._members(j, state, after)
+        return self.logic.all(
+            self._of_member(j, place, where, (state, after))
+            for place, where in self._members(j, *((state,) if after is None else (state, after)))
+        )
+
+    def _of_member(
+        self, j: Judged, place: Place, where: Sequence[Term],
+        states: tuple[Mapping[str, Value], Mapping[str, Value] | None],
+    ) -> Term:
+        """The property of the member at a place, where it is there."""
+        state, after = states
+        names, where = unlisted(place), list(where)
         args: dict[str, Value] = {}
         for i, (name, kind) in enumerate(j.row.function.params):
             if after is not None and i == 0:
@@ -168,24 +180,10 @@ class Subject:
         return self.logic.forall(names, self.logic.all(where), self.logic.all((defined, value)))
 
     def _members(
-        self, j: Judged, state: Mapping[str, Value], after: Mapping[str, Value] | None
-    ) -> tuple[Place, list[Term], list[Term]]:
-        """The path with a name for each key on it, and where there is a part at these keys."""
-        place: Place = ()
-        names: list[Term] = []
-        where: list[Term] = []
-        for at in j.path:
-            if not isinstance(at.of, t.Map):
-                place = (*place, at)
-                continue
-            key = self.logic.fresh("key", self.encoding.shape(at.of.key))
-            for each in (state,) if after is None else (state, after):
-                held = self.run(each).read(place)
-                there, _ = self.encoding.held(at.of, self.run(each).sure(held), key)
-                where.append(there)
-            names.append(key)
-            place = (*place, At(at.of, key=key))
-        return place, names, where
+        self, j: Judged, *states: Mapping[str, Value]
+    ) -> list[tuple[Place, list[Term]]]:
+        """Where a part that the property is of may be, and where it is there in all the states."""
+        return members(self.encoding, j.path, [self.run(each) for each in states])
 
     # Cases.
 
@@ -330,10 +328,12 @@ class Subject:
         if key not in self._goals:
             with self.logic.counting(f"{case.name}.{name}{'.near' * near}"):
                 self._goals[key] = tried(self._goal, case, name, near)
-        goal = self._goals[key]
+        goal, step = self._goals[key], case.step
         if isinstance(goal, NotEncodable):
             raise goal
         facts = self.possible(case) if name in BUILT_IN else self.happens(case)
+        if name == "bounds":
+            facts = (*facts, self.logic.any((step.bounds, step.done, step.excess)))
         # No list may get longer than is seen.
         goals = (*conjuncts(self.logic.negate(case.step.excess)), *goal)
         return Question((*facts, case.within), goals)
@@ -351,7 +351,7 @@ class Subject:
         step, logic = case.step, self.logic
         if name == "bounds":
             self._all_judged(case)
-            kept = logic.implies(step.done, case.bounded)
+            kept = logic.all(logic.implies(step.done, part) for part in conjuncts(case.bounded))
             return list(conjuncts(logic.all((logic.negate(step.bounds), kept))))
         if name in BUILT_IN:
             stops = {
@@ -388,9 +388,15 @@ class Subject:
         if j is None or j.row.kind != "invariant" or j.row.function.params:
             return self.logic.false
         after = case.step.after
-        place, names, where = self._members(j, after, None)
-        defined = self.run(after).judge(j.row.function, {}, place, j.machine)[1]
-        return self.logic.negate(self.logic.forall(names, self.logic.all(where), defined))
+        found = self._members(j, after)
+        defined = [
+            self.logic.forall(
+                unlisted(place), self.logic.all(where),
+                self.run(after).judge(j.row.function, {}, place, j.machine)[1],
+            )
+            for place, where in found
+        ]
+        return self.logic.negate(self.logic.all(defined))
 
     # Witnesses.
 
@@ -431,3 +437,4 @@ def _judged(
 def known(found: Iterable[Term | NotEncodable]) -> list[Term]:
     """What could be encoded."""
     return [each for each in found if not isinstance(each, NotEncodable)]
+

@@ -13,15 +13,20 @@ from weakref import WeakKeyDictionary
 import z3 as _z3
 
 from .logic import Logic
-from .term import Shape, Term, bound, fraction, numeral, variant
+from .term import Shape, Term, bound, fraction, numeral, occurs, variant
 
 z3: Any = _z3
 
 
 class Translation:
-    """The objects of one context of Z3 for the terms of one logic; each is made once."""
+    """The objects of one context of Z3 for the terms of one logic; each is made once.
 
-    def __init__(self) -> None:
+    With `sparing`, quantifiers say something at what is looked up alone (`triggers`): that shows
+    less, and soon.
+    """
+
+    def __init__(self, *, sparing: bool = False) -> None:
+        self.sparing = sparing
         self.context = z3.Context()
         # Python may free an object of Z3 in any thread, while another one searches.
         z3.Z3_enable_concurrent_dec_ref(self.context.ref())
@@ -84,9 +89,12 @@ class Translation:
                 return z3.Q(exact.numerator, exact.denominator, self.context)
             case "everywhere":
                 return z3.K(self.shape(term.shape.inner[0]), *args)
-            case "forall" | "lambda":
-                made = z3.ForAll if term.op == "forall" else z3.Lambda
-                return made([self(name) for name in bound(term)], args[0])
+            case "forall":
+                names = [self(name) for name in bound(term)]
+                at = triggers(term) if self.sparing else []
+                return z3.ForAll(names, args[0], patterns=[self(each) for each in at])
+            case "lambda":
+                return z3.Lambda([self(name) for name in bound(term)], args[0])
             case "make":
                 return self.shape(term.shape).constructor(variant(term))(*args)
             case "is":
@@ -106,6 +114,31 @@ class Translation:
         term = logic.const(f"value {value.sexpr()}", shape)
         self._terms.setdefault(term, value)
         return term
+
+
+def triggers(term: Term) -> list[Term]:
+    """At which terms a quantifier says something new: at keys that are looked up in one of the
+    containers that it speaks of. Left to itself, Z3 takes any term with a field of its own."""
+    names, found, seen = bound(term), dict[Term, None](), set[Term]()
+    stack = [*term.args]
+    while stack:
+        each = stack.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        if each.op == "select" and each.args[1] in names and _is_path(each.args[0], names):
+            found[each] = None
+        stack += each.args
+    return list(found) if len(names) == 1 else []
+
+
+def _is_path(array: Term, names: tuple[Term, ...]) -> bool:
+    """Whether it is a container as it stands in the state, whatever the names are."""
+    while array.op in ("select", "field"):
+        if array.op == "select" and any(occurs(name, array.args[1]) for name in names):
+            return False
+        array = array.args[0]
+    return array.op == "constant" and array not in names
 
 
 def _quotient(a: Any, b: Any) -> Any:
@@ -128,18 +161,18 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "store": z3.Store,
 }
 
-_made: WeakKeyDictionary[Logic, Translation] = WeakKeyDictionary()
+_made: WeakKeyDictionary[Logic, dict[bool, Translation]] = WeakKeyDictionary()
 
 
-def translation(logic: Logic) -> Translation:
+def translation(logic: Logic, *, sparing: bool = False) -> Translation:
     """That of this logic's terms."""
-    made = _made.get(logic)
-    if made is None:
-        made = _made[logic] = Translation()
-    return made
+    made = _made.setdefault(logic, {})
+    if sparing not in made:
+        made[sparing] = Translation(sparing=sparing)
+    return made[sparing]
 
 
-def renew(logic: Logic) -> None:
+def renew(logic: Logic, *, sparing: bool = False) -> None:
     """Let the next question have a context of its own: where Z3 has ended a search before its end,
     the next one in that context never ends at times, or ends the process."""
-    _made.pop(logic, None)
+    _made.setdefault(logic, {}).pop(sparing, None)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from lawful.checks.logic import Logic
 from lawful.checks.narrowing import Narrowed, cases
-from lawful.checks.solve import ask
+from lawful.checks.solve import Standing, ask
 from lawful.checks.term import Term
+from lawful.checks.translate import translation
 
 LOGIC = Logic()
 COLOR = LOGIC.datatype("Color", [("red", []), ("green", []), ("blue", [])])
@@ -97,6 +98,17 @@ def test_a_term_made_simpler_is_still_the_same(
     assert ask(LOGIC, [*same, replaced, LOGIC.negate(chosen)], 5.0).status == "unsat"
 
 
+@given(terms, colors)
+def test_below_quantifiers_a_term_made_simpler_is_still_the_same(body: Term, put: Term) -> None:
+    """One below the other, too; what is put in may be called as what they bind."""
+    c, d = COLORS[:2]
+    inner = LOGIC.exists([d], LOGIC.any((body, LOGIC.equal(c, d))))
+    every = LOGIC.forall([c], LOGIC.true, LOGIC.all((LOGIC.any((inner, body)), body)))
+    replaced, same = LOGIC.replace(every, [(d, put)]), LOGIC.equal(d, put)
+    assert ask(LOGIC, [same, every, LOGIC.negate(replaced)], 5.0).status == "unsat"
+    assert ask(LOGIC, [same, replaced, LOGIC.negate(every)], 5.0).status == "unsat"
+
+
 def test_what_a_step_does_not_touch_is_no_question() -> None:
     """A written entry is read at any key as what it was before, where it is written back."""
     c, d = COLORS[:2]
@@ -113,3 +125,18 @@ def test_what_is_told_is_put_into_everything_else() -> None:
     assert set(each.facts) == {LOGIC.equal(d, green), LOGIC.equal(c, red), p, q}
     assert each.named == {"h": LOGIC.true}
     assert each.goals((q,), "") == ()
+
+
+def test_what_quantifiers_say_is_asked_where_something_is_looked_up() -> None:
+    """Where that shows nothing the search comes to its end, and the next goes on in its context."""
+    logic = Logic()
+    held = logic.const("held", logic.array(logic.int, logic.bool))
+    x, y = (logic.const(name, logic.int) for name in "xy")
+    zero, inside = logic.number(0), logic.read(held, y)
+    known = logic.forall([y], inside, logic.at_most(zero, y))
+    standing = Standing(logic, (known,), {})
+    assert standing.shown(logic.at_most(zero, x), (), 5.0).status == "unknown"
+    context = translation(logic, sparing=True)
+    goal = logic.implies(logic.read(held, x), logic.at_most(zero, x))
+    assert standing.shown(goal, (), 5.0).status == "unsat"
+    assert translation(logic, sparing=True) is context
