@@ -12,6 +12,8 @@ from typing import cast
 from .naming import Naming
 from .term import Op, Shape, Term, is_value
 
+DEEPEST = 100  # Levels of a term that are looked at for its span.
+
 
 class Arithmetic(Naming):
     """Truth and numbers."""
@@ -105,6 +107,35 @@ class Arithmetic(Naming):
             return None
         found = self.add(b, self.negative(a))
         return _of(found) if is_value(found) else None
+
+    def span(self, term: Term) -> tuple[int, int] | None:
+        """The least and the greatest integer that the term can be, by how it is made; None where
+        there is no end of them, or none is known."""
+        known: dict[Term, tuple[int, int] | None] = {}
+
+        def spanned(each: Term, depth: int) -> tuple[int, int] | None:
+            if each not in known:
+                known[each] = found(each, depth)
+            return known[each]
+
+        def found(each: Term, depth: int) -> tuple[int, int] | None:
+            if is_value(each):
+                value = _of(each)
+                return (value, value) if isinstance(value, int) else None
+            if each.op not in ("if", "+", "-") or not depth:
+                return None
+            spans: list[tuple[int, int]] = []
+            for inner in each.args[1:] if each.op == "if" else each.args:
+                span = spanned(inner, depth - 1)
+                if span is None:
+                    return None
+                spans.append(span)
+            lows, highs = [low for low, _ in spans], [high for _, high in spans]
+            if each.op == "if":
+                return min(lows), max(highs)
+            return (sum(lows), sum(highs)) if each.op == "+" else (-highs[0], -lows[0])
+
+        return spanned(term, DEEPEST)
 
     def at_most(self, a: Term, b: Term) -> Term:
         """`a <= b`."""

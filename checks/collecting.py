@@ -139,10 +139,11 @@ def _range(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
     if step == 0:
         run.stop("undefined", logic.true, e)
         return Many((), t.INT)
-    first, last = logic.known(low), logic.known(high)
-    if first is not None and last is not None and len(range(first, last, step)) <= LISTED:
-        rows = [Row((), logic.true, logic.number(i)) for i in range(first, last, step)]
-        return Many(tuple(rows), t.INT)
+    first, last = logic.known(low), logic.span(high)
+    if first is not None and last is not None:
+        numbers = range(first, last[step > 0], step)
+        if len(numbers) <= LISTED:
+            return _listed_range(run, numbers, high)
     if step < 0:
         raise NotEncodable("a descending range without fixed ends")
     window = run.encoding.universe(t.INT)
@@ -156,6 +157,16 @@ def _range(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
         return Many(tuple(Row((), inside(i), i) for i in window), t.INT)
     name = logic.fresh("i", logic.int)
     return Many((Row((name,), inside(name), name),), t.INT)
+
+
+def _listed_range(run: Rounds, numbers: range, high: Term) -> Many:
+    """The numbers of a range up to its end, which is not beyond the last of these."""
+    logic = run.logic
+    rows: list[Row] = []
+    for i in map(logic.number, numbers):
+        there = logic.less(i, high) if numbers.step > 0 else logic.less(high, i)
+        rows.append(Row((), there, i))
+    return Many(tuple(rows), t.INT, dense=True)
 
 
 def _reversed(run: Rounds, e: ir.Op, values: list[Value]) -> Many:

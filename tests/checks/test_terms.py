@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lawful.checks.boxes import PartState
+from lawful.checks.logic import Logic
 from lawful.checks.operators import OPERATORS
 from lawful.checks.shapes import fields_of
 from lawful.machines.message_scheduler.declaration import RequestFixed
@@ -168,3 +169,14 @@ def test_an_ordered_all_stops_at_the_first_that_is_false(late: bool) -> None:
 
 def test_every_operator_has_a_row() -> None:
     assert OPERATORS.keys() == ops.TABLE.keys() | DISPLAYS
+
+
+def test_what_a_term_can_be_is_known_by_how_it_is_made() -> None:
+    logic = Logic()
+    test, n = logic.fresh("test", logic.bool), logic.fresh("n", logic.int)
+    some = logic.choose(test, logic.number(3), logic.number(-1))
+    assert logic.span(logic.number(2)) == (2, 2)
+    assert logic.span(logic.add(some, some, logic.number(1))) == (-1, 7)
+    assert logic.span(logic.add(logic.number(1), logic.negative(some))) == (-2, 2)
+    assert logic.span(logic.add(some, n)) is None
+    assert logic.span(logic.choose(test, n, logic.number(0))) is None

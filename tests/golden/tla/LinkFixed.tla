@@ -954,10 +954,16 @@ delivered_up_to_the_next ==
   ((LinkFixed_delivered_up_to_the_next(now).out = "done") /\ LinkFixed_delivered_up_to_the_next(now).value)
 
 LinkFixed_what_there_is_was_submitted(self) ==
-  ((\A m_2 \in (DOMAIN self.network) : (((m_2.is = "Data")) => (<<m_2.conn, m_2.seqno>> \in Range(self.submitted)))) /\ (\A q_1 \in (DOMAIN self.sender.window) : (<<self.sender.conn, q_1>> \in Range(self.submitted))) /\ (\A q_3 \in (DOMAIN self.receiver.buffer) : (<<self.receiver.conn, q_3>> \in Range(self.submitted))) /\ (\A p \in Range(self.delivered) : (p \in Range(self.submitted))))
+  ((\A m_2 \in (DOMAIN self.network) : (((m_2.is = "Data")) => (<<m_2.conn, m_2.seqno>> \in Range(self.submitted)))) /\ (\A q_1 \in (DOMAIN self.sender.window) : (<<self.sender.conn, q_1>> \in Range(self.submitted))) /\ (\A q_3 \in (DOMAIN self.receiver.buffer) : (<<self.receiver.conn, q_3>> \in Range(self.submitted))))
 
 what_there_is_was_submitted ==
   LinkFixed_what_there_is_was_submitted(now)
+
+LinkFixed_delivered_was_submitted(self) ==
+  (\A p \in Range(self.delivered) : (p \in Range(self.submitted)))
+
+delivered_was_submitted ==
+  LinkFixed_delivered_was_submitted(now)
 
 LinkFixed_is_kept(self, p) ==
   ((p[1] = self.sender.conn) /\ (p[2] \in (DOMAIN self.sender.window)))
