@@ -437,4 +437,3 @@ def _judged(
 def known(found: Iterable[Term | NotEncodable]) -> list[Term]:
     """What could be encoded."""
     return [each for each in found if not isinstance(each, NotEncodable)]
-

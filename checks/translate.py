@@ -135,10 +135,16 @@ def triggers(term: Term) -> list[Term]:
 def _is_path(array: Term, names: tuple[Term, ...]) -> bool:
     """Whether it is a container as it stands in the state, whatever the names are."""
     while array.op in ("select", "field"):
-        if array.op == "select" and any(occurs(name, array.args[1]) for name in names):
+        key = array.args[-1]
+        if array.op == "select" and (not _is_pattern(key) or any(occurs(n, key) for n in names)):
             return False
         array = array.args[0]
     return array.op == "constant" and array not in names
+
+
+def _is_pattern(term: Term) -> bool:
+    """Whether Z3 takes it in a trigger, where there may be no conditions."""
+    return term.op in PATTERN and all(map(_is_pattern, term.args))
 
 
 def _quotient(a: Any, b: Any) -> Any:
@@ -160,6 +166,8 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "select": z3.Select,
     "store": z3.Store,
 }
+
+PATTERN = ("constant", "value", "make", "field", "select")
 
 _made: WeakKeyDictionary[Logic, dict[bool, Translation]] = WeakKeyDictionary()
 

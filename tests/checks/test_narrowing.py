@@ -11,7 +11,7 @@ from lawful.checks.logic import Logic
 from lawful.checks.narrowing import Narrowed, cases
 from lawful.checks.solve import Standing, ask
 from lawful.checks.term import Term
-from lawful.checks.translate import translation
+from lawful.checks.translate import translation, triggers
 
 LOGIC = Logic()
 COLOR = LOGIC.datatype("Color", [("red", []), ("green", []), ("blue", [])])
@@ -140,3 +140,18 @@ def test_what_quantifiers_say_is_asked_where_something_is_looked_up() -> None:
     goal = logic.implies(logic.read(held, x), logic.at_most(zero, x))
     assert standing.shown(goal, (), 5.0).status == "unsat"
     assert translation(logic, sparing=True) is context
+
+
+def test_what_is_looked_up_in_a_place_that_depends_on_a_condition_is_no_trigger() -> None:
+    p, c = BOOLS[0], COLORS[0]
+    rows = LOGIC.array(LOGIC.int, LOGIC.bool)
+    held = LOGIC.const("held", LOGIC.array(ENTRY.shape, rows))
+    x, y = (LOGIC.const(name, LOGIC.int) for name in "xy")
+    number = LOGIC.choose(p, LOGIC.number(1), LOGIC.number(2))
+    some, one = (LOGIC.make(ENTRY, 1, [c, n]) for n in (number, LOGIC.number(1)))
+    either, plain = (LOGIC.read(LOGIC.read(held, key), y) for key in (some, one))
+    known = LOGIC.forall([y], LOGIC.any((either, plain)), LOGIC.at_most(x, y))
+    assert [str(each) for each in triggers(known)] == [str(plain).replace(" y)", " ?0)")]
+    assert triggers(LOGIC.forall([y], either, LOGIC.at_most(x, y))) == []
+    goal = LOGIC.implies(LOGIC.read(LOGIC.read(held, one), x), LOGIC.at_most(x, x))
+    assert Standing(LOGIC, (known,), {}).shown(goal, (), 5.0).status == "unsat"
