@@ -15,23 +15,24 @@ from .space import Space
 STATES = 3000
 SECONDS = 3.0  # Of the processor, so that what else goes on in the machine changes nothing.
 LONGEST = 60
-IDLE = 50  # Walks that met no new state, after which there seem to be no more.
 
 
 def happened(flat: Flat, world: World) -> frozenset[str | None]:
-    """The starts (None: from the defaults) and transitions met in random walks, a limited number.
+    """The starts (None: from the defaults) and transitions met in random walks, a limited number;
+    all that there are where there are few states.
 
     Only steps from states where all invariants hold count, and only those that stay in the scope.
     """
     walks, begun = _Walks(Space(flat, world)), time.process_time()
     while not walks.over() and time.process_time() - begun < SECONDS:
-        walks.walk()
+        walks.walk(walks.rng.choice(walks.starts))
+        walks.walk(walks.new())
     return frozenset(walks.met)
 
 
 class _Walks:
-    """Walks from the starts: each transition is as likely as the others that can happen, however
-    many arguments it can have."""
+    """Walks from the starts, and on from where others ended: each transition is as likely as the
+    others that can happen, however many arguments it can have."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
@@ -39,26 +40,32 @@ class _Walks:
         self.met: set[str | None] = set()
         self.steps: dict[State, list[list[State]]] = {}
         self.starts: list[State] = []
-        self.idle = 0
         for name, _, outcome in space.initial():
             placed, cut = space.placed(outcome)
             if isinstance(placed, Done) and cut is None:
                 self.met.add(name)
                 self.starts.append(placed.state)
+        self.seen = set(self.starts)
+        self.waiting = list(self.starts)
         self.every = len(self.met) + len({row.name for _, row in space.rules})
 
     def over(self) -> bool:
         """Whether there is nothing more to meet, or enough was looked at."""
-        done = not self.starts or len(self.met) == self.every
-        return done or len(self.steps) >= STATES or self.idle >= IDLE
+        enough = len(self.steps) >= STATES or len(self.steps) == len(self.seen)
+        return enough or len(self.met) == self.every
 
-    def walk(self) -> None:
+    def new(self) -> State:
+        """A state from which nothing was tried, if there is one."""
+        while len(self.waiting) > 1:
+            at = self.rng.randrange(len(self.waiting))
+            self.waiting[at], self.waiting[-1] = self.waiting[-1], self.waiting[at]
+            state = self.waiting.pop()
+            if state not in self.steps:
+                return state
+        return self.waiting[0]
+
+    def walk(self, state: State) -> None:
         """One run, of some length."""
-        before = len(self.steps)
-        self._run(self.rng.choice(self.starts))
-        self.idle = self.idle + 1 if len(self.steps) == before else 0
-
-    def _run(self, state: State) -> None:
         for _ in range(self.rng.randint(5, LONGEST)):
             if self.over():
                 return
@@ -74,7 +81,11 @@ class _Walks:
             for edge in self.space.edges(state) if self._is_kept(state) else ():
                 if isinstance(edge.outcome, Done) and edge.cut is None:
                     self.met.add(self.space.rules[edge.rule][1].name)
-                    found.setdefault(edge.rule, []).append(edge.outcome.state)
+                    after = edge.outcome.state
+                    found.setdefault(edge.rule, []).append(after)
+                    if after not in self.seen:
+                        self.seen.add(after)
+                        self.waiting.append(after)
             self.steps[state] = list(found.values())
         return self.steps[state]
 

@@ -38,7 +38,7 @@ LARGE: dict[tuple[str, str], Counts] = {
 # Quick enough to be explored with everything else, in the tests of their system.
 QUICK = {("SchedulerFixed", "peers"), ("DiffusionByAddress", "apart"), ("NodePosted", "least")}
 # For proofs alone: an exploration would end at these lengths.
-PROVED = {("ClusterFixed", "short"), ("LinkFixed", "short")}
+PROVED = {("ClusterFixed", "short"), ("LinkFixed", "short"), ("ReplicationFixed", "short")}
 
 
 def named(row: str) -> type[Machine]:
