@@ -148,7 +148,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "Q47": ("wiring is replicated",),
     "Q48": (
         "joiners are updated", "joining.Joining.the_new_node_has_the_same",
-        "joining.JoiningAsSeed",
+        "joining_as_seed.JoiningAsSeed",
     ),
     "Q49": ("persistence",),
     "Q50": (

@@ -7,8 +7,7 @@ is enqueued meanwhile. It owns the queue only once it is ready. Both handle one 
 its own pace, so that either may be ahead of the other.
 
 `JoiningFixed` is as it has to be: with a message goes whether it is acquired, and the updatee keeps
-in mind what it was told of messages that it does not have yet. `JoiningAsSeed` sends the message
-alone, and forgets what it cannot apply. `JoiningEager` owns the queue while it is updated.
+in mind what it was told of messages that it does not have yet.
 
 Abstractions, confessed. One queue, whose messages are its whole state; the stall for wiring is the
 one step in which the updater comes to the place of the join. What the others say of messages is
@@ -18,18 +17,13 @@ acquired again by another member.
 """
 
 from lawful import (
-    Expect,
     Fairness,
     Ghost,
     Machine,
     Param,
-    Record,
     Scope,
-    Sort,
-    State,
     Weak,
     can,
-    drop,
     invariant,
     leads_to,
     reachable,
@@ -39,51 +33,23 @@ from lawful import (
     transition,
 )
 
-
-class Message(Sort):
-    """A message, known by its ID all over the cluster [seed:352-353] (Q48)."""
-
-
-class Pushed(Record):
-    message: Message
-
-
-class Taken(Record):
-    message: Message
-
-
-class Back(Record):
-    message: Message
-
-
-class Gone(Record):
-    message: Message
-
-
-class Joined(Record):
-    """The place of the join in the order."""
-
-
-class Front(Record):
-    """`update_front(q, m)` [seed:415] (Q56)."""
-
-    message: Message
-    taken: bool
-
-
-class Done(Record):
-    """`update_done(q)` [seed:416] (Q56)."""
-
-
-Said = Pushed | Taken | Back | Gone
-
-
-class Update(State):
-    """Of the queue at the new node."""
-
-    OUTSIDE = "has not joined"
-    UPDATING = "receives what is on the queue"
-    READY = "has it all"
+from .update import (
+    Back,
+    Done,
+    Front,
+    Gone,
+    Joined,
+    Message,
+    Pushed,
+    Said,
+    Taken,
+    Update,
+    front,
+    queue_after,
+    since_the_join,
+    taken_after,
+    word,
+)
 
 
 class Joining(Machine, abstract=True):
@@ -113,6 +79,8 @@ class Joining(Machine, abstract=True):
     out: set[Message] = set()
     returned: set[Message] = set()
     out_of_turn: Ghost[bool] = False
+    # What was on the queue at the join, and has not been sent.
+    unsent: Ghost[list[Message]] = []
 
     lag: Param[int] = 2
 
@@ -162,6 +130,7 @@ class Joining(Machine, abstract=True):
         """From here on, both handle the same [seed:407-411]."""
         require(len(self.inbox) < self.lag, "the updater is far behind")
         self.inbox.append(Joined())
+        self.unsent = self.in_order.copy()
 
     @transition()
     def handle(self) -> None:
@@ -187,6 +156,7 @@ class Joining(Machine, abstract=True):
         """The iterator advances towards the front [seed:413-416] (Q56)."""
         require(len(self.to_send) > 0, "the iterator is at the front")
         m = self.to_send.pop()
+        self.unsent.pop()
         if m in self.queue:
             self.link.append(Front(m, m in self.taken))
         if len(self.to_send) == 0:
@@ -292,7 +262,11 @@ class Joining(Machine, abstract=True):
 
     @invariant
     def the_updater_goes_on(self) -> bool:
-        return len(self.inbox) > 0 or (self.queue == self.in_order and self.taken == self.out)
+        """What it has, and what it has still to handle, amount to what is so in the order."""
+        return (
+            queue_after(self.queue, self.inbox) == self.in_order
+            and taken_after(self.taken, self.inbox) == self.out
+        )
 
     @invariant
     def who_is_updated_owns_nothing(self) -> bool:
@@ -339,8 +313,8 @@ class Joining(Machine, abstract=True):
     fairness = Fairness(Weak("handle"), Weak("handle_here"), Weak("send"), Weak("receive"))
 
     scope = Scope(
-        Message=2, queue=2, inbox=2, to_send=2, link=3, new_queue=3, new_inbox=2, in_order=2,
-        lag=(1,),
+        Message=2, queue=2, inbox=2, to_send=2, unsent=2, link=3, new_queue=3, new_inbox=2,
+        in_order=2, lag=(1,),
     )
     large = Scope(lag=(2,))
 
@@ -353,33 +327,122 @@ class JoiningFixed(Joining):
         """It is granted the queue behind all that was said before, and has handled that (Q56)."""
         return not self.owns or all(m in self.new_taken for m in self.out)
 
+    # What the others follow from.
 
-class JoiningAsSeed(Joining):
-    """`update_front(q, m)` pushes a message, and that is all [seed:415-421] (Q56)."""
+    @invariant
+    def what_is_acquired_is_on_the_queue(self) -> bool:
+        """In the order, and at the new node (Q48)."""
+        return self.out <= set(self.in_order) and self.new_taken <= set(self.new_queue)
 
-    nothing_is_heard = drop("a_message_goes_before_it_is_received")
+    @invariant
+    def the_update_has_two_ends(self) -> bool:
+        """Nothing is sent before the updater comes to the join, and nothing behind
+        `update_done(q)` [seed:407-416] (Q56)."""
+        joins, here = self.inbox.count(Joined()), len(self.new_queue) + len(self.new_inbox)
+        nothing = len(self.to_send) == 0 and len(self.link) == 0
+        goes_on = Done() not in self.link or len(self.to_send) == 0
+        match self.state:
+            case Update.OUTSIDE:
+                return nothing and joins == 0 and here == 0
+            case Update.UPDATING if joins == 0:
+                return goes_on and Done() not in self.link[:-1]
+            case Update.UPDATING:
+                return nothing and joins == 1
+            case Update.READY:
+                return nothing and joins == 0
 
-    def push_front(self, m: Front) -> None:
-        self.new_queue.insert(0, m.message)
+    @invariant
+    def what_was_there_at_the_join_is_sent(self) -> bool:
+        """The updater has at the join what is on the queue in the order [seed:413] (Q56)."""
+        if self.state != Update.UPDATING:
+            return len(self.unsent) == 0
+        if Joined() not in self.inbox:
+            return self.unsent == self.to_send
+        before = self.inbox[: self.inbox.index(Joined())]
+        return self.unsent == queue_after(self.queue, before)
 
-    def keep_in_mind(self, said: Said) -> None:
-        """It is not there: nothing to apply it to, and nobody hears of it again."""
-        self.heard_gone.discard(said.message)
+    @invariant
+    def what_is_said_of_the_unsent_is_heard(self) -> bool:
+        """What the updater may say with a message, the updatee is told, too (Q56)."""
+        return all(
+            not isinstance(m, Pushed) and self.is_told(m.message)
+            for m in since_the_join(self.inbox)
+            if not isinstance(m, Joined) and m.message in self.unsent
+        )
 
-    expects = Expect(
-        undefined=("undefined", 15),
-        the_new_node_has_the_same=("violated", 9),
-        messages_are_taken_in_turn=("violated", 11),
-    )
+    def is_told(self, m: Message) -> bool:
+        heard = m in self.heard_taken or m in self.heard_free or m in self.heard_gone
+        return heard or word(self.new_inbox, m) is not None
 
+    @invariant
+    def messages_arrive_once(self) -> bool:
+        """Those that are in the order do, of the others some (Q48)."""
+        return all(
+            self.in_order.count(m) <= self.times(m) <= (1 if m in self.pushed else 0)
+            for m in Message
+        )
 
-class JoiningEager(Joining):
-    """Owns the queue before it has all of it: its front comes last."""
+    def times(self, m: Message) -> int:
+        """How often the new node has it, or gets it."""
+        if self.state == Update.OUTSIDE:
+            return self.in_order.count(m)
+        sent = sum(1 for each in self.link if isinstance(each, Front) and each.message == m)
+        pushed = self.new_inbox.count(Pushed(m))
+        return self.unsent.count(m) + sent + self.new_queue.count(m) + pushed
 
-    def may_own(self) -> bool:
-        return True
+    @invariant
+    def messages_arrive_in_order(self) -> bool:
+        """Old ones to the front, new ones to the back [seed:413-421] (Q56)."""
+        places = [self.place(m) for m in self.in_order]
+        return places == sorted(places)
 
-    expects = Expect(
-        who_is_updated_owns_nothing=("violated", 2),
-        messages_are_taken_in_turn=("violated", 9),
-    )
+    def place(self, m: Message) -> int:
+        """Where it is or comes, from the front of the new queue."""
+        if m in self.new_queue:
+            return self.new_queue.index(m)
+        if m in self.unsent:
+            return self.unsent.index(m) - len(self.link) - len(self.unsent)
+        if Pushed(m) in self.new_inbox:
+            return len(self.new_queue) + self.new_inbox.index(Pushed(m))
+        sent = front(self.link, m)
+        return 0 if sent is None else -1 - self.link.index(sent)
+
+    @invariant
+    def what_is_gone_never_comes_back(self) -> bool:
+        """Neither from what is on its way to the updatee nor from what it keeps in mind (Q28)."""
+        return all(
+            m in self.pushed and m not in self.in_order
+            for m in Message
+            if m in self.heard_gone or Gone(m) in self.new_inbox
+        )
+
+    @invariant
+    def the_last_word_counts(self) -> bool:
+        """What the updatee knows of a message, and is told of it last, is so in the order (Q56)."""
+        return self.state == Update.OUTSIDE or all(self.knows(m) for m in Message)
+
+    def knows(self, m: Message) -> bool:
+        there, out = m in self.in_order, m in self.out
+        said = word(self.new_inbox, m)
+        if said is not None:
+            return there != isinstance(said, Gone) and out == isinstance(said, Taken)
+        if m in self.new_queue:
+            return there and (m in self.new_taken) == out
+        if m in self.heard_gone or self.times(m) == 0:
+            return not there
+        if m in self.heard_taken or m in self.heard_free:
+            return there and (m in self.heard_taken) == out
+        sent = front(self.link, m)
+        return there and (sent is None or sent.taken == out)
+
+    @invariant
+    def the_owner_waits_for_what_comes_back(self) -> bool:
+        """What others give back it takes for acquired until it is told, which it is once (Q20)."""
+        return not self.owns or all(
+            m in self.new_taken
+            and m not in self.out
+            and (m in self.returned or Gone(m) in self.new_inbox)
+            and self.new_inbox.count(Back(m)) + self.new_inbox.count(Gone(m)) == 1
+            for m in Message
+            if Back(m) in self.new_inbox or Gone(m) in self.new_inbox
+        )

@@ -37,7 +37,7 @@ PROVED = {
     "object_diffusion.system:DiffusionFixed": (33, 0),
     "queue_cluster.declaration:QueueOwnerFixed": (16, 0),
     "queue_cluster.dispatching:DispatchingFixed": (7, 0),
-    "queue_cluster.joining:JoiningFixed": (5, 5),
+    "queue_cluster.joining:JoiningFixed": (19, 0),
     "queue_cluster.replica:ReplicaFixed": (13, 0),
     "read_only_windows.closing:PoolFixed": (9, 0),
     "read_only_windows.declaration:WindowFixed": (20, 0),

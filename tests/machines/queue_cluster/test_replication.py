@@ -9,7 +9,8 @@ from hypothesis import settings
 
 from lawful import Machine
 from lawful.machines.queue_cluster.declaration import Node
-from lawful.machines.queue_cluster.joining import JoiningAsSeed, JoiningEager, JoiningFixed
+from lawful.machines.queue_cluster.joining import JoiningFixed
+from lawful.machines.queue_cluster.joining_as_seed import JoiningAsSeed, JoiningEager
 from lawful.machines.queue_cluster.purging import ReplicationPurging
 from lawful.machines.queue_cluster.replica import QueueName, ReplicaFixed
 from lawful.machines.queue_cluster.replication import ReplicationFixed, ReplicationRing
