@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -19,11 +19,6 @@ from .translate import Translation, renew, translation, z3
 
 NO_NAMES: Mapping[str, Term] = {}
 FAR = 1000  # Further than this from every number in a model nothing is special any more.
-# Where it is enough to know what cannot be: quantifiers are put in for what is looked up alone, and
-# arrays are not told apart. What is unsatisfiable so is so; and a search without success soon ends.
-PLAIN: Mapping[str, Any] = {
-    "smt.mbqi": False, "smt.array.extensional": False, "smt.array.weak": True,
-}
 LATE = 0.25  # Seconds after which a search that goes on is interrupted, and then again,
 OFTEN = 40  # so often, before it is hopeless.
 
@@ -87,64 +82,6 @@ def _checked(logic: Logic, solver: Any, named: Mapping[str, Term], seconds: floa
     why = str(solver.reason_unknown())
     renew(logic)
     return Answer("unknown", why=why)
-
-
-class Standing:
-    """A solver that knows facts which several questions have in common, and hypotheses by name."""
-
-    def __init__(self, logic: Logic, facts: Sequence[Term], named: Mapping[str, Term]) -> None:
-        self._logic = logic
-        self._facts = facts
-        self._named = named
-        self._made: tuple[Translation, Any, dict[str, Any]] | None = None
-
-    def shown(self, goal: Term, names: Collection[str], seconds: float) -> Answer:
-        """`unsat` where these hypotheses show the goal within so many seconds, else `unknown`."""
-        few = {name: self._named[name] for name in names}
-        against = self._logic.negate(goal)
-        asked = (*self._facts, against)
-        known = answered(asked, few)
-        if known is not None:
-            return known
-        # What was cut short in the context, by whoever asked, is nobody's context any more.
-        if self._made is None or self._made[0] is not translation(self._logic, sparing=True):
-            self._made = self._begun()
-        made, solver, marks = self._made
-        solver.push()
-        for fact in (against, *self._logic.sizes((against,))):
-            solver.add(made(fact))
-        try:
-            with limited(solver, seconds):
-                result = solver.check(*(marks[name] for name in few))
-        except z3.Z3Exception:
-            result = z3.unknown
-        if result == z3.unsat:
-            used = frozenset(name for name in few if marks[name] in solver.unsat_core())
-            solver.pop()
-            remembered.note(key((*asked, *few.values()), few), used)
-            return Answer("unsat", used=used)
-        if result == z3.unknown and not _at_its_end(solver):
-            renew(self._logic, sparing=True)
-        else:
-            solver.pop()
-        return Answer("unknown")
-
-    def _begun(self) -> tuple[Translation, Any, dict[str, Any]]:
-        made = translation(self._logic, sparing=True)
-        solver = z3.SimpleSolver(ctx=made.context)
-        solver.set(random_seed=0)
-        solver.set(**PLAIN)
-        for fact in (*self._facts, *self._logic.sizes((*self._facts, *self._named.values()))):
-            solver.add(made(fact))
-        marks = {name: z3.Bool(f"hypothesis {name}", made.context) for name in self._named}
-        for name, fact in self._named.items():
-            solver.add(z3.Implies(marks[name], made(fact)))
-        return made, solver, marks
-
-
-def _at_its_end(solver: Any) -> bool:
-    """Whether a search without an answer was not cut short."""
-    return str(solver.reason_unknown()).startswith("(incomplete")
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from lawful.checks.logic import Logic
 from lawful.checks.narrowing import Narrowed, cases
-from lawful.checks.solve import Standing, ask
+from lawful.checks.solve import Answer, ask
+from lawful.checks.standing import NO_HYPOTHESIS, Standing
 from lawful.checks.term import Term
 from lawful.checks.translate import translation, triggers
 
@@ -140,6 +141,40 @@ def test_what_quantifiers_say_is_asked_where_something_is_looked_up() -> None:
     goal = logic.implies(logic.read(held, x), logic.at_most(zero, x))
     assert standing.shown(goal, (), 5.0).status == "unsat"
     assert translation(logic, sparing=True) is context
+
+
+def test_hypotheses_are_asked_where_what_is_found_without_them_denies_them() -> None:
+    """And no goal is said to lean on others."""
+    logic = Logic()
+    held, lent = (logic.const(n, logic.array(logic.int, logic.bool)) for n in ("held", "lent"))
+    x, y = (logic.const(name, logic.int) for name in "xy")
+    zero = logic.number(0)
+    named = {
+        "held_is_positive": logic.forall([y], logic.read(held, y), logic.less(zero, y)),
+        "lent_is_positive": logic.forall([y], logic.read(lent, y), logic.less(zero, y)),
+        "lent_is_held": logic.forall([y], logic.read(lent, y), logic.read(held, y)),
+        "x_is_less": logic.less(x, zero),
+    }
+    standing = Standing(logic, (), named)
+    goal = logic.negate(logic.read(held, x))
+    assert standing.shown(goal, (), 5.0) == Answer(
+        "unsat", used=frozenset({"held_is_positive", "x_is_less"})
+    )
+    few = "lent_is_held", "lent_is_positive", "held_is_positive"
+    standing = Standing(logic, (), {name: named[name] for name in few})
+    goal = logic.implies(logic.read(lent, x), logic.less(zero, x))
+    assert standing.shown(goal, {"lent_is_positive"}, 5.0).used == {"lent_is_positive"}
+    assert standing.shown(logic.less(zero, x), (), 5.0) == Answer("unknown", why=NO_HYPOTHESIS)
+
+
+def test_arrays_that_differ_do_so_somewhere() -> None:
+    logic = Logic()
+    held, lent = (logic.const(n, logic.array(logic.int, logic.bool)) for n in ("held", "lent"))
+    y = logic.const("y", logic.int)
+    same = logic.forall([y], logic.true, logic.equal(logic.read(held, y), logic.read(lent, y)))
+    goal = logic.equal(held, lent)
+    assert Standing(logic, (same,), {}).shown(goal, (), 5.0).status == "unsat"
+    assert Standing(logic, (), {"same": same}).shown(goal, (), 5.0).used == {"same"}
 
 
 def test_what_is_looked_up_in_a_place_that_depends_on_a_condition_is_no_trigger() -> None:
