@@ -10,7 +10,8 @@ highest number that was received.
 
 from lawful import Expect, drop, transition
 
-from .declaration import Ack, Close, Conn, Data, ReceiverEntry, SenderEntry
+from .declaration import Conn, ReceiverEntry, SenderEntry
+from .messages import Ack, Close, Data
 
 
 class SenderEntryAsSeed(SenderEntry):
@@ -38,7 +39,7 @@ class ReceiverEntryForgetful(ReceiverEntry):
         self.next = 1
         self.highest = 0
 
-    expects = Expect(never_goes_back=("violated", 3))
+    expects = Expect(never_goes_back=("violated", 2))
 
 
 class ReceiverEntryAsSeed(ReceiverEntryForgetful):

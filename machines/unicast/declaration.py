@@ -19,18 +19,15 @@ Each transition names its demand. U1, U2 are background; U27, the 500 ms of the 
 seconds are the service's; U3 and U5 as a whole are shown by `system.py`.
 """
 
-from typing import Annotated
-
 from lawful import (
     Ghost,
     Machine,
     Nat,
-    Opaque,
     Param,
-    Record,
     Scope,
     State,
     Timer,
+    can,
     event,
     ignore,
     implies,
@@ -41,7 +38,7 @@ from lawful import (
     transition,
 )
 
-Payload = Annotated[bytes, Opaque("Payload")]
+from .messages import Ack, Close, Data, Dropped, Payload, SendFirst, XmitReq
 
 
 class Conn(State):
@@ -50,51 +47,6 @@ class Conn(State):
     OPEN = "open"
     CLOSING = "closing"
     CLOSED = "closed"
-
-
-class Data(Record):
-    """A message; with one marked `first` a receiver may begin its window."""
-
-    seqno: Nat
-    conn: Nat
-    first: bool
-    payload: Payload
-
-
-class Ack(Record):
-    """Cumulative: every message up to and including `seqno` was delivered (U9, U12)."""
-
-    seqno: Nat
-    conn: Nat
-
-
-class SendFirst(Record):
-    """SEND_FIRST_SEQNO: the receiver has no window for `conn` and asks where to begin (U28)."""
-
-    conn: Nat
-
-
-class XmitReq(Record):
-    """The receiver asks for these once more (U8, U16)."""
-
-    conn: Nat
-    missing: frozenset[Nat]
-
-
-class Close(Record):
-    """The sender has closed this connection and forgotten it (U30)."""
-
-    conn: Nat
-
-
-class Dropped(Record):
-    """For the application: these messages were given up unacknowledged."""
-
-    conn: Nat
-    messages: frozenset[Data]
-
-
-Message = Data | Ack | SendFirst | XmitReq | Close
 
 
 class Entry(Machine, abstract=True):
@@ -262,22 +214,42 @@ class SenderEntry(Entry, abstract=True):
             and all(q in after.window or q <= after.highest_acked for q in self.window),
         )
 
+    @invariant
+    def runs_remember_or_resend(self) -> bool:
+        """A run of the task that finds the pair changed resends nothing [seed:60-62] (U14)."""
+        return not (can(self.watermark) and can(self.resend))
+
+    @invariant
+    def reports_are_of_the_closed(self) -> bool:
+        return implies(self.reported, self.state == Conn.CLOSED)
+
     @step_property
     def no_silent_loss(self, after: "SenderEntry") -> bool:
         """Removed with messages unacknowledged only if the application is told (U3, U5, U19)."""
         lost = after.state == Conn.CLOSED and self.highest_acked < self.highest_sent
         return implies(lost, after.reported)
 
+    @step_property
+    def no_false_alarm(self, after: "SenderEntry") -> bool:
+        """And it is told of nothing else: what is acknowledged has arrived (U6, U12)."""
+        told = after.reported and not self.reported
+        return implies(told, self.highest_acked < self.highest_sent)
+
     @reachable
     def flushing(self) -> bool:
         return self.state == Conn.CLOSING and self.highest_acked < self.highest_sent
+
+    @reachable
+    def everything_is_acknowledged(self) -> bool:
+        """HA=50 and HS=50, so that nothing is resent [seed:69-70], in small numbers (U15)."""
+        return 0 < self.highest_acked == self.highest_sent
 
     @reachable
     def resends_the_last_of_many(self) -> bool:
         """HA=45, HS=50, unchanged since the last run, in small numbers (U15)."""
         return 0 < self.highest_acked < self.highest_sent - 1 and self.unchanged()
 
-    scope = Scope(Nat=range(0, 4), Payload=2)
+    scope = Scope(Nat=range(0, 4), Payload=1, reaping=(True, False))
 
 
 class SenderEntryFixed(SenderEntry):
@@ -429,6 +401,11 @@ class ReceiverEntry(Entry, abstract=True):
         return after.conn > self.conn or (after.conn == self.conn and after.next >= self.next)
 
     @reachable
+    def begins_with_the_first(self) -> bool:
+        """Which it need not ask for (U26, U28)."""
+        return self.state == Conn.OPEN and self.next == 1
+
+    @reachable
     def misses_some(self) -> bool:
         """B is missing 46 and 48, and receives 50, in small numbers (U15)."""
         return self.next not in self.buffer and self.next < self.highest
@@ -437,8 +414,20 @@ class ReceiverEntry(Entry, abstract=True):
     def asks_where_to_begin(self) -> bool:
         return self.sync_due > 0 and self.state == Conn.CLOSED
 
-    scope = Scope(Nat=range(0, 4), Payload=1)
+    scope = Scope(Nat=range(0, 4), Payload=1, reaping=(True, False))
 
 
 class ReceiverEntryFixed(ReceiverEntry):
     """Remembers what it delivered, and knows an older connection from a newer one."""
+
+    @invariant
+    def belongs_to_a_connection(self) -> bool:
+        """As the sender counts them, from 1 (U24, U26)."""
+        return implies(self.state != Conn.CLOSED, self.conn > 0)
+
+    @invariant
+    def asks_where_newer_ones_begin(self) -> bool:
+        """The flag is of a newer connection, or not set, and then nothing is sent [seed:122-124]
+        (U28)."""
+        newer = self.sync_due > self.conn
+        return can(self.send_sync) == newer and (newer or self.sync_due == 0)

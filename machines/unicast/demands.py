@@ -33,7 +33,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "declaration.ReceiverEntry.request_missing", "declaration.SenderEntry.retransmit",
         "system.FairLink.gaps_are_filled", "system_as_seed.LinkUnasked",
     ),
-    "U9": ("acks are positive", "declaration.Ack", "declaration.ReceiverEntry.accept"),
+    "U9": ("acks are positive", "messages.Ack", "declaration.ReceiverEntry.accept"),
     "U10": (
         "numbers grow from sender to receiver",
         "declaration.SenderEntry.send", "declaration.SenderEntry.only_acked_is_purged",

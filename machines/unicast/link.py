@@ -20,18 +20,8 @@ from lawful import (
     transition,
 )
 
-from .declaration import (
-    Ack,
-    Close,
-    Conn,
-    Data,
-    Message,
-    Payload,
-    ReceiverEntry,
-    SenderEntry,
-    SendFirst,
-    XmitReq,
-)
+from .declaration import Conn, ReceiverEntry, SenderEntry
+from .messages import Ack, Close, Data, Message, Payload, SendFirst, XmitReq
 
 Id = tuple[Nat, Nat]
 MOST_MESSAGES = 3  # As many may arrive in order at once.

@@ -10,16 +10,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from .declaration import (
-    Ack,
-    Close,
-    Data,
-    Message,
-    ReceiverEntryFixed,
-    SenderEntryFixed,
-    SendFirst,
-    XmitReq,
-)
+from .declaration import ReceiverEntryFixed, SenderEntryFixed
+from .messages import Ack, Close, Data, Message, SendFirst, XmitReq
 from .relay import Address
 from .settings import LARGEST_WINDOW, Clock, Config, ConnectionStats
 

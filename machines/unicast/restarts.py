@@ -25,16 +25,9 @@ from lawful import (
     transition,
 )
 
-from .declaration import (
-    Conn,
-    Data,
-    Payload,
-    ReceiverEntry,
-    ReceiverEntryFixed,
-    SenderEntry,
-    SenderEntryFixed,
-)
+from .declaration import Conn, ReceiverEntry, ReceiverEntryFixed, SenderEntry, SenderEntryFixed
 from .link import Link
+from .messages import Data, Payload
 
 PERIOD = 3
 
@@ -44,9 +37,10 @@ class SenderOfEpoch(SenderEntryFixed):
 
     @transition(target=Conn.CLOSED)
     def restart(self) -> None:
+        if self.highest_acked < self.highest_sent:
+            self.reported = True
         self.forget()
         self.idle.stop()
-        self.reported = True
 
 
 class SenderEntryRestarting(SenderOfEpoch):
@@ -145,6 +139,7 @@ class ReceiverEntryWrapping(ReceiverEntryFixed):
     """What is newer is what comes next, round the period."""
 
     another_order = drop("never_goes_back")
+    newer_is_not_larger = drop("asks_where_newer_ones_begin")
 
     def unknown(self, m: Data) -> bool:
         return self.conn == 0 or (m.conn - self.conn) % PERIOD == 1

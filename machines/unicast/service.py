@@ -29,17 +29,8 @@ from collections.abc import AsyncIterator, Callable, Collection
 
 from lawful import Refused
 
-from .declaration import (
-    Ack,
-    Close,
-    Data,
-    Dropped,
-    Message,
-    ReceiverEntryFixed,
-    SenderEntryFixed,
-    SendFirst,
-    XmitReq,
-)
+from .declaration import ReceiverEntryFixed, SenderEntryFixed
+from .messages import Ack, Close, Data, Dropped, Message, SendFirst, XmitReq
 from .peer import FormerLife, Peer, from_wire, to_wire
 from .relay import LOOPBACK, Address
 from .settings import Config, EndpointStats, LoopClock, Options

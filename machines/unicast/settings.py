@@ -9,7 +9,8 @@ from typing import Protocol
 
 from lawful.runtime.journal import Journal
 
-from .declaration import Conn, Dropped
+from .declaration import Conn
+from .messages import Dropped
 from .wire import LARGEST_DATAGRAM
 
 LARGEST_WINDOW = 4_096  # Messages; more unacknowledged ones no endpoint may have.

@@ -27,27 +27,19 @@ from lawful import (
     Weak,
     drop,
     eventually_always,
+    implies,
     invariant,
     leads_to,
     reachable,
     require,
+    step_property,
     transition,
 )
 
 from .as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
-from .declaration import (
-    Ack,
-    Close,
-    Conn,
-    Data,
-    Message,
-    Payload,
-    ReceiverEntry,
-    ReceiverEntryFixed,
-    SenderEntry,
-    SenderEntryFixed,
-)
+from .declaration import Conn, ReceiverEntry, ReceiverEntryFixed, SenderEntry, SenderEntryFixed
 from .link import Id, Link
+from .messages import Ack, Close, Data, Message, Payload, XmitReq
 
 
 class FairLink(Link, abstract=True):
@@ -132,6 +124,20 @@ class LinkFixed(FairLink):
         assert all(m.conn == conn and m.seqno in kept for m in dropped.messages)
         self.put(Close(conn))
         self.reported |= {(conn, q) for q in kept if (conn, q) not in self.delivered}
+
+    @step_property
+    def closes_its_own_connection(self, after: "LinkFixed") -> bool:
+        """A CLOSE of another one closes nothing, whether it arrives or is lost (U25)."""
+        other = any(
+            isinstance(m, Close) and m.conn != self.receiver.conn and m not in after.network
+            for m in self.network
+        )
+        return implies(other, after.receiver.state == self.receiver.state)
+
+    @invariant
+    def no_request_is_empty(self) -> bool:
+        """Whoever misses nothing asks for nothing [seed:66-68] (U7, U16)."""
+        return all(m.missing != frozenset() for m in self.network if isinstance(m, XmitReq))
 
     # The proofs lean on these.
 

@@ -7,16 +7,9 @@ more to happen, each alone, so that the shortest trace shows just that one.
 from lawful import Expect, Fairness, Nat, Scope, Strong, Weak, drop, require, transition
 
 from .as_seed import ReceiverEntryAckingHighest, ReceiverEntryForgetful
-from .declaration import (
-    Conn,
-    Data,
-    Payload,
-    ReceiverEntry,
-    ReceiverEntryFixed,
-    SenderEntry,
-    SenderEntryFixed,
-)
+from .declaration import Conn, ReceiverEntry, ReceiverEntryFixed, SenderEntry, SenderEntryFixed
 from .link import Link
+from .messages import Data, Payload
 from .system import LinkBurst
 
 

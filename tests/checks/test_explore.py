@@ -201,16 +201,16 @@ def test_progress_is_told() -> None:
     resolved = resolve(declaration.SenderEntryFixed)
     flat = lower(resolved.machine, resolved.scopes["scope"])
     explore(flat, resolved.world, {}, progress=told.append)
-    assert all(p.distinct <= 745 and p.depth <= 14 for p in told)
+    assert all(p.distinct <= 602 and p.depth <= 14 for p in told)
 
 
 @pytest.mark.parametrize(
     ("cls", "counts"),
     [
-        (declaration.SenderEntryFixed, (745, 52_870, 14)),
-        (declaration.ReceiverEntryFixed, (358, 7_529, 8)),
-        (as_seed.SenderEntryAsSeed, (742, 52_672, 14)),
-        (as_seed.ReceiverEntryAsSeed, (524, 17_324, 7)),
+        (declaration.SenderEntryFixed, (602, 41_355, 14)),
+        (declaration.ReceiverEntryFixed, (548, 11_330, 8)),
+        (as_seed.SenderEntryAsSeed, (596, 40_965, 14)),
+        (as_seed.ReceiverEntryAsSeed, (788, 25_784, 7)),
     ],
 )
 def test_the_entries_are_as_expected(cls: type[Machine], counts: tuple[int, int, int]) -> None:

@@ -44,8 +44,8 @@ PROVED = {
     "read_only_windows.executing:MainFixed": (8, 0),
     "read_only_windows.system:NodeFixed": (37, 0),
     "read_only_windows.timing:AttemptsFixed": (3, 1),
-    "unicast.declaration:ReceiverEntryFixed": (9, 0),
-    "unicast.declaration:SenderEntryFixed": (10, 0),
+    "unicast.declaration:ReceiverEntryFixed": (11, 0),
+    "unicast.declaration:SenderEntryFixed": (13, 0),
 }
 MODULES = sorted({name.partition(":")[0] for name in KEPT})
 

@@ -916,6 +916,22 @@ LinkFixed_close_is_overtaken(self) ==
 never_close_is_overtaken ==
   ~LinkFixed_close_is_overtaken(now)
 
+LinkFixed_closes_its_own_connection(self, after) ==
+  LET other == (\E m_1 \in (DOMAIN self.network) : (((m_1.is = "Close")) /\ (m_1.conn # self.receiver.conn) /\ (m_1 \notin (DOMAIN after.network)))) IN
+  ((~other) \/ (after.receiver.state = self.receiver.state))
+
+closes_its_own_connection ==
+  [][LinkFixed_closes_its_own_connection(now, now')]_vars
+
+closes_its_own_connection_at_rest ==
+  ((\E m_1 \in {m \in (DOMAIN now.network) : m \in ([is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload] \cup [is : {"Ack"}, seqno : (0..3), conn : (0..3)] \cup [is : {"SendFirst"}, conn : (0..3)] \cup [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))] \cup [is : {"Close"}, conn : (0..3)])} : ((lose_gives(m_1).out = "done") /\ (lose_gives(m_1).to = now))) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload]} : ((duplicate_gives(m_1).out = "done") /\ (duplicate_gives(m_1).to = now))) \/ (\E payload \in Payload : ((submit_gives(payload).out = "done") /\ (submit_gives(payload).to = now))) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload]} : ((receive_data_gives(m_1).out = "done") /\ (receive_data_gives(m_1).to = now))) \/ ((send_ack_gives.out = "done") /\ (send_ack_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Ack"}, seqno : (0..3), conn : (0..3)]} : ((receive_ack_gives(m_1).out = "done") /\ (receive_ack_gives(m_1).to = now))) \/ ((resend_gives.out = "done") /\ (resend_gives.to = now)) \/ ((request_missing_gives.out = "done") /\ (request_missing_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))]} : ((receive_request_gives(m_1).out = "done") /\ (receive_request_gives(m_1).to = now))) \/ ((send_sync_gives.out = "done") /\ (send_sync_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"SendFirst"}, conn : (0..3)]} : ((receive_sync_gives(m_1).out = "done") /\ (receive_sync_gives(m_1).to = now))) \/ ((expire_sender_gives.out = "done") /\ (expire_sender_gives.to = now)) \/ ((remove_sender_gives.out = "done") /\ (remove_sender_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Close"}, conn : (0..3)]} : ((receive_close_gives(m_1).out = "done") /\ (receive_close_gives(m_1).to = now))) \/ ((expire_receiver_gives.out = "done") /\ (expire_receiver_gives.to = now)) \/ ((remove_receiver_gives.out = "done") /\ (remove_receiver_gives.to = now)) \/ ((give_up_gives.out = "done") /\ (give_up_gives.to = now))) => LinkFixed_closes_its_own_connection(now, now)
+
+LinkFixed_no_request_is_empty(self) ==
+  (\A m_2 \in (DOMAIN self.network) : (((m_2.is = "XmitReq")) => (m_2.missing # {})))
+
+no_request_is_empty ==
+  LinkFixed_no_request_is_empty(now)
+
 LinkFixed_is_late_first(self, m) ==
   (m.first /\ (m.seqno # 1) /\ (self.receiver.conn < m.conn))
 
@@ -1028,6 +1044,18 @@ sender_only_acked_is_purged ==
 sender_only_acked_is_purged_at_rest ==
   ((\E m_1 \in {m \in (DOMAIN now.network) : m \in ([is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload] \cup [is : {"Ack"}, seqno : (0..3), conn : (0..3)] \cup [is : {"SendFirst"}, conn : (0..3)] \cup [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))] \cup [is : {"Close"}, conn : (0..3)])} : ((lose_gives(m_1).out = "done") /\ (lose_gives(m_1).to = now))) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload]} : ((duplicate_gives(m_1).out = "done") /\ (duplicate_gives(m_1).to = now))) \/ (\E payload \in Payload : ((submit_gives(payload).out = "done") /\ (submit_gives(payload).to = now))) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload]} : ((receive_data_gives(m_1).out = "done") /\ (receive_data_gives(m_1).to = now))) \/ ((send_ack_gives.out = "done") /\ (send_ack_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Ack"}, seqno : (0..3), conn : (0..3)]} : ((receive_ack_gives(m_1).out = "done") /\ (receive_ack_gives(m_1).to = now))) \/ ((resend_gives.out = "done") /\ (resend_gives.to = now)) \/ ((request_missing_gives.out = "done") /\ (request_missing_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))]} : ((receive_request_gives(m_1).out = "done") /\ (receive_request_gives(m_1).to = now))) \/ ((send_sync_gives.out = "done") /\ (send_sync_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"SendFirst"}, conn : (0..3)]} : ((receive_sync_gives(m_1).out = "done") /\ (receive_sync_gives(m_1).to = now))) \/ ((expire_sender_gives.out = "done") /\ (expire_sender_gives.to = now)) \/ ((remove_sender_gives.out = "done") /\ (remove_sender_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Close"}, conn : (0..3)]} : ((receive_close_gives(m_1).out = "done") /\ (receive_close_gives(m_1).to = now))) \/ ((expire_receiver_gives.out = "done") /\ (expire_receiver_gives.to = now)) \/ ((remove_receiver_gives.out = "done") /\ (remove_receiver_gives.to = now)) \/ ((give_up_gives.out = "done") /\ (give_up_gives.to = now))) => SenderEntryFixed_only_acked_is_purged(now.sender, now.sender)
 
+SenderEntryFixed_runs_remember_or_resend(self) ==
+  (~((SenderEntryFixed_watermark(self).out # "refused") /\ (SenderEntryFixed_resend(self).out # "refused")))
+
+sender_runs_remember_or_resend ==
+  SenderEntryFixed_runs_remember_or_resend(now.sender)
+
+SenderEntryFixed_reports_are_of_the_closed(self) ==
+  ((~self.reported) \/ (self.state = "CLOSED"))
+
+sender_reports_are_of_the_closed ==
+  SenderEntryFixed_reports_are_of_the_closed(now.sender)
+
 SenderEntryFixed_no_silent_loss(self, after) ==
   LET lost == ((after.state = "CLOSED") /\ (self.highest_acked < self.highest_sent)) IN
   ((~lost) \/ after.reported)
@@ -1037,6 +1065,16 @@ sender_no_silent_loss ==
 
 sender_no_silent_loss_at_rest ==
   ((\E m_1 \in {m \in (DOMAIN now.network) : m \in ([is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload] \cup [is : {"Ack"}, seqno : (0..3), conn : (0..3)] \cup [is : {"SendFirst"}, conn : (0..3)] \cup [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))] \cup [is : {"Close"}, conn : (0..3)])} : ((lose_gives(m_1).out = "done") /\ (lose_gives(m_1).to = now))) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload]} : ((duplicate_gives(m_1).out = "done") /\ (duplicate_gives(m_1).to = now))) \/ (\E payload \in Payload : ((submit_gives(payload).out = "done") /\ (submit_gives(payload).to = now))) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload]} : ((receive_data_gives(m_1).out = "done") /\ (receive_data_gives(m_1).to = now))) \/ ((send_ack_gives.out = "done") /\ (send_ack_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Ack"}, seqno : (0..3), conn : (0..3)]} : ((receive_ack_gives(m_1).out = "done") /\ (receive_ack_gives(m_1).to = now))) \/ ((resend_gives.out = "done") /\ (resend_gives.to = now)) \/ ((request_missing_gives.out = "done") /\ (request_missing_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))]} : ((receive_request_gives(m_1).out = "done") /\ (receive_request_gives(m_1).to = now))) \/ ((send_sync_gives.out = "done") /\ (send_sync_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"SendFirst"}, conn : (0..3)]} : ((receive_sync_gives(m_1).out = "done") /\ (receive_sync_gives(m_1).to = now))) \/ ((expire_sender_gives.out = "done") /\ (expire_sender_gives.to = now)) \/ ((remove_sender_gives.out = "done") /\ (remove_sender_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Close"}, conn : (0..3)]} : ((receive_close_gives(m_1).out = "done") /\ (receive_close_gives(m_1).to = now))) \/ ((expire_receiver_gives.out = "done") /\ (expire_receiver_gives.to = now)) \/ ((remove_receiver_gives.out = "done") /\ (remove_receiver_gives.to = now)) \/ ((give_up_gives.out = "done") /\ (give_up_gives.to = now))) => SenderEntryFixed_no_silent_loss(now.sender, now.sender)
+
+SenderEntryFixed_no_false_alarm(self, after) ==
+  LET told == (after.reported /\ (~self.reported)) IN
+  ((~told) \/ (self.highest_acked < self.highest_sent))
+
+sender_no_false_alarm ==
+  [][SenderEntryFixed_no_false_alarm(now.sender, now'.sender)]_vars
+
+sender_no_false_alarm_at_rest ==
+  ((\E m_1 \in {m \in (DOMAIN now.network) : m \in ([is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload] \cup [is : {"Ack"}, seqno : (0..3), conn : (0..3)] \cup [is : {"SendFirst"}, conn : (0..3)] \cup [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))] \cup [is : {"Close"}, conn : (0..3)])} : ((lose_gives(m_1).out = "done") /\ (lose_gives(m_1).to = now))) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload]} : ((duplicate_gives(m_1).out = "done") /\ (duplicate_gives(m_1).to = now))) \/ (\E payload \in Payload : ((submit_gives(payload).out = "done") /\ (submit_gives(payload).to = now))) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload]} : ((receive_data_gives(m_1).out = "done") /\ (receive_data_gives(m_1).to = now))) \/ ((send_ack_gives.out = "done") /\ (send_ack_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Ack"}, seqno : (0..3), conn : (0..3)]} : ((receive_ack_gives(m_1).out = "done") /\ (receive_ack_gives(m_1).to = now))) \/ ((resend_gives.out = "done") /\ (resend_gives.to = now)) \/ ((request_missing_gives.out = "done") /\ (request_missing_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))]} : ((receive_request_gives(m_1).out = "done") /\ (receive_request_gives(m_1).to = now))) \/ ((send_sync_gives.out = "done") /\ (send_sync_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"SendFirst"}, conn : (0..3)]} : ((receive_sync_gives(m_1).out = "done") /\ (receive_sync_gives(m_1).to = now))) \/ ((expire_sender_gives.out = "done") /\ (expire_sender_gives.to = now)) \/ ((remove_sender_gives.out = "done") /\ (remove_sender_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Close"}, conn : (0..3)]} : ((receive_close_gives(m_1).out = "done") /\ (receive_close_gives(m_1).to = now))) \/ ((expire_receiver_gives.out = "done") /\ (expire_receiver_gives.to = now)) \/ ((remove_receiver_gives.out = "done") /\ (remove_receiver_gives.to = now)) \/ ((give_up_gives.out = "done") /\ (give_up_gives.to = now))) => SenderEntryFixed_no_false_alarm(now.sender, now.sender)
 
 ReceiverEntryFixed_idle_is_reaped(self) ==
   LET closing == (self.state = "CLOSING") IN
@@ -1073,6 +1111,19 @@ receiver_never_goes_back ==
 
 receiver_never_goes_back_at_rest ==
   ((\E m_1 \in {m \in (DOMAIN now.network) : m \in ([is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload] \cup [is : {"Ack"}, seqno : (0..3), conn : (0..3)] \cup [is : {"SendFirst"}, conn : (0..3)] \cup [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))] \cup [is : {"Close"}, conn : (0..3)])} : ((lose_gives(m_1).out = "done") /\ (lose_gives(m_1).to = now))) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload]} : ((duplicate_gives(m_1).out = "done") /\ (duplicate_gives(m_1).to = now))) \/ (\E payload \in Payload : ((submit_gives(payload).out = "done") /\ (submit_gives(payload).to = now))) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload]} : ((receive_data_gives(m_1).out = "done") /\ (receive_data_gives(m_1).to = now))) \/ ((send_ack_gives.out = "done") /\ (send_ack_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Ack"}, seqno : (0..3), conn : (0..3)]} : ((receive_ack_gives(m_1).out = "done") /\ (receive_ack_gives(m_1).to = now))) \/ ((resend_gives.out = "done") /\ (resend_gives.to = now)) \/ ((request_missing_gives.out = "done") /\ (request_missing_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))]} : ((receive_request_gives(m_1).out = "done") /\ (receive_request_gives(m_1).to = now))) \/ ((send_sync_gives.out = "done") /\ (send_sync_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"SendFirst"}, conn : (0..3)]} : ((receive_sync_gives(m_1).out = "done") /\ (receive_sync_gives(m_1).to = now))) \/ ((expire_sender_gives.out = "done") /\ (expire_sender_gives.to = now)) \/ ((remove_sender_gives.out = "done") /\ (remove_sender_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Close"}, conn : (0..3)]} : ((receive_close_gives(m_1).out = "done") /\ (receive_close_gives(m_1).to = now))) \/ ((expire_receiver_gives.out = "done") /\ (expire_receiver_gives.to = now)) \/ ((remove_receiver_gives.out = "done") /\ (remove_receiver_gives.to = now)) \/ ((give_up_gives.out = "done") /\ (give_up_gives.to = now))) => ReceiverEntryFixed_never_goes_back(now.receiver, now.receiver)
+
+ReceiverEntryFixed_belongs_to_a_connection(self) ==
+  ((~(self.state # "CLOSED")) \/ (0 < self.conn))
+
+receiver_belongs_to_a_connection ==
+  ReceiverEntryFixed_belongs_to_a_connection(now.receiver)
+
+ReceiverEntryFixed_asks_where_newer_ones_begin(self) ==
+  LET newer == (self.conn < self.sync_due) IN
+  (((ReceiverEntryFixed_send_sync(self).out # "refused") = newer) /\ (newer \/ (self.sync_due = 0)))
+
+receiver_asks_where_newer_ones_begin ==
+  ReceiverEntryFixed_asks_where_newer_ones_begin(now.receiver)
 
 ASSUME (\A messages_1 \in {2} : (\A failures_1 \in {1} : ((LinkFixed_messages_are_few(LinkFixed_fresh(messages_1, failures_1))) => ((Placed(Done(LinkFixed_fresh(messages_1, failures_1), None)).out \in {"done", "refused", "cut"})))))
 

@@ -7,7 +7,8 @@ import functools
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from lawful.machines.unicast.declaration import Conn, Data, Message
+from lawful.machines.unicast.declaration import Conn
+from lawful.machines.unicast.messages import Data, Message
 from lawful.machines.unicast.relay import LOOPBACK, Address, Faults, Relay
 from lawful.machines.unicast.run import join
 from lawful.machines.unicast.service import Unicast

@@ -18,17 +18,8 @@ from lawful import Machine
 from lawful.checks.beside import Subject, replay
 from lawful.checks.conformance import Call
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
-from lawful.machines.unicast.declaration import (
-    Ack,
-    Close,
-    Conn,
-    Data,
-    Dropped,
-    ReceiverEntryFixed,
-    SenderEntryFixed,
-    SendFirst,
-    XmitReq,
-)
+from lawful.machines.unicast.declaration import Conn, ReceiverEntryFixed, SenderEntryFixed
+from lawful.machines.unicast.messages import Ack, Close, Data, Dropped, SendFirst, XmitReq
 from lawful.machines.unicast.peer import FormerLife, Peer, from_wire, to_wire
 from lawful.machines.unicast.settings import Config
 from lawful.machines.unicast.system import LinkFixed

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from lawful.machines.unicast.declaration import Ack, Close, Conn, Dropped, SendFirst, XmitReq
+from lawful.machines.unicast.declaration import Conn
+from lawful.machines.unicast.messages import Ack, Close, Dropped, SendFirst, XmitReq
 from lawful.machines.unicast.relay import LOOPBACK, Faults
 from lawful.machines.unicast.run import exchange, gone, join
 from lawful.machines.unicast.service import EndpointClosed, Unicast

@@ -101,7 +101,7 @@ def test_what_goes_wrong() -> None:
                 "silence_follows",
             },
         ),
-        (LinkWithEpoch, (9_598, 39_452, 24), set[str]()),
+        (LinkWithEpoch, (9_026, 37_660, 23), set[str]()),
         (
             LinkRestarting, (9_730, 39_768, 24),
             {"purged_has_arrived", "sender.connections_only_grow"},

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawful.machines.unicast.declaration import Ack, Close, Data, Message, SendFirst, XmitReq
+from lawful.machines.unicast.messages import Ack, Close, Data, Message, SendFirst, XmitReq
 from lawful.machines.unicast.wire import (
     LARGEST_DATAGRAM,
     LONGEST_NAME,

@@ -1,0 +1,55 @@
+"""Reliable unicast: what the two ends of a connection tell each other, and the application.
+
+Source: `unicast3.txt`, cited as in `declaration.py`.
+"""
+
+from typing import Annotated
+
+from lawful import Nat, Opaque, Record
+
+Payload = Annotated[bytes, Opaque("Payload")]
+
+
+class Data(Record):
+    """A message; with one marked `first` a receiver may begin its window."""
+
+    seqno: Nat
+    conn: Nat
+    first: bool
+    payload: Payload
+
+
+class Ack(Record):
+    """Cumulative: every message up to and including `seqno` was delivered (U9, U12)."""
+
+    seqno: Nat
+    conn: Nat
+
+
+class SendFirst(Record):
+    """SEND_FIRST_SEQNO: the receiver has no window for `conn` and asks where to begin (U28)."""
+
+    conn: Nat
+
+
+class XmitReq(Record):
+    """The receiver asks for these once more (U8, U16)."""
+
+    conn: Nat
+    missing: frozenset[Nat]
+
+
+class Close(Record):
+    """The sender has closed this connection and forgotten it (U30)."""
+
+    conn: Nat
+
+
+class Dropped(Record):
+    """For the application: these messages were given up unacknowledged."""
+
+    conn: Nat
+    messages: frozenset[Data]
+
+
+Message = Data | Ack | SendFirst | XmitReq | Close
