@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import floor
 from typing import cast
 
 from .naming import Naming
@@ -33,8 +34,12 @@ class Arithmetic(Naming):
         return self.term("value", (), self.int, int(value))
 
     def fraction(self, value: float) -> Term:
-        """A real number, exactly that of the float."""
-        return self.term("value", (), self.real, Fraction(value))
+        """A real number: the decimal one that is written for the float."""
+        return self.exactly(Fraction(repr(value)))
+
+    def exactly(self, value: Fraction) -> Term:
+        """A rational number."""
+        return self.term("value", (), self.real, value)
 
     def known(self, term: Term) -> int | None:
         """The integer that the term is, or None where it is not a literal."""
@@ -47,6 +52,13 @@ class Arithmetic(Naming):
         if is_value(term):
             return self._value(_of(term), self.real)
         return self.term("real", (term,), self.real)
+
+    def floor(self, term: Term) -> Term:
+        """The greatest integer that is at most the real number."""
+        if is_value(term):
+            return self.number(floor(_of(term)))
+        whole = term.args[0] if term.op == "real" else None
+        return self.term("floor", (term,), self.int) if whole is None else whole
 
     def _value(self, number: int | Fraction, shape: Shape) -> Term:
         exact = Fraction(number) if shape is self.real else int(number)
@@ -158,6 +170,8 @@ class Arithmetic(Naming):
                 return self.at_most(*args)
             case "real":
                 return self.real_of(*args)
+            case "floor":
+                return self.floor(*args)
             case _:
                 return self._divided(op, *args)
 

@@ -1,7 +1,6 @@
 """All runs of at most so many events at once: real violations, the shortest first.
 
-What is found is real, whatever the integers in it, but where timers count ticks, of which proofs
-know less: there it is no violation. Where nothing is found, that is `bounded`
+What is found is real, whatever the integers in it. Where nothing is found, that is `bounded`
 (A. Biere, A. Cimatti, E. Clarke, Y. Zhu, "Symbolic model checking without BDDs", 1999). Runs that
 all end before the bound are all runs there are, and then it is a proof.
 """
@@ -13,11 +12,10 @@ from collections.abc import Callable, Collection, Mapping
 from math import inf
 
 from lawful.spec import ir
-from lawful.spec import types as t
 from lawful.spec.ticks import with_ticks
 
 from .asked import tried
-from .covers import covers, types
+from .covers import covers
 from .obligation import NO_START, NO_STEP, UNSEEN, PropertyProof
 from .shapes import NotEncodable, Options
 from .solve import Answer, Model, ask
@@ -57,9 +55,6 @@ class Bounded:
 
     def _doubt(self) -> str:
         """Why a run that is found here need not be one of the machine; nothing where it is."""
-        kinds = types(self.machine)
-        if {t.Clock, t.Timer} <= {type(kind) for kind in kinds}:
-            return f"{NOT_SHOWN_REAL} where an armed timer is due at any tick"
         if self.subject.lost:
             return f"{NOT_SHOWN_REAL} with parameters that may not be allowed"
         return ""

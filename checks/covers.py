@@ -21,12 +21,16 @@ def covers(machine: ir.Machine, sizes: Mapping[str, int]) -> tuple[str, bool]:
     words += [f"all serial numbers of {bits} bits" for bits in widths]
     if any(isinstance(k, t.Clock) for k in kinds):
         words.append("all ticks")
+    timed = any(isinstance(k, t.Clock) for k in kinds)
     if any(isinstance(k, t.Timer) for k in kinds):
-        timed = any(isinstance(k, t.Clock) for k in kinds)
-        words.append("timers armed or not" + ", an armed one due at any tick" * timed)
+        urgent = any(isinstance(k, t.Timer) and k.urgent for k in kinds)
+        fired = ", urgent ones fired when due" if timed and urgent else ""
+        words.append("timers stopped or at any tick" + fired if timed else "timers armed or not")
     if any(m.parameters for m in _machines(machine)):
         assumed = " that @assume allows" if machine.of_kind("assume") else ""
-        words.append(f"all parameter values{assumed}")
+        # Of infinitely many seconds there are no ticks.
+        finite = ", floats finite" if timed and any(isinstance(k, t.Float) for k in kinds) else ""
+        words.append(f"all parameter values{assumed}{finite}")
     words += sorted({f"all values of {k}" for k in kinds if isinstance(k, t.Opaque)})
     sorts = sorted({k.name for k in kinds if isinstance(k, t.Sort)})
     words += [f"{name}={sizes[name]}" if name in sizes else f"any {name}" for name in sorts]

@@ -195,6 +195,8 @@ class Encoding(Shapes):
                 return logic.all([*above, *below])
             case t.Clock():
                 return logic.at_most(logic.number(0), term)
+            case t.Timer() if self.tick:
+                return logic.at_most(logic.number(-1), term)
             case t.Record() | t.Tuple() | t.Part():
                 data, fields = self.data(type), self.variants(type)[0][1]
                 return logic.all(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
 from lawful.spec import ir
@@ -16,6 +17,7 @@ from .sequences import item
 from .shapes import NotEncodable, fields_of
 from .symbols import Made, Many, Missing, Place, Row, Value, Whole
 from .term import Term
+from .ticking import stopped
 
 
 class Evaluator(Rounds):
@@ -53,11 +55,13 @@ class Evaluator(Rounds):
 def _const(run: Evaluator, e: ir.Const) -> Value:
     logic = run.logic
     match e.type:
-        case t.Bool() | t.Timer():
+        case t.Bool():
             return logic.truth(bool(e.value))
+        case t.Timer():
+            return stopped(run.encoding)
         case t.Int() | t.Clock():
             return logic.number(int(e.value or 0))
-        case t.Float():
+        case t.Float() if isfinite(float(e.value or 0)):
             return logic.fraction(float(e.value or 0))
         case t.Enum() | t.Sort():
             return run.encoding.element(e.type, str(e.value))

@@ -21,6 +21,7 @@ from lawful.spec.ticks import with_ticks
 
 from .asked import Case, Question, tried
 from .covers import covers
+from .established import established
 from .narrowing import Narrowed, cases
 from .nearest import wishes
 from .obligation import UNSEEN, Obligation
@@ -59,7 +60,8 @@ class Induction:
         self.seconds = seconds
         self.workers = workers
         self.covers, self.within = covers(machine, self.sizes)
-        self.exact = Subject(machine, Options(self.sizes))
+        self.shown = established(machine, sizes, seconds, workers)
+        self.exact = Subject(machine, Options(self.sizes), shown=self.shown)
         self.steps = [row.name for row in machine.transitions]
         self.vacuous: Mapping[str, str] = {}
         self._asked_last: tuple[tuple[str, tuple[Term, ...]], Ready] = ("", ()), []
@@ -67,7 +69,7 @@ class Induction:
     @cached_property
     def _small(self) -> Subject:
         """The machine within a window of integers: where models are looked for."""
-        subject = Subject(self.machine, Options(self.sizes, WINDOW))
+        subject = Subject(self.machine, Options(self.sizes, WINDOW), shown=self.shown)
         subject.dropped = self.exact.dropped
         return subject
 
@@ -297,7 +299,7 @@ class Induction:
         if answer.model is None:
             return None
         fixed, _, _ = subject.told(case, Witness(subject.encoding, answer.model))
-        exact = Subject(self.machine, Options(self.sizes), fixed)
+        exact = Subject(self.machine, Options(self.sizes), fixed, self.shown)
         exact.dropped = self.exact.dropped
         again = exact.case(name, property)
         if isinstance(again, NotEncodable):

@@ -9,7 +9,7 @@ events than k are assumed together in k states, and what does not follow from th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -19,6 +19,7 @@ from lawful.spec.ticks import with_ticks
 from .asked import tried
 from .bounded import Bounded
 from .covers import covers
+from .deadlines import Clause
 from .obligation import Obligation, PropertyProof
 from .shapes import NotEncodable, Options
 from .solve import ask
@@ -45,11 +46,14 @@ class Goal:
 
 
 class Deeper:
-    """Obligations of one machine, seen over k steps."""
+    """Obligations of one machine, seen over k steps; of its timers something is `shown`."""
 
-    def __init__(self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float) -> None:
+    def __init__(
+        self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float,
+        shown: Sequence[Clause] = (),
+    ) -> None:
         self.machine, self.sizes, self.seconds = with_ticks(machine), sizes, seconds
-        self.subject = Subject(self.machine, Options(sizes))
+        self.subject = Subject(self.machine, Options(sizes), shown=shown)
         self.within = covers(self.machine, sizes)[1]
         self.goals: dict[Key, Goal | NotEncodable] = {}
         self.until = inf

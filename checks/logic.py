@@ -273,7 +273,7 @@ class Logic(Arithmetic):
                 return self._field(args[0], cast(tuple[int, int], term.data))
             case "is":
                 return self._test(args[0], cast(int, term.data))
-            case "+" | "*" | "-" | "<=" | "div" | "mod" | "real":
+            case "+" | "*" | "-" | "<=" | "div" | "mod" | "real" | "floor":
                 return self.calculated(term.op, args)
             case "forall":
                 return self.forall(bound(term), self.true, args[0])

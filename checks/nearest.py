@@ -18,6 +18,7 @@ from .shapes import NotEncodable
 from .subject import Subject
 from .symbols import Made, Many, Missing, Value, Whole
 from .term import Term
+from .ticking import stopped
 
 SIZES = (0, 1, 2, 3, 5, 10, 100)
 KEYS = 12  # Of larger containers the first so many are looked at.
@@ -68,7 +69,9 @@ def _small(encoding: Encoding, term: Term, kind: t.Type) -> Iterator[Wish]:
     """That a value is small; raises NotEncodable."""
     logic = encoding.logic
     match kind:
-        case t.Bool() | t.Timer():
+        case t.Timer():
+            yield (logic.equal(term, stopped(encoding)),)
+        case t.Bool():
             yield (logic.negate(term),)
         case t.Int() | t.Clock():
             yield tuple(

@@ -114,7 +114,7 @@ def _inductive(
             progress(f"{len(found)} of {len(asked)}, {each.obligation}: {each.property}")
     obligations = induction.sift([found[row] for row in asked])
     if how.method != "induction":
-        deeper = Deeper(*what, how.seconds)
+        deeper = Deeper(*what, how.seconds, induction.shown)
         obligations = deeper.show(obligations, depth, progress, how.altogether)
     return induction, induction.grounded(obligations, happened)
 

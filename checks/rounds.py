@@ -18,6 +18,7 @@ from .encode import Encoding
 from .shapes import NotEncodable
 from .symbols import Frame, Made, Many, Missing, Row, StopKind, Trail, Value, Whole
 from .term import Term
+from .ticking import armed
 
 NO_FIRST = "next(...) of a collection without a bound"
 
@@ -59,8 +60,10 @@ class Rounds(Trail):
         if isinstance(value, Whole):
             return value.state[name]
         encoding = self.encoding
-        if isinstance(kind, t.Timer | t.Clock):
+        if isinstance(kind, t.Clock):
             return value
+        if isinstance(kind, t.Timer):
+            return armed(encoding, self.sure(value))
         if isinstance(kind, t.Union):
             return self._field_of_union(self.sure(value), kind, name)
         names = [field for field, _ in encoding.variants(kind)[0][1]]

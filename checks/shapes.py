@@ -8,9 +8,9 @@
 | record, tuple, union, part | a datatype; the alternatives of a union are its variants |
 | set, bag | an array to bool, to int (0: absent) |
 | map | an array to `absent` or `present(value)`; a total map, to its values |
-| timer | whether it is armed |
+| timer | whether it is armed; beside the step `tick`, the ticks left, -1 where it does not run |
 | clock | its present tick, an integer |
-| float | a real number, compared and copied only |
+| float | a real number, compared, copied and turned into ticks only |
 | list, sequence | a datatype with a variant for each length, up to the greatest there is |
 
 Equal values are equal terms and the other way round: an absent key has one encoding. A list whose
@@ -26,6 +26,7 @@ from itertools import product
 from lawful.spec import types as t
 from lawful.spec.errors import Place
 from lawful.spec.ir import Machine
+from lawful.spec.ticks import tick_of
 
 from .lengths import Lengths, erase
 from .logic import Data, Logic
@@ -59,6 +60,7 @@ class Shapes:
         self.logic = Logic()
         self.options = options
         self.machine = machine
+        self.tick = tick_of(machine)  # By which timers count.
         self.lengths = Lengths(machine, options.sizes)
         self.facts: list[Term] = []  # True of constants made here: in the window, or distinct.
         self.given: set[Term] = set()  # Arbitrary values: no names that are bound.
@@ -86,6 +88,8 @@ class Shapes:
     def _shape(self, type: t.Type) -> Shape:
         logic = self.logic
         match type:
+            case t.Timer() if self.tick:
+                return logic.int
             case t.Bool() | t.Timer():
                 return logic.bool
             case t.Int() | t.Clock():
@@ -253,7 +257,7 @@ class Shapes:
     def _within(self, name: str, type: t.Type) -> Term:
         logic = self.logic
         match type:
-            case t.Int():
+            case t.Int() | t.Timer() if self.tick or isinstance(type, t.Int):
                 term = logic.fresh(name, logic.int)
                 window = self.options.window or range(0)
                 low, high = window.start, window.stop - 1

@@ -12,12 +12,12 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .at_once import at_once
-from .facts import has_clock, set_clocks
 from .places import Places, in_state
 from .sequences import changed
 from .shapes import NotEncodable
 from .symbols import Many, Place, Returned, Row, Value
 from .term import Term
+from .ticking import late, later, started, stopped
 
 
 class Statements(Places):
@@ -155,9 +155,9 @@ def _update(run: Statements, s: ir.Update) -> None:
         raise NotEncodable(f"{s.op} of a {kind}", s.place)
     held = run.term(run.eval(s.target), kind, s)
     if isinstance(kind, t.Timer):
-        for arg in s.args:
-            run.eval(arg)
-        run.store(s.target, run.logic.truth(s.op == "start"))
+        seconds = [run.to_term(arg) for arg in s.args]
+        timer = started(run.encoding, *seconds) if s.op == "start" else stopped(run.encoding)
+        run.store(s.target, timer)
         return
     new, given = _changed(run, s, kind, held)
     run.store(s.target, new)
@@ -210,14 +210,13 @@ def _changed(
 
 
 def _tick(run: Statements, s: ir.Tick) -> None:
-    """Clocks go on. An armed timer may be due or not, so no urgent one keeps time back."""
+    """Clocks go on, and timers are due one tick sooner, where no urgent one is due."""
     encoding = run.encoding
     now = run.logic.add(run.to_term(s.clock), run.logic.number(1))
-    run.store(s.clock, now)
-    for v in encoding.machine.variables:
-        if has_clock(encoding, v.type):
-            held = run.term(run.state[v.name], v.type, s)
-            run.state[v.name] = set_clocks(encoding, held, v.type, now)
+    rows = [(v.name, v.type, run.state[v.name]) for v in encoding.machine.variables]
+    run.stop("refused", run.logic.any(late(encoding, held, kind) for _, kind, held in rows), s)
+    for name, kind, held in rows:
+        run.state[name] = later(encoding, held, kind, now)
 
 
 RUN: Mapping[type[ir.Stmt], Callable[[Any, Any], None]] = {

@@ -15,14 +15,16 @@ from lawful.spec import types as t
 from lawful.spec.ir import Json
 
 from .asked import Case, Fixed, Question, State, tried
+from .deadlines import Clause
 from .encode import Encoding
-from .facts import inside, same_time
+from .facts import inside
 from .members import members, unlisted
 from .refinement import Refinement
 from .shapes import NotEncodable, Options, fields_of
 from .symbols import At, Made, Many, Missing, Place, Value, Whole
 from .term import Term, conjuncts
 from .terms import Execution, Symbolic
+from .ticking import same_time
 from .witness import Witness, literal
 
 BUILT_IN = ("bounds", "asserts", "undefined", "ambiguous")
@@ -43,9 +45,12 @@ class Judged:
 
 
 class Subject:
-    """One machine in one encoding."""
+    """One machine in one encoding; of its timers something may be known already, `shown`."""
 
-    def __init__(self, machine: ir.Machine, options: Options, fixed: Fixed | None = None) -> None:
+    def __init__(
+        self, machine: ir.Machine, options: Options, fixed: Fixed | None = None,
+        shown: Sequence[Clause] = (),
+    ) -> None:
         self.machine = machine
         self.encoding = Encoding(machine, options)
         self.logic = self.encoding.logic
@@ -77,6 +82,7 @@ class Subject:
         self._bound(self.state, {v.name: v.type for v in machine.variables})
         self._bound(self.state, self.scoped)
         self._given += self._one_time()
+        self._given += known(tried(each.said, self.run(self.state)) for each in shown)
         # Every part was made with parameters that it assumes.
         found = [tried(self.always, j, self.state) for j in self.of_kind("assume") if j.path]
         self._given += known(found)

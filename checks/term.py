@@ -15,7 +15,7 @@ Of = Literal["bool", "int", "real", "array", "sort", "data"]
 Variants = tuple[tuple[str, tuple[tuple[str, "Shape"], ...]], ...]
 Op = Literal[
     "constant", "value", "true", "false", "not", "and", "if", "=", "forall", "lambda", "apply",
-    "+", "*", "-", "div", "mod", "<=", "real",
+    "+", "*", "-", "div", "mod", "<=", "real", "floor",
     "select", "store", "everywhere", "make", "is", "field", "size",
 ]
 

@@ -21,6 +21,7 @@ from .shapes import NotEncodable
 from .statements import Statements
 from .symbols import Frame, Many, Place, Returned, Value, Whole
 from .term import Term
+from .ticking import due, stopped
 
 
 @dataclass(frozen=True)
@@ -180,9 +181,9 @@ class Execution(Statements):
                 self.stop("refused", logic.negate(self._among(now, row.control, row.source)), row)
             if row.timer is not None:
                 with self._header():
-                    armed = self.to_term(row.timer)
-                self.stop("refused", logic.negate(armed), row)
-                self.store(row.timer, logic.false)
+                    timer = self.to_term(row.timer)
+                self.stop("refused", logic.negate(due(self.encoding, timer)), row)
+                self.store(row.timer, stopped(self.encoding))
         returns = self._body(row.function, args, own, machine)
         if row.target is not None and row.control is not None:
             with self._framed(machine, own) as frame:

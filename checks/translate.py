@@ -163,6 +163,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "div": _quotient,
     "mod": operator.mod,
     "real": z3.ToReal,
+    "floor": z3.ToInt,
     "select": z3.Select,
     "store": z3.Store,
 }

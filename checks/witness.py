@@ -16,12 +16,14 @@ from .shapes import NotEncodable
 from .solve import FAR, Model
 from .symbols import Made, Many, Missing, Value, Whole
 from .term import Term
+from .ticking import stopped
 
 MANY = 4096  # Keys of more values than this are shown only where the model names them.
 
 
 class Witness:
-    """Reads one model; `infinite` says whether a collection in it has no end."""
+    """Reads one model; `infinite` says whether not all of it can be told: a collection in it has no
+    end, or a real number is none that is written for a float."""
 
     def __init__(self, encoding: Encoding, model: Model) -> None:
         self.encoding = encoding
@@ -52,13 +54,19 @@ class Witness:
         """The JSON form of a term of this type."""
         model, encoding = self.model, self.encoding
         match kind:
+            case t.Timer() if encoding.tick:
+                left = model.integer(term)
+                return None if left < 0 else _integer(left)
             case t.Bool() | t.Timer():
                 return model.truth(term)
             case t.Int() | t.Clock():
-                value = model.integer(term)
-                return {"$int": str(value)} if abs(value) > EXACT else value
+                return _integer(model.integer(term))
             case t.Float():
-                return model.real(term)
+                real = model.real(term)
+                # Of seconds, ticks are counted: those of the float that is written may be others.
+                same = model.truth(encoding.logic.equal(term, encoding.logic.fraction(real)))
+                self.infinite = self.infinite or not same
+                return real
             case t.Nothing():
                 return None
             case t.Opaque(name=name):
@@ -165,13 +173,19 @@ class Witness:
         return t.contains(kind, t.Int)
 
 
+def _integer(value: int) -> Json:
+    return {"$int": str(value)} if abs(value) > EXACT else value
+
+
 def literal(encoding: Encoding, data: Any, kind: t.Type) -> Term:
     """The term for a value in JSON form; raises NotEncodable for a type without encoding."""
     logic = encoding.logic
     match kind:
-        case t.Bool() | t.Timer():
+        case t.Timer() if encoding.tick and data is None:
+            return stopped(encoding)
+        case t.Bool() | t.Timer() if not (encoding.tick and isinstance(kind, t.Timer)):
             return logic.truth(bool(data))
-        case t.Int() | t.Clock():
+        case t.Int() | t.Clock() | t.Timer():
             return logic.number(data if isinstance(data, int) else int(data["$int"]))
         case t.Float():
             return logic.fraction(data)

@@ -50,6 +50,12 @@ def counted_by(machine: ir.Machine) -> ir.Variable | None:
     return clock if steps else None
 
 
+def tick_of(machine: ir.Machine) -> Fraction | None:
+    """The seconds of a tick by which the timers count; None where they do not."""
+    clock = counted_by(machine)
+    return _exact(clock.type.tick) if clock and isinstance(clock.type, t.Clock) else None
+
+
 def is_tick(row: ir.Transition) -> bool:
     """Whether this is the step of time itself."""
     return any(isinstance(stmt, ir.Tick) for stmt in row.function.body)

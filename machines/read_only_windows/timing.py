@@ -13,6 +13,7 @@ before the transaction's turn has come.
 
 from lawful import (
     Clock,
+    Ghost,
     Machine,
     Nat,
     Param,
@@ -20,6 +21,7 @@ from lawful import (
     State,
     Timer,
     assume,
+    implies,
     invariant,
     reachable,
     recoverable,
@@ -49,6 +51,7 @@ class Attempts(Machine, abstract=True):
     limit: Timer = Timer(urgent=True)
     start: Timer = Timer(urgent=True)
     put_back: Nat = 0
+    taken: Ghost[Nat] = 0
 
     read_only_window_time: Param[Nat] = 200
     read_only_window_margin: Param[Nat] = 5
@@ -71,6 +74,7 @@ class Attempts(Machine, abstract=True):
         require(left >= self.read_only_window_margin, "less than the margin remains")
         self.start.stop()
         self.limit.start(self.max_read_only_transaction_time)
+        self.taken = self.clock.now
 
     @transition(source=Turn.NEXT, target=Turn.QUEUED, timer="window")
     def wait_for_another(self) -> None:
@@ -102,6 +106,13 @@ class Attempts(Machine, abstract=True):
     def put_back_at_most_once(self) -> bool:
         """In the next window it has the time that it may take (L-B5)."""
         return self.put_back <= 1
+
+    @invariant
+    def who_was_put_back_goes_first(self) -> bool:
+        """A thread takes it at most the latency after the window began."""
+        waits = implies(self.state == Turn.NEXT, self.start.armed)
+        soon = implies(self.state == Turn.RUNNING, self.taken <= self.opened + self.latency)
+        return implies(self.put_back > 0, waits and soon)
 
     @recoverable
     def can_be_answered(self) -> bool:

@@ -63,6 +63,14 @@ class Acks(Machine):
             self.ack_delay.armed, self.clock.now - self.oldest <= self.ack_interval
         )
 
+    @invariant
+    def acked_before(self) -> bool:
+        """What waits for its ack was delivered after the last ack, or with it."""
+        if self.acked is None:
+            return True
+        waits = implies(self.ack_delay.armed, self.acked <= self.oldest)
+        return self.acked <= self.clock.now and waits
+
     @step_property
     def acks_are_apart(self, after: "Acks") -> bool:
         """The least time passes between two of them (U13, S11)."""
@@ -88,6 +96,7 @@ class Resends(Machine):
     seen_acked: Nat = 0
     changed: Ghost[Nat] = 0
     resent: Ghost[bool] = False
+    ran: Ghost[Nat] = 0
 
     interval: Param[Nat] = 500
 
@@ -119,6 +128,7 @@ class Resends(Machine):
     def task(self) -> bool:
         """Whether the highest message is resent [seed:60-62] (U14)."""
         self.run.start(self.interval)
+        self.ran = self.clock.now
         due = self.acked < self.sent and self.unchanged()
         if due:
             self.resent = True
@@ -133,6 +143,19 @@ class Resends(Machine):
         """Two intervals after the last message or ack, at the latest (U17, U-B10)."""
         late = self.clock.now - self.changed > 2 * self.interval
         return implies(late and self.acked < self.sent, self.resent)
+
+    @invariant
+    def seen_is_no_more(self) -> bool:
+        """The task saw what had been sent and acknowledged."""
+        return self.seen_sent <= self.sent and self.seen_acked <= self.acked
+
+    @invariant
+    def seen_in_time(self) -> bool:
+        """What the task has not seen came after its last run; what it has, within an interval."""
+        if not self.unchanged():
+            return self.ran <= self.changed
+        waits = self.acked < self.sent and not self.resent
+        return implies(waits, self.ran <= self.changed + self.interval)
 
     @step_property
     def only_what_is_unchanged_is_resent(self, after: "Resends") -> bool:
@@ -156,4 +179,10 @@ class Resends(Machine):
             self.sent == 3 and not self.resent
         )
 
-    scope = Scope(Nat=range(0, 4), clock=range(0, 9), changed=range(0, 9), interval=(1, 2))
+    scope = Scope(
+        Nat=range(0, 4),
+        clock=range(0, 9),
+        changed=range(0, 9),
+        ran=range(0, 9),
+        interval=(1, 2),
+    )

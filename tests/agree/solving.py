@@ -11,7 +11,7 @@ from lawful.checks.symbols import Missing
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.resolve import resolve
-from lawful.spec.ticks import is_tick, with_ticks
+from lawful.spec.ticks import with_ticks
 from lawful.spec.values import FrozenBag, FrozenMap, Token
 from tests.checks.both import Both, Untold
 
@@ -28,7 +28,6 @@ class Solving(Both):
         super().__init__(cls, {**_lengths(resolve(cls).machine), **SIZES}, seconds=2.0)
         self.hits = hits
         self.refused: set[str] = set()
-        self.left = 0  # How many ticks until armed timers are due.
 
     def read(self, machine: ir.Machine) -> ir.Machine:
         return with_ticks(machine)
@@ -50,8 +49,6 @@ class Solving(Both):
     ) -> str | None:
         """What differs, or None."""
         kinds = dict(row.function.params)
-        # To a proof an armed timer may be due at any tick, and nothing urgent keeps time back.
-        self.left = 2 if is_tick(row) else 0
         state = PartState(
             self.tokens(value, kind)
             for value, kind in zip(state, self.fields.values(), strict=True)
@@ -76,12 +73,10 @@ class Solving(Both):
         return None
 
     def tokens(self, value: Any, kind: t.Type) -> Any:
-        """The value with tokens for what is opaque; its timers are due, or none is."""
-        if not any(t.contains(kind, each) for each in (t.Opaque, t.Part, t.Timer)):
+        """The value with tokens for what is opaque."""
+        if not any(t.contains(kind, each) for each in (t.Opaque, t.Part)):
             return value
         match kind:
-            case t.Timer(ticks=True):
-                return None if value is None else self.left
             case t.Opaque(name=name):
                 return Token(name, BLOBS.index(value))
             case t.Part(machine=name):

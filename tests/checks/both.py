@@ -41,8 +41,6 @@ def to_json(value: Any, kind: t.Type, machine: ir.Machine) -> Any:
             part = machine_of(machine, name)
             pairs = zip(fields_of(part), value, strict=True)
             return {field: to_json(v, of, machine) for (field, of), v in pairs}
-        case t.Timer(ticks=True):
-            return value is not None  # To a proof an armed timer may be due at any tick.
         case t.Map(key=key, value=t.Part() | t.Timer(ticks=True) as of):
             return encoded_map(((k, to_json(v, of, machine)) for k, v in value.items()), key)
         case _:

@@ -182,17 +182,14 @@ def test_built_in_properties_are_violated_by_the_last_event() -> None:
     }
 
 
-@pytest.mark.parametrize("method", ["bounded", "spacer", "auto"])
-def test_a_timer_that_may_be_due_at_any_tick_violates_nothing(method: Method) -> None:
-    """Exploration, which counts the ticks, finds that it holds."""
+@pytest.mark.parametrize(
+    ("method", "verdict"), [("bounded", Verdict.BOUNDED), ("auto", Verdict.PROVED)]
+)
+def test_a_timer_is_not_due_before_its_ticks_have_passed(method: Method, verdict: Verdict) -> None:
+    """As exploration finds: what is put back once is not put back again."""
     result = proof(AttemptsFixed, method, 7)
-    verdicts = {p.name: p.verdict for p in result.properties}
-    said = Verdict.UNKNOWN if method == "spacer" else Verdict.BOUNDED
-    assert verdicts["put_back_at_most_once"] is said
-    assert [p.trace for p in result.properties if p.trace is not None] == []
-    (kept,) = [p for p in result.properties if p.name == "put_back_at_most_once"]
-    assert "only where an armed timer is due at any tick" in kept.note
-    assert kept.events == (None if method == "spacer" else 5)
+    assert {p.verdict for p in result.properties if p.method != "none"} == {verdict}
+    assert {p.events for p in result.properties if p.method == "bounded"} <= {7}
 
 
 SMALL_SETS = """

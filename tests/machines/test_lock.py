@@ -43,7 +43,7 @@ PROVED = {
     "read_only_windows.declaration:WindowFixed": (20, 0),
     "read_only_windows.executing:MainFixed": (8, 0),
     "read_only_windows.system:NodeFixed": (37, 0),
-    "read_only_windows.timing:AttemptsFixed": (3, 1),
+    "read_only_windows.timing:AttemptsFixed": (5, 0),
     "unicast.declaration:ReceiverEntryFixed": (11, 0),
     "unicast.declaration:SenderEntryFixed": (13, 0),
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 import pytest
 
 from lawful import Machine
-from lawful.checks.induction import TO_INDUCTION
 from lawful.checks.obligation import ProofResult
 from lawful.checks.prove import prove
 from lawful.machines.message_scheduler.channel import ChannelFixed
@@ -16,9 +15,12 @@ from lawful.machines.object_diffusion.attribution import Attribution
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
 from lawful.machines.read_only_windows.timing import AttemptsFixed
+from lawful.machines.unicast.timing import Acks, Resends
 from lawful.spec.resolve import resolve
 
 from .established import verdicts
+
+TIMED = "all integers; all ticks; timers stopped or at any tick, urgent ones fired when due"
 
 
 def proof(cls: type[Machine]) -> ProofResult:
@@ -32,6 +34,9 @@ def proof(cls: type[Machine]) -> ProofResult:
     ("cls", "verdict", "covers"),
     [
         (ChannelFixed, "proved", "all integers"),
+        (AttemptsFixed, "proved", f"{TIMED}; all parameter values that @assume allows"),
+        (Acks, "proved", f"{TIMED}; all parameter values that @assume allows"),
+        (Resends, "proved", f"{TIMED}; all parameter values that @assume allows"),
         (
             InboundPeerFixed,
             "proved-within",
@@ -56,12 +61,3 @@ def test_it_is_proved(cls: type[Machine], verdict: str, covers: str) -> None:
     result = proof(cls)
     assert verdicts(result) == {verdict}
     assert {(o.covers, o.note) for o in result.obligations} == {(covers, "")}
-
-
-def test_without_deadlines_a_transaction_may_be_put_back_again() -> None:
-    """To a proof an armed timer may be due at any tick; exploration counts the ticks."""
-    result = proof(AttemptsFixed)
-    left = [o for o in result.obligations if not o.verdict.good]
-    assert [(o.obligation, o.property, o.note) for o in left] == [
-        ("cut", "put_back_at_most_once", TO_INDUCTION)
-    ]

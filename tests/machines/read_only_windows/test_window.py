@@ -201,7 +201,7 @@ def test_times_that_do_not_fit_are_refused() -> None:
     [
         (WindowFixed, (822, 3_707, 11)),
         (Transaction, (8, 9, 5)),
-        (AttemptsFixed, (1_843, 2_898, 18)),
+        (AttemptsFixed, (3_126, 4_406, 18)),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )
@@ -228,7 +228,7 @@ def test_the_document_as_written() -> None:
     )
     again = ["begin", "take", "tick", "tick", "cut"]
     assert established(AttemptsAsSeed) == (
-        (1_972, 3_136, 30), {"put_back_at_most_once": again + again}
+        (3_315, 5_035, 30), {"put_back_at_most_once": again + again}
     )
 
 
