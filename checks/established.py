@@ -8,15 +8,16 @@ an annotation assistant for ESC/Java", 2001).
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from lawful.spec import ir
 from lawful.spec.ticks import tick_of
 
 from .asked import Case, tried
 from .deadlines import Clause, clauses
+from .logic import Logic
 from .shapes import NotEncodable, Options
-from .solve import ask
+from .solve import Answer, ask, script
 from .spread import in_order
 from .subject import Subject
 from .term import Term
@@ -36,60 +37,91 @@ def established(
     return tuple(rows[i] for places in found for i in places)
 
 
+def scripts(
+    machine: ir.Machine, sizes: Mapping[str, int], shown: Sequence[Clause]
+) -> Iterator[tuple[str, str]]:
+    """Each start and step, and in SMT-LIB 2.6 that it keeps what was shown: unsatisfiable."""
+    subject = Subject(machine, Options(sizes))
+    said = [row.said(subject.run(subject.state)) for row in shown]
+    for name in _names(subject) if shown else ():
+        case = subject.case(name)
+        if isinstance(case, Case):
+            facts, goals = _question(subject, case, (shown, dict(enumerate(said))))
+            yield name, script(subject.logic, (*facts, _one_is_not(subject.logic, goals)))
+
+
+def _names(subject: Subject) -> tuple[str, ...]:
+    return (*subject.starts, *(row.name for row in subject.machine.transitions))
+
+
 def _kept(
     what: tuple[ir.Machine, Mapping[str, int]], rows: Sequence[Clause], seconds: float
 ) -> list[int]:
     """The places of those that are true in every state."""
     machine, sizes = what
     subject, until = Subject(machine, Options(sizes)), time.perf_counter() + seconds
-    names = (*subject.starts, *(row.name for row in machine.transitions))
-    cases = [case for case in map(subject.case, names) if isinstance(case, Case)]
-    if len(cases) < len(names):
-        return []  # Nobody knows what the others do.
+    cases = [subject.case(name) for name in _names(subject)]
     said = [tried(row.said, subject.run(subject.state)) for row in rows]
     left = {i: each for i, each in enumerate(said) if not isinstance(each, NotEncodable)}
     while left:
         lost: set[int] = set()
         for case in cases:
-            if time.perf_counter() > until:
-                return []
-            lost |= _lost(subject, case, (rows, left))
+            if isinstance(case, NotEncodable):
+                return []  # Nobody knows what it does.
+            lost |= _lost(subject, _question(subject, case, (rows, left)), until)
+        lost |= set() if time.perf_counter() < until else set(left)
         if not lost:
             return list(left)
         left = {i: each for i, each in left.items() if i not in lost}
     return []
 
 
-def _lost(
-    subject: Subject, case: Case, known: tuple[Sequence[Clause], Mapping[int, Term]]
-) -> set[int]:
-    """Those that a start or step is not shown to keep, where all of them are true before."""
+Goals = Mapping[int, Term]
+
+
+def _question(
+    subject: Subject, case: Case, known: tuple[Sequence[Clause], Goals]
+) -> tuple[tuple[Term, ...], Goals]:
+    """What is true where a start or step happens, all that is known being so before; and that each
+    of it is kept."""
     rows, left = known
     logic, step = subject.logic, case.step
     facts: tuple[Term, ...] = subject.about_starts()
     if case.before is not None:
         facts = (*subject.about_any(), *left.values())
-    facts = (*facts, *case.given, case.within)
     # Of a step that is not seen to its end nothing is known.
-    seen = logic.negate(step.excess)
-    run = subject.run(step.after)
-    goals = {i: tried(rows[i].said, run) for i in left}
-    found = {i: goal for i, goal in goals.items() if not isinstance(goal, NotEncodable)}
-    asked = {
-        i: logic.all((seen, logic.implies(logic.all((step.done, case.bounded)), goal)))
-        for i, goal in found.items()
-    }
-    lost = set(left) - set(found)
+    seen, goes = logic.negate(step.excess), logic.all((step.done, case.bounded))
+    run, goals = subject.run(step.after), dict[int, Term]()
+    for i in left:
+        after = tried(rows[i].said, run)
+        kept = logic.false if isinstance(after, NotEncodable) else logic.implies(goes, after)
+        goals[i] = logic.all((seen, kept))
+    return (*facts, *case.given, case.within), goals
+
+
+def _one_is_not(logic: Logic, goals: Goals) -> Term:
+    return logic.negate(logic.all(goals.values()))
+
+
+def _lost(
+    subject: Subject, question: tuple[tuple[Term, ...], Goals], until: float
+) -> set[int]:
+    """Those that are not shown to be kept."""
+    facts, asked = question[0], dict(question[1])
+    logic, lost = subject.logic, set[int]()
+
+    def shown(goals: Goals) -> Answer:
+        rest = max(0.0, min(EACH, until - time.perf_counter()))
+        return ask(logic, (*facts, _one_is_not(logic, goals)), rest)
+
     while asked:
-        answer = ask(logic, (*facts, logic.negate(logic.all(asked.values()))), EACH)
+        answer = shown(asked)
         if answer.status == "unsat":
             return lost
-        no = {
-            i for i, goal in asked.items()
-            if answer.model is not None and answer.model.truth(logic.negate(goal))
-        }
+        model = answer.model
+        no = [i for i, g in asked.items() if model is not None and model.truth(logic.negate(g))]
         for i in no or list(asked):
-            alone = asked.pop(i)
-            if no or ask(logic, (*facts, logic.negate(alone)), EACH).status != "unsat":
+            goal = asked.pop(i)
+            if no or shown({i: goal}).status != "unsat":
                 lost.add(i)
     return lost

@@ -7,8 +7,8 @@ import os
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 
+from lawful.checks import established, remembered, strengthen
 from lawful.checks import prove as proofs
-from lawful.checks import remembered, strengthen
 from lawful.checks.covers import sorts
 from lawful.checks.happened import happened
 from lawful.checks.induction import Induction
@@ -38,6 +38,10 @@ def scripts(
             about = f"; {machine.name}: {o.obligation} keeps {o.property}: {o.verdict.value}\n"
             step = o.obligation.replace(" ", "-")
             yield f"{machine.name}.{step}.{o.property}.smt2", about + text
+    # What is assumed of timers was shown before; of this nothing is declared.
+    for case, text in established.scripts(induction.machine, induction.sizes, induction.shown):
+        about = f"; {machine.name}: {case} keeps what is assumed of timers: proved\n"
+        yield f"{machine.name}.{case.replace(' ', '-')}.of-timers.smt2", about + text
 
 
 def _sizes(cls: type[Machine], given: argparse.Namespace) -> dict[str, int]:
