@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from math import inf
 
 from lawful.spec import ir
@@ -16,9 +17,10 @@ from lawful.spec.ticks import with_ticks
 
 from .asked import tried
 from .covers import covers
-from .obligation import NO_START, NO_STEP, UNSEEN, PropertyProof
+from .obligation import ENDED, NO_START, NO_STEP, UNSEEN, PropertyProof
 from .shapes import NotEncodable, Options
 from .solve import Answer, Model, ask
+from .spread import in_order
 from .subject import BUILT_IN, Subject
 from .term import Term
 from .unroll import Run
@@ -27,6 +29,39 @@ from .verdict import Trace, Verdict
 METHOD = "bounded"
 NOT_SHOWN_REAL = "a longer run violates it, but perhaps only"
 Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Which runs are looked at: of at most `depth` events, so many seconds for each question and
+    `altogether` for all of them, in how many processes."""
+
+    depth: int
+    seconds: float
+    altogether: float = inf
+    workers: int = 1
+
+
+def searched(
+    what: tuple[ir.Machine, Mapping[str, int]], names: Collection[str] | None, runs: Runs,
+    tell: Tell | None = None,
+) -> list[PropertyProof]:
+    """What a search says of these properties, or of all. Where it ends its process, each is asked
+    alone; who waits for a process is told nothing before its end."""
+    bounded = Bounded(*what, runs.seconds, names)
+    alone = runs.workers < 2
+    if tell is not None and not alone:
+        tell(f"runs of at most {runs.depth} events")
+
+    def search(some: Bounded) -> list[PropertyProof] | None:
+        return some.search(runs.depth, tell if alone else None, runs.altogether)
+
+    (found,) = in_order(search, lambda _, _how: None, [bounded], runs.workers)
+    if found is not None:
+        return found
+    each = [Bounded(*what, runs.seconds, [name]) for name in bounded.names]
+    rows = in_order(search, lambda b, how: b.ended_by(how), each, runs.workers)
+    return [row for some in rows for row in some or ()]
 
 
 class Bounded:
@@ -68,6 +103,13 @@ class Bounded:
         stopped = tried(self._search, depth, tell)
         why = f"not encodable: {stopped}" if isinstance(stopped, NotEncodable) else stopped
         return [self.decided.get(name) or self._open(name, why) for name in self.names]
+
+    def ended_by(self, how: str) -> list[PropertyProof]:
+        """The verdicts where a search has ended its process."""
+        note = f"{ENDED} ({how})"
+        return [
+            PropertyProof(name, Verdict.UNKNOWN, METHOD, self.covers, note) for name in self.names
+        ]
 
     def _search(self, depth: int, tell: Tell | None) -> str:
         """Why the search ends before its time; nothing where it does not."""

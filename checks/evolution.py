@@ -19,9 +19,10 @@ from lawful.spec.ticks import with_ticks
 from .asked import State, tried
 from .covers import covers, sorts, types
 from .nearest import near_the_start
-from .obligation import Obligation
+from .obligation import ENDED, Obligation
 from .shapes import NotEncodable, Options, fields_of
 from .solve import Answer, ask, nearest
+from .spread import in_order
 from .subject import Subject
 from .symbols import Made, Many, Missing, Whole
 from .term import Term
@@ -73,24 +74,32 @@ class Versions:
         yield from (f"{name} is no more" for name in before if name not in taken)
 
 
-def evolve(versions: Versions, sizes: Mapping[str, int], seconds: float) -> list[Obligation]:
-    """What of the newer version is kept by every state of the older one that is taken over.
+def evolve(
+    versions: Versions, sizes: Mapping[str, int], seconds: float, workers: int = 1
+) -> list[Obligation]:
+    """What of the newer version is kept by every state of the older one that is taken over; by so
+    many processes, as in `prove`.
 
     Raises ValueError for names that are none.
     """
     versions.check()
-    began, found = time.perf_counter(), list[Obligation]()
     taking = tried(_Taking, versions, sorts(versions.old, sizes), seconds)
-    for name in ("bounds", *_judged(versions.new)):
-        about, within = covers(versions.old, sizes)
-        open = Obligation(name, STEP, Verdict.UNKNOWN, about, 0.0)
-        if isinstance(taking, NotEncodable):
-            found.append(replace(open, note=f"not encodable: {taking}"))
-            continue
-        done = taking.answer(open, within)
-        found.append(replace(done, seconds=time.perf_counter() - began))
+    about, within = covers(versions.old, sizes)
+    names = ("bounds", *_judged(versions.new))
+    rows = [Obligation(name, STEP, Verdict.UNKNOWN, about, 0.0) for name in names]
+    if isinstance(taking, NotEncodable):
+        return [replace(open, note=f"not encodable: {taking}") for open in rows]
+    (possible,) = in_order(_Taking.is_possible, lambda _, _how: False, [taking], workers)
+
+    def answer(open: Obligation) -> Obligation:
         began = time.perf_counter()
-    return found
+        done = taking.answer(open, within, possible=possible)
+        return replace(done, seconds=time.perf_counter() - began)
+
+    def ended(open: Obligation, how: str) -> Obligation:
+        return replace(open, note=f"{ENDED} ({how})")
+
+    return in_order(answer, ended, rows, workers)
 
 
 def _judged(machine: ir.Machine) -> list[str]:
@@ -114,7 +123,6 @@ class _Taking:
         self.after = self._after()
         lost = [n for n, h in self.subject.hypotheses.items() if isinstance(h, NotEncodable)]
         self.lost = f"; not assumed, being not encodable: {', '.join(lost)}" if lost else ""
-        self.possible = ask(self.logic, self.subject.facts(), seconds).status == "sat"
 
     def _after(self) -> State:
         encoding, before = self.subject.encoding, dict(fields_of(self.old))
@@ -131,7 +139,11 @@ class _Taking:
     def _run(self, state: State) -> Execution:
         return Execution(self.subject.encoding, state, self.new)
 
-    def answer(self, open: Obligation, within: bool) -> Obligation:
+    def is_possible(self) -> bool:
+        """Whether there is a state that the older version's invariants allow."""
+        return ask(self.logic, self.subject.facts(), self.seconds).status == "sat"
+
+    def answer(self, open: Obligation, within: bool, *, possible: bool) -> Obligation:
         """One thing that the newer version says, tried."""
         goal = tried(self._goal, open.property)
         if isinstance(goal, NotEncodable):
@@ -141,7 +153,7 @@ class _Taking:
         if answer.status == "unsat":
             proved = Verdict.PROVED_WITHIN if within else Verdict.PROVED
             done = replace(open, verdict=proved, before=answer.before)
-            return done if self.possible else replace(open, note=NO_STATE)
+            return done if possible else replace(open, note=NO_STATE)
         if answer.status == "sat":
             wished = near_the_start(self.subject, self.subject.state)
             near = nearest(self.logic, facts, wished, min(NEAREST_SECONDS, self.seconds))

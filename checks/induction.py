@@ -24,7 +24,7 @@ from .covers import covers
 from .established import established
 from .narrowing import Narrowed, cases
 from .nearest import wishes
-from .obligation import UNSEEN, Obligation
+from .obligation import ENDED, UNSEEN, Obligation
 from .shapes import NotEncodable, Options
 from .solve import Answer, ask, known_possible, nearest, note_possible, script
 from .spread import in_order
@@ -389,8 +389,7 @@ class Induction:
 
 def _cut_short(obligation: Obligation, how: str) -> Obligation:
     """The same one, undecided: Z3 ended the process that searched."""
-    note = f"Z3 does not decide it: its process ended ({how})"
-    return replace(obligation, verdict=Verdict.UNKNOWN, before=False, note=note)
+    return replace(obligation, verdict=Verdict.UNKNOWN, before=False, note=f"{ENDED} ({how})")
 
 
 def _not_shown(_name: str, _how: str) -> bool:

@@ -9,20 +9,18 @@ events than k are assumed together in k states, and what does not follow from th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 
-from lawful.spec import ir
-from lawful.spec.ticks import with_ticks
-
 from .asked import tried
-from .bounded import Bounded
-from .covers import covers
-from .deadlines import Clause
+from .bounded import Runs, searched
+from .induction import Induction
 from .obligation import Obligation, PropertyProof
 from .shapes import NotEncodable, Options
 from .solve import ask
+from .spread import in_order
 from .subject import Subject
 from .term import Term
 from .unroll import Run
@@ -46,15 +44,14 @@ class Goal:
 
 
 class Deeper:
-    """Obligations of one machine, seen over k steps; of its timers something is `shown`."""
+    """What induction over one step leaves open, seen over k steps."""
 
-    def __init__(
-        self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float,
-        shown: Sequence[Clause] = (),
-    ) -> None:
-        self.machine, self.sizes, self.seconds = with_ticks(machine), sizes, seconds
-        self.subject = Subject(self.machine, Options(sizes), shown=shown)
-        self.within = covers(self.machine, sizes)[1]
+    def __init__(self, induction: Induction, seconds: float) -> None:
+        self.induction, self.seconds = induction, seconds
+        self.what = induction.machine, induction.sizes
+        self.subject = Subject(
+            induction.machine, Options(induction.sizes), shown=induction.shown
+        )
         self.goals: dict[Key, Goal | NotEncodable] = {}
         self.until = inf
 
@@ -72,7 +69,6 @@ class Deeper:
             open = [o for o in obligations if not o.verdict.good]
             if not open:
                 break
-            self.goals.clear()
             if tell is not None:
                 tell(f"{len(open)} obligations over {k} steps")
             names = {o.property for o in open}
@@ -83,8 +79,8 @@ class Deeper:
     def _right(self, names: Collection[str], k: int) -> set[str]:
         """What of these is known to be true in all runs of fewer than k events."""
         rest = self.until - time.perf_counter()
-        bounded = Bounded(self.machine, self.sizes, self.seconds, names)
-        found = bounded.search(k - 1, seconds=rest)
+        runs = Runs(k - 1, self.seconds, rest, self.induction.workers)
+        found = searched(self.what, names, runs)
         return {p.name for p in found if p.verdict.good or _whole(p, k)}
 
     def _shown(
@@ -92,32 +88,45 @@ class Deeper:
     ) -> dict[Key, Obligation]:
         """Those that follow, together with the properties that are proved already."""
         known = set(self.subject.hypotheses) - {o.property for o in open}
-        while tried_now:
-            shown: dict[Key, Obligation] = {}
-            lost: set[str] = set()
-            for o in open:
-                if o.property in tried_now and o.property not in lost:
-                    found = self._ask(o, k, known | tried_now)
-                    if found is None:
-                        lost.add(o.property)
-                    else:
-                        shown[o.obligation, o.property] = found
-            if not lost:
-                return shown
-            tried_now = tried_now - lost
+        names = [o.property for o in open if o.property in tried_now]
+        rows = {name: [o for o in open if o.property == name] for name in names}
+        self._encode([o for some in rows.values() for o in some], k)
+        while rows:
+            asked = partial(self._asked, k=k, assumed=known | {*rows})
+            found = in_order(asked, _lost, [*rows.values()], self.induction.workers)
+            if all(found):
+                return {(o.obligation, o.property): o for some in found for o in some}
+            kept = zip([*rows.items()], found, strict=True)
+            rows = {name: some for (name, some), shown in kept if shown}
         return {}
+
+    def _encode(self, open: Collection[Obligation], k: int) -> None:
+        """Once for all processes."""
+        for o in open:
+            if o.obligation not in self.subject.starts:
+                key = o.obligation, o.property
+                self.goals[key] = tried(self._goal, *key, k)
+
+    def _asked(
+        self, open: Collection[Obligation], k: int, assumed: Collection[str]
+    ) -> list[Obligation]:
+        """The obligations of one property, proved; none where one is not."""
+        shown: list[Obligation] = []
+        for o in open:
+            found = self._ask(o, k, assumed)
+            if found is None:
+                return []
+            shown.append(found)
+        return shown
 
     def _ask(self, o: Obligation, k: int, assumed: Collection[str]) -> Obligation | None:
         """The obligation, proved; None where it does not follow or is not decided."""
-        key = o.obligation, o.property
-        proved = Verdict.PROVED_WITHIN if self.within else Verdict.PROVED
+        proved = Verdict.PROVED_WITHIN if self.induction.within else Verdict.PROVED
         shown = replace(o, verdict=proved, counterexample=None, note="", depth=k)
         if o.obligation in self.subject.starts:
             return shown  # All runs of fewer events begin with a start.
         began = time.perf_counter()
-        if key not in self.goals:
-            self.goals[key] = tried(self._goal, *key, k)
-        asked = self.goals[key]
+        asked = self.goals[o.obligation, o.property]
         if isinstance(asked, NotEncodable):
             return None
         logic = self.subject.logic
@@ -158,3 +167,7 @@ class Deeper:
         j = self.subject.judged[name]
         states = run.states[-1:] if j.row.kind == "invariant" else run.states[-2:]
         return logic.all((seen, logic.implies(link.goes, self.subject.always(j, *states))))
+
+
+def _lost(_open: Collection[Obligation], _how: str) -> list[Obligation]:
+    return []

@@ -14,6 +14,7 @@ from .verdict import Trace, Verdict
 NO_START = "no start is possible: nothing is proved of it"
 START_UNKNOWN = "not shown that a start is possible: nothing is proved of it"
 NO_STEP = "there is no transition: nothing is proved of it"
+ENDED = "Z3 does not decide it: its process ended"
 UNSEEN = "a container may get larger than its type allows, and is not followed from there on"
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from math import inf
-from operator import itemgetter
 from typing import Literal
 
 from lawful.spec import ir
 
-from .bounded import Bounded
+from .answers import answers
+from .bounded import Runs, searched
 from .concluding import conclude
 from .covers import sorts
 from .guards import needless
@@ -20,7 +19,6 @@ from .induction import Induction
 from .k_induction import Deeper
 from .obligation import Needless, Obligation, ProofResult, PropertyProof
 from .spacer import Spacer
-from .spread import spread
 from .verdict import Verdict
 
 LONGEST = 4_000_000.0  # Seconds; Z3 counts milliseconds in 32 bits.
@@ -84,13 +82,13 @@ def prove(
         guards = needless(induction.exact, happening, how.workers)
     left = None if how.method == "bounded" else _open(properties)
     if how.method == "auto" and left:
-        spacer = Spacer(machine, sizes, how.seconds / 2)
+        spacer = Spacer(machine, sizes, how.seconds / 2, how.workers)
         if spacer.plain:
             properties = _joined(properties, spacer.prove([n for n in left if n not in unmet]))
             left = _open(properties)
     if left is None or (how.method == "auto" and left):
-        bounded = Bounded(machine, sizes, how.seconds, left)
-        properties = _joined(properties, bounded.search(depth, progress, how.altogether))
+        runs = Runs(depth, how.seconds, how.altogether, how.workers)
+        properties = _joined(properties, searched((machine, sizes), left, runs, progress))
     seconds = time.perf_counter() - began
     return ProofResult(
         machine.name, tuple(obligations), tuple(properties), seconds, tuple(guards)
@@ -108,39 +106,15 @@ def _inductive(
     induction = Induction(*what, how.seconds, how.workers)
     asked = list(induction.questions())
     found: dict[tuple[str, str], Obligation] = {}
-    for each in _answers(induction, asked, how.workers):
+    for each in answers(induction, asked):
         found[each.obligation, each.property] = each
         if progress is not None:
             progress(f"{len(found)} of {len(asked)}, {each.obligation}: {each.property}")
     obligations = induction.sift([found[row] for row in asked])
     if how.method != "induction":
-        deeper = Deeper(*what, how.seconds, induction.shown)
+        deeper = Deeper(induction, how.seconds)
         obligations = deeper.show(obligations, depth, progress, how.altogether)
     return induction, induction.grounded(obligations, happened)
-
-
-def _answers(
-    induction: Induction, asked: Sequence[tuple[str, str]], workers: int
-) -> Iterator[Obligation]:
-    """Each obligation, tried: those of one case by one process, which encodes them."""
-    induction.prepare()
-    cases = [list(rows) for _, rows in groupby(asked, key=itemgetter(0))]
-    alone: list[tuple[str, str]] = []
-
-    def of_case(rows: list[tuple[str, str]]) -> list[Obligation]:
-        return [induction.answer(*row) for row in rows]
-
-    def died(rows: list[tuple[str, str]], _how: str) -> list[Obligation]:
-        alone.extend(rows)
-        return []
-
-    for _, answers in spread(of_case, died, cases, workers):
-        yield from answers
-    for _, answer in spread(
-        lambda row: induction.answer(*row), lambda row, how: induction.cut_short(*row, how),
-        alone, workers,
-    ):
-        yield answer
 
 
 def _reached(
@@ -149,13 +123,13 @@ def _reached(
     happened: Callable[[], Collection[str | None]],
 ) -> list[PropertyProof]:
     """What Spacer shows; nothing of a machine with a start or transition that cannot happen."""
-    induction = Induction(*what, how.seconds)
+    induction = Induction(*what, how.seconds, how.workers)
     names = list(dict.fromkeys(name for _, name in induction.questions()))
     names = [n for n in names if n not in {j.name for j in induction.exact.of_kind("refines")}]
     for step, why in induction.unmet(happened).items():
         note = f"{step}: {why}"
         return [PropertyProof(n, Verdict.UNKNOWN, "spacer", induction.covers, note) for n in names]
-    return Spacer(*what, how.seconds).prove(names)
+    return Spacer(*what, how.seconds, how.workers).prove(names)
 
 
 def _open(properties: Iterable[PropertyProof]) -> list[str]:

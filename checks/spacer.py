@@ -17,9 +17,10 @@ from lawful.spec.ticks import with_ticks
 from .asked import State, tried
 from .bounded import Bounded
 from .covers import covers, types
-from .obligation import START_UNKNOWN, UNSEEN, PropertyProof
+from .obligation import ENDED, START_UNKNOWN, UNSEEN, PropertyProof
 from .shapes import NotEncodable, Options
 from .solve import Answer, Horn, ask, reach
+from .spread import in_order
 from .subject import Subject
 from .symbols import Made, Many, Missing, Whole
 from .term import Term
@@ -33,8 +34,11 @@ DEPTH = 12  # Events of the longest run that is sought for what is reached.
 class Spacer:
     """The reachable states of one machine, and what is never true in them."""
 
-    def __init__(self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float) -> None:
+    def __init__(
+        self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float, workers: int = 1
+    ) -> None:
         self.machine, self.sizes, self.seconds = with_ticks(machine), sizes, seconds
+        self.workers = workers
         self.subject = Subject(self.machine, Options(sizes))
         self.covers, self.within = covers(self.machine, sizes)
 
@@ -53,8 +57,6 @@ class Spacer:
 
     def _prove(self, names: Collection[str]) -> list[PropertyProof]:
         begin = Run(self.subject, started=True)
-        if ask(self.subject.logic, (*begin.facts, begin.links[0].goes), self.seconds).model is None:
-            return [self._open(name, START_UNKNOWN) for name in names]
         step = Run(self.subject, started=False)
         if self.machine.transitions:
             step.extend()
@@ -62,9 +64,22 @@ class Spacer:
         first = (*begin.facts, begin.links[0].goes), None, self._values(begin.states[1])
         rest = [((*step.facts, k.goes), state, self._values(step.states[1])) for k in step.links]
         horn = Horn(state, (first, *rest))
-        if self._asked(horn, self._stopped((begin, step), "excess")).status != "unsat":
-            return [self._open(name, UNSEEN) for name in names]
-        return [self._of(name, horn, (begin, step)) for name in names]
+        runs = begin, step
+        (why,) = in_order(lambda h: self._unfit(h, runs), lambda _, how: f"{ENDED} ({how})",
+                          [horn], self.workers)
+        if why:
+            return [self._open(name, why) for name in names]
+        return in_order(lambda name: self._of(name, horn, runs),
+                        lambda name, how: self._open(name, f"{ENDED} ({how})"),
+                        list(names), self.workers)
+
+    def _unfit(self, horn: Horn, runs: tuple[Run, Run]) -> str:
+        """Why nothing is proved of what is reached; nothing where something may be."""
+        begin = runs[0]
+        if ask(self.subject.logic, (*begin.facts, begin.links[0].goes), self.seconds).model is None:
+            return START_UNKNOWN
+        seen = self._asked(horn, self._stopped(runs, "excess")).status == "unsat"
+        return "" if seen else UNSEEN
 
     def _values(self, state: State) -> tuple[Term, ...]:
         """The state as one row of terms; raises NotEncodable."""

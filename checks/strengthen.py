@@ -17,12 +17,14 @@ from lawful.spec.flat import Flat
 from lawful.spec.ir import Json
 from lawful.spec.values import World, decode
 
+from .answers import in_turn
 from .boxes import State
 from .candidates import NAME, Clause, Clauses
 from .covers import sorts
 from .induction import NOT_SHOWN, VACUOUS, Induction
 from .obligation import Obligation, ProofResult, Proposal
-from .search import Limits, Search, visited
+from .search import Limits as Short
+from .search import Search, visited
 from .space import Space
 
 STATES = 3000
@@ -31,12 +33,15 @@ EACH = 12  # Clauses tried for one counterexample.
 ROUNDS = 10
 
 
+Limits = tuple[Mapping[str, int], float, int]  # Sizes of sorts, seconds, processes.
+
+
 class Seen:
     """The states of a search of limited length within a scope."""
 
     def __init__(self, flat: Flat, world: World) -> None:
         self.space = Space(flat, world)
-        self.search = Search(self.space, Limits(STATES, SECONDS))
+        self.search = Search(self.space, Short(STATES, SECONDS))
         for _ in visited(self.search):
             pass
 
@@ -96,21 +101,20 @@ def open_of(result: ProofResult) -> list[Obligation]:
 
 
 def proposed(
-    machine: ir.Machine, seen: Seen, how: tuple[Mapping[str, int], float], result: ProofResult
+    machine: ir.Machine, seen: Seen, how: Limits, result: ProofResult
 ) -> ProofResult:
     """The same with clauses that prove more of what is open, where some are found.
 
-    `how` gives the sizes of sorts, and how many seconds there are for each obligation.
+    `how` gives the sizes of sorts, how many seconds there are for each obligation, and processes.
     """
     met = {p.name for p in result.properties if p.trace is not None}
     rows = [o for o in result.obligations if o.property not in met]
-    proposal = _propose(machine, seen, (sorts(machine, how[0]), how[1]), rows)
+    proposal = _propose(machine, seen, (sorts(machine, how[0]), *how[1:]), rows)
     return replace(result, proposal=proposal)
 
 
 def _propose(
-    machine: ir.Machine, seen: Seen, how: tuple[Mapping[str, int], float],
-    obligations: Sequence[Obligation],
+    machine: ir.Machine, seen: Seen, how: Limits, obligations: Sequence[Obligation],
 ) -> Proposal | None:
     """Clauses with which all that is open is proved, or some of it; None where there are none."""
     clauses = Clauses(seen.space.reference, dict(_elements(seen)), seen.search.states)
@@ -166,7 +170,7 @@ def _property(machine: ir.Machine, clause: Clause, name: str) -> ir.Property:
 def _tried(
     machine: ir.Machine,
     clauses: tuple[ir.Property, ...],
-    how: tuple[Mapping[str, int], float],
+    how: Limits,
     known: Sequence[Obligation],
 ) -> list[Obligation]:
     """What was open and the clauses, asked together; what does not hold is taken back."""
@@ -175,14 +179,14 @@ def _tried(
     open = {(o.obligation, o.property) for o in known if not o.verdict.good}
     asked = [q for q in induction.questions() if q[1] in names or q in open]
     good = [o for o in known if o.verdict.good]
-    sifted = induction.sift([*good, *(induction.answer(*each) for each in asked)])
+    sifted = induction.sift([*good, *in_turn(induction, asked)])
     # What was shown with the help of a clause that is gone has no counterexample yet.
-    return [
-        induction.answer(o.obligation, o.property)
+    again = [
+        (o.obligation, o.property) for o in sifted
         if (o.obligation, o.property) in open and not o.verdict.good and o.counterexample is None
-        else o
-        for o in sifted
     ]
+    found = dict(zip(again, in_turn(induction, again), strict=True))
+    return [found.get((o.obligation, o.property), o) for o in sifted]
 
 
 def _needed(

@@ -29,7 +29,7 @@ def scripts(
 ) -> Iterator[tuple[str, str]]:
     """A file name and the SMT-LIB text for each obligation; only what is proved is assumed."""
     machine = resolve(cls).machine
-    induction = Induction(machine, sorts(machine, _sizes(cls, given)), given.timeout)
+    induction = Induction(machine, sorts(machine, _sizes(cls, given)), given.timeout, workers())
     lost = {o.property for o in result.obligations if not o.verdict.good}
     induction.exact.dropped.update(lost)
     for o in result.obligations:
@@ -49,6 +49,12 @@ def _sizes(cls: type[Machine], given: argparse.Namespace) -> dict[str, int]:
     return {k: n for k, n in bounds.items() if type(n) is int and k not in given.any_size}
 
 
+def workers() -> int:
+    """In how many processes Z3 searches: one more than this one at least, which outlives what Z3
+    does not."""
+    return max(2, os.cpu_count() or 1)
+
+
 def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofResult:
     """The proofs of a machine, within the scope's sizes of its sorts but for those of any size."""
     if given.depth is not None and given.method in ("induction", "spacer"):
@@ -64,8 +70,7 @@ def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofRe
     def met() -> Collection[str | None]:
         return () if flat is None else happened(flat, found.world)
 
-    # One process more than this one at least, which outlives what Z3 does not.
-    how = proofs.How(given.method, given.timeout, given.depth, max(2, os.cpu_count() or 1))
+    how = proofs.How(given.method, given.timeout, given.depth, workers())
     with remembered.kept_in(None if given.no_cache else remembered.users()):
         result = proofs.prove(found.machine, sizes=sizes, how=how, progress=tell, happened=met)
         if flat is None or not strengthen.open_of(result):
@@ -75,5 +80,6 @@ def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofRe
         result = strengthen.looked_up(result, seen)
         if given.strengthen:
             tell("trying clauses")
-            result = strengthen.proposed(found.machine, seen, (sizes, given.timeout), result)
+            limits = sizes, given.timeout, workers()
+            result = strengthen.proposed(found.machine, seen, limits, result)
         return result

@@ -62,9 +62,10 @@ def is_tick(row: ir.Transition) -> bool:
 
 
 def with_ticks(machine: ir.Machine) -> ir.Machine:
-    """The machine with the step `tick` and timers that count; as it is where it has no clock."""
+    """The machine with the step `tick` and timers that count; as it is where it has no clock, or
+    has them already."""
     clock = clock_of(machine)
-    if clock is None:
+    if clock is None or counted_by(machine) is not None:
         return machine
     place = clock.place
     at = ir.Field(place, clock.type, ir.Self(place, t.Part(machine.name)), clock.name)
