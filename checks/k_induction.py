@@ -89,6 +89,7 @@ class Deeper:
         """Those that follow, together with the properties that are proved already."""
         known = set(self.subject.hypotheses) - {o.property for o in open}
         names = [o.property for o in open if o.property in tried_now]
+        rows: dict[str, list[Obligation]]
         rows = {name: [o for o in open if o.property == name] for name in names}
         self._encode([o for some in rows.values() for o in some], k)
         while rows:
@@ -96,8 +97,8 @@ class Deeper:
             found = in_order(asked, _lost, [*rows.values()], self.induction.workers)
             if all(found):
                 return {(o.obligation, o.property): o for some in found for o in some}
-            kept = zip([*rows.items()], found, strict=True)
-            rows = {name: some for (name, some), shown in kept if shown}
+            lost = {name for name, some in zip(rows, found, strict=True) if not some}
+            rows = {name: some for name, some in rows.items() if name not in lost}
         return {}
 
     def _encode(self, open: Collection[Obligation], k: int) -> None:
