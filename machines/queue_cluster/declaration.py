@@ -30,6 +30,7 @@ from lawful import (
     Scope,
     State,
     Timer,
+    can,
     event,
     implies,
     invariant,
@@ -390,3 +391,58 @@ class QueueOwnerFixed(QueueOwner):
         """What the cluster knows of this node's interest when that message is delivered."""
         said = [isinstance(m, Consume) for m in self.sent[:i] if isinstance(m, Consume | Cancel)]
         return said[-1] if len(said) > 0 else self.me in self.consumers
+
+    @invariant
+    def one_of_several_may_cancel(self) -> bool:
+        """Where it stops, the last one, too: nobody waits for those that are busy (Q42, Q-B12)."""
+        last = 0 if self.state == Ownership.STOPPING else 1
+        return can(self.cancel_one) == (self.consumers_here > last)
+
+    @invariant
+    def what_is_granted_is_taken(self) -> bool:
+        """As soon as anybody consumes here (Q35, Q36)."""
+        wanted = self.granted() and self.state == Ownership.STOPPED and self.consumers_here > 0
+        return can(self.start_consumers) == wanted
+
+    @step_property
+    def consumers_come_one_by_one(self, after: "QueueOwnerFixed") -> bool:
+        """And only one that is there, and idle, begins to take a message (Q31, Q42)."""
+        one = after.consumers_here <= self.consumers_here + 1
+        idle = self.busy < self.consumers_here and after.busy == self.busy + 1
+        return one and (after.busy <= self.busy or idle)
+
+    @step_property
+    def only_the_first_is_told(self, after: "QueueOwnerFixed") -> bool:
+        """Of those that consume here (Q42, Q-B9)."""
+        told = len(after.sent) > len(self.sent) and after.sent[-1] == Consume()
+        return implies(told, self.consumers_here == 0)
+
+    @step_property
+    def releases_for_a_reason(self, after: "QueueOwnerFixed") -> bool:
+        """Nobody consumes here any more, or others are interested [seed:246-248] (Q33); and says so
+        once its consumers have stopped (Q36)."""
+        stops = self.state == Ownership.OWNED and after.state != Ownership.OWNED
+        shared = any(n != self.me for n in self.consumers)
+        quiet = self.state != Ownership.STOPPING or after.state == Ownership.STOPPING
+        return implies(stops, after.consumers_here == 0 or shared) and (quiet or after.releases())
+
+    @step_property
+    def what_is_released_for_good_goes_on(self, after: "QueueOwnerFixed") -> bool:
+        """Once that is delivered here, another one owns the queue, or nobody (Q39, Q-B3)."""
+        delivered = len(after.sent) < len(self.sent) and self.sent[0] == Release(False)
+        return implies(delivered, after.owner != self.me)
+
+    @recoverable
+    def may_lose_interest(self) -> bool:
+        """However many consume (Q33)."""
+        return self.consumers_here == 0 and self.me not in self.consumers
+
+    @reachable
+    def acquires_before_it_releases(self) -> bool:
+        """The queue, by now, and both are on their way (Q20)."""
+        return Acquire() in self.sent and self.releases()
+
+    @reachable
+    def cancels_before_it_releases(self) -> bool:
+        """It was granted what it wanted no more, and passes it on (Q-B2, Q-B4)."""
+        return self.sent[-2:] == [Cancel(), Release(False)]

@@ -236,6 +236,11 @@ class Cluster(Machine, abstract=True):
         )
 
     @invariant
+    def nothing_waits_for_who_is_gone(self) -> bool:
+        """A node that crashes takes its inbox with it (Q41)."""
+        return all(n in self.nodes or len(self.inbox[n]) == 0 for n in Node)
+
+    @invariant
     def each_node_knows_who_it_is(self) -> bool:
         return all(node.me == n for n, node in self.nodes.items())
 

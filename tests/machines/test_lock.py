@@ -35,7 +35,7 @@ PROVED = {
     "object_diffusion.connection:ConnectionFixed": (27, 0),
     "object_diffusion.declaration:InboundPeerFixed": (16, 0),
     "object_diffusion.system:DiffusionFixed": (33, 0),
-    "queue_cluster.declaration:QueueOwnerFixed": (16, 0),
+    "queue_cluster.declaration:QueueOwnerFixed": (22, 0),
     "queue_cluster.dispatching:DispatchingFixed": (7, 0),
     "queue_cluster.joining:JoiningFixed": (19, 0),
     "queue_cluster.replica:ReplicaFixed": (13, 0),
