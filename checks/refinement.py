@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice, product
+from math import prod
 
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -77,6 +78,13 @@ class Refinement:
         old, new = map(self._state, views)
         found: list[Term] = []
         for row in self.abstract.transitions:
+            listed = self._listed(row.function)
+            if listed is not None:
+                found += [
+                    self._to(Execution(self.encoding, old, self.abstract).step(row, each), new)
+                    for each in listed
+                ]
+                continue
             args, where = self._arguments(row.function)
             for likely in self._likely(case, row.function):
                 step = Execution(self.encoding, old, self.abstract).step(row, likely)
@@ -94,6 +102,19 @@ class Refinement:
         ]
         for values in islice(product(*own), LIKELY):
             yield dict(zip((name for name, _ in function.params), values, strict=True))
+
+    def _listed(self, function: ir.Function) -> list[dict[str, Value]] | None:
+        """All arguments of the abstract step, where they are few; of integers there are many, also
+        where models are looked for among few."""
+        values: list[list[Term]] = []
+        for _, kind in function.params:
+            universe = self.encoding.universe(kind)
+            many = universe is None or any(isinstance(k, t.Int) for k in t.inside(kind))
+            if universe is None or many or prod(map(len, (*values, universe))) > LIKELY:
+                return None
+            values.append(universe)
+        names = [name for name, _ in function.params]
+        return [dict(zip(names, each, strict=True)) for each in product(*values)]
 
     def _arguments(self, function: ir.Function | None) -> tuple[dict[str, Value], list[Term]]:
         args: dict[str, Value] = {}

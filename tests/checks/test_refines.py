@@ -6,8 +6,21 @@ import dataclasses
 
 import pytest
 
-from lawful import Expect, Machine, Nat, Param, Scope, assume, initial, refines, require, transition
+from lawful import (
+    Expect,
+    Machine,
+    Nat,
+    Param,
+    Scope,
+    Sort,
+    assume,
+    initial,
+    refines,
+    require,
+    transition,
+)
 from lawful.checks.explore import explore
+from lawful.checks.induction import Induction
 from lawful.checks.prove import prove
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.spec import serial, show
@@ -222,6 +235,62 @@ def test_what_does_not_refine_is_not_proved(
     cls: type[Machine], start: Verdict, step: Verdict
 ) -> None:
     assert proved(cls) == {"the start": start, "add": step}
+
+
+class Place(Sort):
+    """Where a token may be."""
+
+
+class Token(Machine):
+    """Is at a place or at none, and goes from one to another by way of none."""
+
+    at: Place | None = None
+
+    @transition()
+    def go(self, to: Place | None) -> None:
+        require(self.at is None or to is None, "straight from one to another")
+        self.at = to
+
+
+class Walking(Machine):
+    """Goes where it chose to: to a place that is no argument of that step."""
+
+    at: Place | None = None
+    chosen: Place | None = None
+
+    @transition()
+    def choose(self, p: Place | None) -> None:
+        self.chosen = p
+
+    @transition()
+    def go(self) -> None:
+        require(self.at is None or self.chosen is None, "straight from one to another")
+        self.at = self.chosen
+
+    @refines(Token)
+    def counts(self) -> Token:
+        return Token.lawful.state(at=self.at)
+
+
+class Straight(Walking):
+    @transition()
+    def go(self) -> None:
+        self.at = self.chosen
+
+
+@pytest.mark.parametrize(
+    ("sizes", "good", "among_any"),
+    [({"Place": 3}, Verdict.PROVED_WITHIN, False), ({}, Verdict.PROVED, True)],
+)
+def test_the_arguments_of_the_abstract_step_are_listed_where_they_are_few(
+    sizes: dict[str, int], good: Verdict, among_any: bool
+) -> None:
+    for cls, last in ((Walking, good), (Straight, Verdict.UNKNOWN)):
+        induction = Induction(resolve(cls).machine, sizes, 10.0)
+        steps = {step: induction.answer(step, "counts").verdict for step in ("choose", "go")}
+        assert steps == {"choose": good, "go": last}
+        script = induction.script("go", "counts")
+        assert script is not None and ("(forall" in script) == among_any
 
 
 def test_an_expected_failure_is_the_pass() -> None:
