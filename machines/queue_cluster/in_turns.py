@@ -6,18 +6,18 @@ own. Seen through that, each of its steps is one of `Turns`, or none. A turn beg
 gets its place by which the owner changes, or stays: the release of the owner, its leaving, or, if
 there is none, a consume.
 
-That is explored. By induction, with two nodes and two multicasts at most on their way from each and
-to each, it is shown of the start and of each step that is none of `Turns`; of the others it needs
-what all nodes know together, as `who_runs_owns_the_queue` does, which goes through all inboxes.
+That is explored, and by induction it is proved with two nodes and two multicasts at most on their
+way from each and to each (scope `short` of `ClusterFixed`): it needs what all nodes know together,
+and thus goes through all inboxes.
 
 Abstraction, confessed. Turns go on for ever, so that a scope cuts them; the cluster itself is
 explored without that.
 """
 
-from lawful import Ghost, Nat, Scope, drop, refines, require, total, transition
+from lawful import Ghost, Nat, Scope, drop, invariant, refines, require, total, transition
 
 from .declaration import Consume, Node, Ownership, Release
-from .system import ClusterFixed, Left, Placed, applied
+from .system import ClusterFixed, Known, Left, Placed, applied
 from .turns import Turns
 
 
@@ -87,6 +87,51 @@ class ClusterInTurns(ClusterFixed):
             runs=set(self.runs),
             releasing=set(self.releasing),
         )
+
+    # What it follows from.
+
+    @invariant
+    def each_turn_has_its_holder(self) -> bool:
+        """A node comes to know the owners one turn after the other, up to the last (Q37)."""
+        return all(self.turns_are_known(n) for n in self.nodes)
+
+    def turns_are_known(self, n: Node) -> bool:
+        known, t = Known(self.nodes[n].owner, frozenset(self.nodes[n].consumers)), self.known[n]
+        right = self.holder[t] == known.owner
+        for m in self.inbox[n]:
+            if begins_turn(known.owner, m):
+                t += 1
+            known = applied(known, m)
+            right = right and self.holder[t] == known.owner
+        return right and t == self.turn
+
+    @invariant
+    def runs_until_it_has_stopped(self, n: Node) -> bool:
+        """Waiting for busy consumers, too (Q31)."""
+        return n not in self.nodes or (n in self.runs) == (
+            self.nodes[n].state != Ownership.STOPPED
+        )
+
+    @invariant
+    def releases_until_that_has_its_place(self, n: Node) -> bool:
+        """What it says counts from there on (Q39)."""
+        return n not in self.nodes or (n in self.releasing) == (
+            any(isinstance(m, Release) for m in self.nodes[n].sent[self.placed(n) :])
+        )
+
+    @invariant
+    def who_releases_owns_the_queue(self, n: Node) -> bool:
+        """Until its release has its place (Q39)."""
+        return n not in self.nodes or n not in self.releasing or self.in_order.owner == n
+
+    @invariant
+    def a_turn_is_released_once(self, n: Node) -> bool:
+        """Which its node keeps in mind until it has handled that (Q36)."""
+        if n not in self.nodes:
+            return True
+        if self.nodes[n].releases():
+            return self.said[n] == self.known[n] + 1
+        return self.said[n] <= self.known[n]
 
     nobody_changes_that_often = drop("cancels_and_consumes_again_at_once")
 

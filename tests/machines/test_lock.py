@@ -14,6 +14,7 @@ KEPT = read(FOLDER / "lawful.lock")
 # What their proofs leave open takes them many minutes.
 SLOW = {
     "machines.queue_cluster.destroying",
+    "machines.queue_cluster.in_turns",
     "machines.queue_cluster.purging",
     "machines.queue_cluster.replication",
     "machines.queue_cluster.replication_as_seed",

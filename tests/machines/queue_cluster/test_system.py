@@ -59,7 +59,11 @@ class Hasty(ClusterInTurns):
         self.releasing.add(n)
         self.said[n] = self.known[n] + 1
 
-    expects = Expect(takes_turns=("violated", 8))
+    expects = Expect(
+        takes_turns=("violated", 8),
+        releases_until_that_has_its_place=("violated", 8),
+        a_turn_is_released_once=("violated", 8),
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,6 +81,16 @@ def test_the_nodes_take_turns(
     assert counts(result) == expected
     (refined,) = [p for p in result.properties if p.kind == "refines"]
     assert refined.verdict.value == verdict
+
+
+@pytest.mark.nightly
+def test_that_the_nodes_take_turns_is_proved() -> None:
+    """With two multicasts at most on their way from each and to each."""
+    sizes = {"Node": 2, "inbox": 2, "sent": 2}
+    result = prove(resolve(ClusterInTurns).machine, sizes=sizes)
+    assert [o for o in result.obligations if not o.verdict.good] == []
+    assert len(result.obligations) == 391
+    assert "takes_turns" in {o.property for o in result.obligations}
 
 
 def test_stopping_consumers_is_proved() -> None:
