@@ -9,7 +9,8 @@ follows. `InboundPeerComparing` has a mistake of that implementation alone, and
 
 from lawful import Expect, Nat, Scope, needed, require, transition
 
-from .declaration import Decision, InboundPeer, InboundPeerFixed, ObjectId, Status, Step
+from .declaration import InboundPeer, InboundPeerFixed, Status, Step
+from .messages import Decision, ObjectId
 
 
 class InboundPeerWaiting(InboundPeer):

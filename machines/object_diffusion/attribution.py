@@ -30,7 +30,7 @@ from lawful import (
     transition,
 )
 
-from .declaration import ObjectId
+from .messages import ObjectId
 
 
 class Peer(OrderedSort):

@@ -8,7 +8,7 @@ of peers, and all else, are as they have to be.
 from lawful import Expect, Nat, Param, Scope, can, drop, invariant, require, total, transition
 
 from .attribution import Peer
-from .declaration import ObjectId
+from .messages import ObjectId
 from .system import DiffusionFixed
 
 

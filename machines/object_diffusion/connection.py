@@ -33,15 +33,8 @@ from lawful import (
 )
 
 from .as_seed import InboundPeerAsSeed, InboundPeerComparing, InboundPeerWaiting
-from .declaration import (
-    InboundPeer,
-    InboundPeerFixed,
-    ObjectId,
-    RequestIds,
-    RequestObjects,
-    Status,
-    Step,
-)
+from .declaration import InboundPeer, InboundPeerFixed, Status, Step
+from .messages import ObjectId, RequestIds, RequestObjects
 
 
 class ReplyIds(Record):

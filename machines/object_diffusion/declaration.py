@@ -21,9 +21,7 @@ called `psaOnDecisionExecuted` in line 55; the first name wins (O10).
 from lawful import (
     Machine,
     Nat,
-    OrderedSort,
     Param,
-    Record,
     Scope,
     State,
     assume,
@@ -38,9 +36,7 @@ from lawful import (
     transition,
 )
 
-
-class ObjectId(OrderedSort):
-    """The ID of an object. The attribution goes through them in their order."""
+from .messages import Decision, ObjectId, RequestIds, RequestObjects
 
 
 class Status(State):
@@ -58,29 +54,6 @@ class Step(State):
     READ = "read"
     REQUESTED_OBJECTS = "requested objects"
     REQUESTED_IDS = "requested IDs"
-
-
-class Decision(Record):
-    """`PeerDecision`: what the inbound peer should do next [seed:22-25] (O4-O7)."""
-
-    ids_to_ack: Nat
-    ids_to_req: Nat
-    can_pipeline_ids_req: bool
-    objects_to_req: frozenset[ObjectId]
-
-
-class RequestIds(Record):
-    """Asks for so many new IDs at most, and acks the oldest ones (O5, O12)."""
-
-    blocking: bool
-    ack: Nat
-    count: Nat
-
-
-class RequestObjects(Record):
-    """Asks for exactly these objects (O14, O25)."""
-
-    ids: frozenset[ObjectId]
 
 
 class InboundPeer(Machine, abstract=True):
@@ -414,10 +387,7 @@ class InboundPeer(Machine, abstract=True):
 
     scope = Scope(
         {"on_receive_ids.ids": 2},
-        ObjectId=2,
-        Nat=range(0, 3),
-        outstanding_fifo=2,
-        pending=3,
+        ObjectId=2, Nat=range(0, 3), outstanding_fifo=2, pending=3,
         max_num_objects_outstanding=(2,),
         max_num_objects_inflight=(1, 2),
         max_num_ids_req=(1, 2),
@@ -447,3 +417,31 @@ class InboundPeerFixed(InboundPeer):
         remaining = len(self.outstanding_fifo) - decision.ids_to_ack
         blocks = remaining == 0 and self.num_ids_in_flight == 0
         return remaining > 0 if decision.can_pipeline_ids_req else blocks
+
+    @step_property
+    def steps_are_in_order(self, after: "InboundPeerFixed") -> bool:
+        """Replies are read first, then objects requested, then IDs [seed:51-55] (O9, O10, O17)."""
+        reads = len(after.pending) < len(self.pending)
+        asks = self.step == Step.READ and after.step == Step.REQUESTED_IDS
+        decision = self.decision
+        left = decision is not None and len(decision.objects_to_req) > 0
+        return implies(reads, self.step == Step.READ or self.waits()) and not (asks and left)
+
+    @step_property
+    def all_of_a_decision_is_done(self, after: "InboundPeerFixed") -> bool:
+        """Before it asks for the next one [seed:49] (O10, O17, O-B1)."""
+        decision = self.decision
+        if decision is None or after.decision is not None:
+            return True
+        asked = self.step == Step.REQUESTED_IDS or decision.ids_to_req == 0
+        left = self.step == Step.READ and len(decision.objects_to_req) > 0
+        return asked and not left and not self.waits()
+
+    @step_property
+    def what_arrives_goes_to_the_pool(self, after: "InboundPeerFixed") -> bool:
+        """No object is in flight, and then nowhere [seed:117] (O15, O25)."""
+        return self.inflight_ids - after.inflight_ids <= after.owt_pool
+
+    @reachable
+    def asks_for_as_many_as_it_may(self) -> bool:
+        return len(self.inflight_ids) == self.max_num_objects_inflight

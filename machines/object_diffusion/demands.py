@@ -12,16 +12,16 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "a decision thread reads all states and decides for each peer",
         "registry.Registry.make_decisions",
     ),
-    "O4": ("how many new IDs to request", "declaration.Decision.ids_to_req"),
+    "O4": ("how many new IDs to request", "messages.Decision.ids_to_req"),
     "O5": (
         "acks go with a request for IDs, and wait where none is made",
-        "declaration.Decision.ids_to_ack", "declaration.InboundPeer.an_ack_waits",
+        "messages.Decision.ids_to_ack", "declaration.InboundPeer.an_ack_waits",
     ),
     "O6": (
         "a request for IDs is pipelined, or blocks",
-        "declaration.Decision.can_pipeline_ids_req", "declaration.InboundPeer.blocks_on_nothing",
+        "messages.Decision.can_pipeline_ids_req", "declaration.InboundPeer.blocks_on_nothing",
     ),
-    "O7": ("which objects to request", "declaration.Decision.objects_to_req"),
+    "O7": ("which objects to request", "messages.Decision.objects_to_req"),
     "O8": (
         "a peer follows its decision, by callbacks alone",
         "declaration.InboundPeer.decision_can_be_followed",

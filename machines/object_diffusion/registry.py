@@ -15,14 +15,8 @@ first in a round is told to it: where that changes from round to round, no objec
 from lawful import Machine, Nat, Param, Scope, assume, invariant, reachable, require, transition
 
 from .attribution import Limits, Peer, attributed
-from .declaration import (
-    Decision,
-    InboundPeerFixed,
-    ObjectId,
-    RequestIds,
-    RequestObjects,
-    Status,
-)
+from .declaration import InboundPeerFixed, Status
+from .messages import Decision, ObjectId, RequestIds, RequestObjects
 
 
 class Peers(Machine, abstract=True):

@@ -34,7 +34,8 @@ from lawful import (
 )
 
 from .attribution import Peer
-from .declaration import ObjectId, Status, Step
+from .declaration import Status, Step
+from .messages import ObjectId
 from .registry import Registry
 
 

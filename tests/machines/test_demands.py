@@ -73,12 +73,12 @@ def test_what_is_missing_is_found() -> None:
         "O1": ("one state",),
         "O2": ("no such module", "declarations.InboundPeer"),
         "O3": ("no such class", "declaration.Nobody.name"),
-        "O4": ("no such field", "declaration.Decision.ids"),
+        "O4": ("no such field", "messages.Decision.ids"),
         "O5": ("no such test", "tests.test_peer.test_nothing"),
         "O6": ("one of two", "declaration.Status", "declaration.InboundPeerFixed.gone"),
         "O7": (
             "fields, transitions and tests exist", "declaration.InboundPeerFixed.pending",
-            "declaration.Decision.ids_to_ack", "declaration.InboundPeerFixed.decide",
+            "messages.Decision.ids_to_ack", "declaration.InboundPeerFixed.decide",
             "tests.test_peer.test_ten_requested_and_seven_received",
         ),
         "O8": ("said to be left out",),
@@ -86,7 +86,7 @@ def test_what_is_missing_is_found() -> None:
     assert open_ends("object_diffusion", demands, "O8 is left out, and so is O18.") == [
         "O2: there is no declarations.InboundPeer",
         "O3: there is no declaration.Nobody.name",
-        "O4: there is no declaration.Decision.ids",
+        "O4: there is no messages.Decision.ids",
         "O5: there is no tests.test_peer.test_nothing",
         "O6: there is no declaration.InboundPeerFixed.gone",
         "O1: no place, and no reason",

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawful.machines.object_diffusion.attribution import Attribution, Peer
-from lawful.machines.object_diffusion.declaration import ObjectId
+from lawful.machines.object_diffusion.messages import ObjectId
 from tests.machines.checked import checked, counts
 
 PEERS = [Peer(name) for name in ("anna", "ben", "carl", "dora")]

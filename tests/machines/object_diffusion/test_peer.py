@@ -8,16 +8,8 @@ import pytest
 
 from lawful import Refused
 from lawful.machines.object_diffusion.as_seed import InboundPeerAsSeed, InboundPeerWaiting
-from lawful.machines.object_diffusion.declaration import (
-    Decision,
-    InboundPeer,
-    InboundPeerFixed,
-    ObjectId,
-    RequestIds,
-    RequestObjects,
-    Status,
-    Step,
-)
+from lawful.machines.object_diffusion.declaration import InboundPeer, InboundPeerFixed, Status, Step
+from lawful.machines.object_diffusion.messages import Decision, ObjectId, RequestIds, RequestObjects
 
 IDS = tuple(ObjectId(f"{i:02}") for i in range(12))
 NONE: frozenset[ObjectId] = frozenset()
