@@ -115,7 +115,13 @@ class DiffusionByAddress(DiffusionFixed):
         expects=Expect(
             every_connection_has_its_entry=("violated", 3),
             received_is_not_lost=("violated", 14),
-            **{"peers.acks_are_a_prefix": ("violated", 6)},
+            # Another connection's entry takes the place of one that is at work.
+            **{
+                "peers.acks_are_a_prefix": ("violated", 6),
+                "peers.steps_are_in_order": ("violated", 10),
+                "peers.all_of_a_decision_is_done": ("violated", 3),
+                "peers.what_arrives_goes_to_the_pool": ("violated", 10),
+            },
         ),
     )
     apart = Scope(
@@ -123,6 +129,10 @@ class DiffusionByAddress(DiffusionFixed):
         expects=Expect(
             every_connection_has_its_entry="holds",
             received_is_not_lost="holds",
-            **{"peers.acks_are_a_prefix": "holds"},
+            **{
+                "peers.acks_are_a_prefix": "holds", "peers.steps_are_in_order": "holds",
+                "peers.all_of_a_decision_is_done": "holds",
+                "peers.what_arrives_goes_to_the_pool": "holds",
+            },
         ),
     )

@@ -67,7 +67,8 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
             DiffusionByAddress, (251, 804, 24),
             [
                 "received_is_not_lost", "every_connection_has_its_entry",
-                "peers.acks_are_a_prefix",
+                "peers.acks_are_a_prefix", "peers.steps_are_in_order",
+                "peers.all_of_a_decision_is_done", "peers.what_arrives_goes_to_the_pool",
             ],
         ),
         (RoundsAsSeed, (8, 20, 4), ["every_object_has_its_turn"]),
