@@ -1,9 +1,9 @@
 """What Z3 has shown once is not asked again: a small file for each question that is decided.
 
-The name of a file is that of the whole question in SMT-LIB with the version of Z3, so that a
-changed machine asks other questions. Kept is that no values answer a question, or of some that
-values do; not the values, and nothing that was not decided. Nothing here needs to succeed: what
-cannot be read or written is asked of Z3.
+The name of a file is that of the whole question in SMT-LIB with the version of Z3 and the way of
+asking, so that a changed machine asks other questions. Kept is that no values answer a question, or
+of some that values do; not the values, and nothing that was not decided. Nothing here needs to
+succeed: what cannot be read or written is asked of Z3.
 """
 
 from __future__ import annotations

@@ -23,6 +23,8 @@ LATE = 0.25  # Seconds after which a search that goes on is interrupted, and the
 OFTEN = 40  # so often, before it is hopeless.
 
 
+# How questions are asked. It is another word wherever what was kept before may be wrong.
+ASKED = "every pair of arrays apart at a place of its own"
 COUNTS = "how many elements a set without a bound has is known in part"
 
 
@@ -129,7 +131,7 @@ def _solver(logic: Logic, facts: Iterable[Term], make: Any = z3.Solver) -> Any:
 
 def key(facts: Iterable[Term], about: Iterable[str]) -> str:
     """The name of a question: the same in every process, and another one for every other."""
-    told = "\0".join((z3.get_full_version(), *about)).encode()
+    told = "\0".join((z3.get_full_version(), ASKED, *about)).encode()
     return hashlib.sha256(told + b"\0" + b"".join(fact.digest for fact in facts)).hexdigest()
 
 

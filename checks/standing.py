@@ -24,7 +24,8 @@ PLAIN: Mapping[str, Any] = {
     "smt.mbqi": False, "smt.array.extensional": False, "smt.array.weak": True,
 }
 NO_HYPOTHESIS = "no hypothesis is left that speaks against it"
-NEEDED = ("hypotheses",)  # What is kept of a question is which hypotheses answer it.
+# What is kept of a question is which hypotheses answer it; no hypothesis has this name.
+NEEDED = ("its hypotheses",)
 
 
 class Standing:
@@ -136,7 +137,8 @@ def _apart(logic: Logic, told: Term) -> Iterator[Term]:
         each = stack.pop()
         if each.op == "=" and logic.is_container(each.args[0]):
             one, other = each.args
-            at = logic.const(f"apart {len(seen)}", one.shape.inner[0])
+            # Each pair has a place of its own: where one differs another may be the same.
+            at = logic.const(f"apart {each.digest.hex()}", one.shape.inner[0])
             same = logic.equal(logic.read(one, at), logic.read(other, at))
             yield logic.any((each, logic.negate(same)))
         elif each.op in ("and", "not", "if"):

@@ -18,6 +18,32 @@ from tests.checks.proofs import not_proved, proof, verdicts
 from tests.checks.provable import Absurd, Assumed, Channel, Cubes, Dead
 from tests.checks.wholes import Alive, Plain, Still, Unborn
 from tests.classics.two_phase import TwoPhase
+from tests.spec import texts
+
+
+def test_of_sets_that_differ_each_at_another_element_nothing_is_proved() -> None:
+    """Whichever number comes to one side's sets, another one comes to the other's."""
+    books = texts.last_machine(texts.module("""
+        class Books(Machine):
+            old: set[Nat] = set()
+            copied: set[Nat] = set()
+            new: set[Nat] = set()
+            listed: set[Nat] = set()
+            strict: Param[bool] = True
+
+            @transition()
+            def put(self, x: Nat, y: Nat) -> None:
+                require(x != y and x not in self.old and y not in self.new)
+                self.old.add(x)
+                self.new.add(y)
+
+            @invariant
+            def same(self) -> bool:
+                return implies(self.strict, self.old == self.copied and self.new == self.listed)
+    """))
+    assert verdicts(proof(books)) == {
+        "bounds": "proved", "asserts": "proved", "undefined": "proved", "same": "unknown"
+    }
 
 
 def test_of_a_transition_that_never_happens_nothing_is_proved() -> None:

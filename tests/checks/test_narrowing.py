@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -175,6 +176,27 @@ def test_arrays_that_differ_do_so_somewhere() -> None:
     goal = logic.equal(held, lent)
     assert Standing(logic, (same,), {}).shown(goal, (), 5.0).status == "unsat"
     assert Standing(logic, (), {"same": same}).shown(goal, (), 5.0).used == {"same"}
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_arrays_that_differ_do_so_each_pair_at_a_place_of_its_own(together: bool) -> None:
+    """Of two pairs in one goal the first differs at 0 alone, and the second at 1."""
+    logic = Logic()
+    shape = logic.array(logic.int, logic.bool)
+    one, other, third, fourth = (logic.const(n, shape) for n in ("a", "b", "c", "d"))
+    p, y = logic.const("p", logic.bool), logic.const("y", logic.int)
+
+    def apart_at(a: Term, b: Term, place: Term) -> tuple[Term, Term]:
+        same, elsewhere = (logic.equal(logic.read(a, k), logic.read(b, k)) for k in (place, y))
+        not_there = logic.negate(logic.equal(y, place))
+        return logic.negate(same), logic.forall([y], not_there, elsewhere)
+
+    zero, first = logic.number(0), logic.number(1)
+    facts = p, *apart_at(one, other, zero), *apart_at(third, fourth, first)
+    pairs = logic.equal(one, other), logic.equal(third, fourth)
+    goal = logic.implies(p, logic.all(pairs)) if together else logic.choose(p, *pairs)
+    assert Standing(logic, facts, {}).shown(goal, (), 5.0).status == "unknown"
+    assert ask(logic, (*facts, logic.negate(goal)), 5.0).status == "sat"
 
 
 def test_what_is_looked_up_in_a_place_that_depends_on_a_condition_is_no_trigger() -> None:

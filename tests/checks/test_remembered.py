@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawful.checks import remembered
+from lawful.checks import remembered, solve
 from lawful.checks.asked import Case
 from lawful.checks.covers import sorts
 from lawful.checks.induction import Induction
@@ -165,6 +165,18 @@ def test_what_was_shown_is_found_with_what_it_leaned_on(tmp_path: Path) -> None:
     assert (first.used, first.before) == (frozenset({"below"}), False)
     assert (second.used, second.before) == (frozenset({"below"}), True)
     assert (renamed.used, renamed.before) == (frozenset({"under"}), False)
+
+
+def test_what_was_asked_in_another_way_is_not_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logic = Logic()
+    n = logic.fresh("n", logic.int)
+    facts = [logic.less(n, logic.number(3)), logic.less(logic.number(4), n)]
+    with remembered.kept_in(tmp_path):
+        assert [ask(logic, facts, 1.0).before for _ in range(2)] == [False, True]
+        monkeypatch.setattr(solve, "ASKED", "wrongly")
+        assert [ask(logic, facts, 1.0).before for _ in range(2)] == [False, True]
 
 
 def test_that_some_values_answer_is_kept_apart(tmp_path: Path) -> None:
