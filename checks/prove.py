@@ -124,12 +124,12 @@ def _reached(
 ) -> list[PropertyProof]:
     """What Spacer shows; nothing of a machine with a start or transition that cannot happen."""
     induction = Induction(*what, how.seconds, how.workers)
-    names = list(dict.fromkeys(name for _, name in induction.questions()))
-    names = [n for n in names if n not in {j.name for j in induction.exact.of_kind("refines")}]
+    spacer = Spacer(*what, how.seconds, how.workers)
+    names = spacer.within_reach(dict.fromkeys(name for _, name in induction.questions()))
     for step, why in induction.unmet(happened).items():
         note = f"{step}: {why}"
         return [PropertyProof(n, Verdict.UNKNOWN, "spacer", induction.covers, note) for n in names]
-    return Spacer(*what, how.seconds, how.workers).prove(names)
+    return spacer.prove(names)
 
 
 def _open(properties: Iterable[PropertyProof]) -> list[str]:

@@ -8,7 +8,7 @@ does not decide is left open.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -48,8 +48,14 @@ class Spacer:
         kinds = types(self.machine)
         return not any(isinstance(k, t.Set | t.Map | t.Bag | t.Seq) for k in kinds)
 
-    def prove(self, names: Collection[str]) -> list[PropertyProof]:
-        """The verdicts of these properties."""
+    def within_reach(self, names: Iterable[str]) -> list[str]:
+        """Those of these properties that it can be asked about: a refinement is none."""
+        refining = {j.name for j in self.subject.of_kind("refines")}
+        return [name for name in names if name not in refining]
+
+    def prove(self, names: Iterable[str]) -> list[PropertyProof]:
+        """The verdicts of these properties, as far as they are within reach."""
+        names = self.within_reach(names)
         found = tried(self._prove, names)
         if isinstance(found, NotEncodable):
             return [self._open(name, f"not encodable: {found}") for name in names]

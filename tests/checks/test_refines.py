@@ -21,13 +21,14 @@ from lawful import (
 )
 from lawful.checks.explore import explore
 from lawful.checks.induction import Induction
-from lawful.checks.prove import prove
+from lawful.checks.prove import How, Method, prove
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.spec import serial, show
 from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
 from tests.classics.commit import RM, Decision, TCommit
 from tests.classics.implementing import Changeable, Hasty, Implements
+from tests.spec import texts
 
 
 class Counter(Machine):
@@ -291,6 +292,42 @@ def test_the_arguments_of_the_abstract_step_are_listed_where_they_are_few(
         assert steps == {"choose": good, "go": last}
         script = induction.script("go", "counts")
         assert script is not None and ("(forall" in script) == among_any
+
+
+ASKED: dict[Method, dict[str, str]] = {
+    "auto": {"ones": "unknown"}, "k-induction": {"ones": "unknown"}, "spacer": {},
+    "bounded": {"ambiguous": "bounded"},
+}
+
+
+@pytest.mark.parametrize("method", ASKED)
+def test_what_is_no_refinement_is_proved_by_no_method(method: Method) -> None:
+    """Of numbers alone, where what is open is asked of Spacer, too."""
+    pairs = texts.last_machine(texts.module("""
+        class Ones(Machine):
+            n: Nat = 0
+
+            @transition()
+            def go(self) -> None:
+                self.n += 1
+
+
+        class Pairs(Machine):
+            n: Nat = 0
+
+            @transition()
+            def go(self) -> None:
+                self.n += 2
+
+            @refines(Ones)
+            def ones(self) -> Ones:
+                return Ones.lawful.state(n=self.n)
+    """))
+    found = prove(resolve(pairs).machine, sizes={}, how=How(method, 5.0))
+    good = "bounded" if method == "bounded" else "proved"
+    built_in = {"bounds": good, "asserts": good, "undefined": good}
+    seen = {p.name: p.verdict.value for p in found.properties if p.method != "none"}
+    assert seen == {**built_in, **ASKED[method]}
 
 
 def test_an_expected_failure_is_the_pass() -> None:
