@@ -2,12 +2,12 @@
 
 `declaration.py` is the ownership of one queue at one node, `replica.py` the messages of all queues
 at one node: what a service embeds. `system.py` has all nodes and the group between them as far as
-ownership goes, `replication.py` as far as messages go. `turns.py` is the argument why at most one
-node owns the queue, for any number of nodes, and `in_turns.py` that the nodes follow it. The
-threads of one node are in `dispatching.py`, a node that joins in `joining.py`, a queue that is
-emptied in `purging.py`, one that is destroyed in `destroying.py`. The files `..._as_seed.py` are
-the same to the letter of the document, and with repairs that are none. `demands.py` says where each
-demand is met.
+ownership goes, `replication.py` as far as messages go, and `replication_fixed.py` why that goes
+well. `turns.py` is the argument why at most one node owns the queue, for any number of nodes, and
+`in_turns.py` that the nodes follow it. The threads of one node are in `dispatching.py`, a node that
+joins in `joining.py`, a queue that is emptied in `purging.py`, one that is destroyed in
+`destroying.py`. The files `..._as_seed.py` are the same to the letter of the document, and with
+repairs that are none. `demands.py` says where each demand is met.
 
 Not met, and why. Q1, Q2, Q3, Q4 and Q6 plan the work; Q44 and Q58 are about C++ that exists. Of Q52
 the document asks whether messages are replicated within a transaction or as it commits, and does

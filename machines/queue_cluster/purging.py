@@ -12,7 +12,7 @@ from lawful import Expect, Nat, Scope, reachable, require, transition
 
 from .declaration import Node
 from .replica import Dequeue, Key, QueueName
-from .replication import ReplicationFixed
+from .replication_fixed import ReplicationFixed
 
 
 class ReplicationPurging(ReplicationFixed):
@@ -42,7 +42,7 @@ class ReplicationPurging(ReplicationFixed):
 
     scope = Scope(
         {"MessageId.seq": range(0, 2)},
-        Node=2, QueueName=1, Nat=range(0, 3), inbox=2, outbox=8, queues=2,
+        Node=2, QueueName=1, Nat=range(0, 3), inbox=2, outbox=8, queues=2, queued=2,
         messages=(1,), lag=(1,), returns=(0,), crashes=(0,),
     )
     large = Scope(messages=(2,), outbox=10)

@@ -19,7 +19,6 @@ has a message may keep it for ever, except where fairness says that clients acce
 from typing import Any
 
 from lawful import (
-    Expect,
     Fairness,
     Ghost,
     Machine,
@@ -366,33 +365,6 @@ class Replication(Machine, abstract=True):
     fairness = Fairness(
         Weak("place"), Weak("handle"), Weak("acquire", each=("n",)), Strong("accept", each=("key",))
     )
-
-    scope = Scope(
-        {"MessageId.seq": range(0, 2)},
-        Node=2, QueueName=1, Nat=range(0, 3), inbox=2, outbox=8, queues=2, messages=(1,), lag=(1,),
-    )
-    dead_letters = Scope(QueueName=2)
-
-
-class ReplicationFixed(Replication):
-    """The nodes as they have to be."""
-
-    nodes: dict[Node, ReplicaFixed] = {}
-
-    @initial
-    def begin(self, first: Node) -> None:
-        for n in Node:
-            self.nodes[n] = ReplicaFixed(me=n)
-        self.owner = {n: first for n in Node}
-
-    # Nobody crashes, or there is nobody whose client could have it.
-    several = Scope(
-        messages=(2,), returns=(0,), crashes=(0,), outbox=10,
-        expects=Expect(comes_back_from_the_dead="violated"),
-    )
-    large = Scope(messages=(2,), lag=(2,), inbox=3, outbox=10, returns=(0,))
-    # For proofs, which go through every list, message by message.
-    short = Scope(inbox=1, outbox=3)
 
 
 class Quiet(Replication, abstract=True):

@@ -13,12 +13,13 @@ from lawful.machines.queue_cluster.joining import JoiningFixed
 from lawful.machines.queue_cluster.joining_as_seed import JoiningAsSeed, JoiningEager
 from lawful.machines.queue_cluster.purging import ReplicationPurging
 from lawful.machines.queue_cluster.replica import QueueName, ReplicaFixed
-from lawful.machines.queue_cluster.replication import ReplicationFixed, ReplicationRing
+from lawful.machines.queue_cluster.replication import ReplicationRing
 from lawful.machines.queue_cluster.replication_as_seed import (
     ReplicationAsSeed,
     ReplicationPushing,
     ReplicationRinging,
 )
+from lawful.machines.queue_cluster.replication_fixed import ReplicationFixed
 from lawful.runtime.timers import SimulatedClock
 from lawful.testing import conformance
 from tests.machines.checked import checked, counts

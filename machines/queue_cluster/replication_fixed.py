@@ -1,0 +1,404 @@
+"""Replication of messages, composed of nodes as they have to be, and why that goes well.
+
+Source: `new-cluster-plan.org`, as in `replica.py`. What everything that has its place in the order
+makes of the queues is kept as history: each node, once it has handled what waits for it, has the
+same. What a node says can then be judged where it gets its place, and is no surprise where it is
+handled: only the owner acquires, what is free there and in the order; whoever settles a message has
+taken it before, and says so once; a number is used once.
+"""
+
+from lawful import Expect, Ghost, Nat, Scope, initial, invariant, total
+
+from .declaration import Node
+from .replica import (
+    Acquire,
+    Create,
+    Dequeue,
+    Enqueue,
+    Key,
+    MessageId,
+    Multicast,
+    QueueName,
+    Reject,
+    ReplicaFixed,
+    Requeue,
+    Routed,
+)
+from .replication import Left, Pass, Placed, Replication
+
+
+class ReplicationFixed(Replication):
+    """The nodes as they have to be."""
+
+    nodes: dict[Node, ReplicaFixed] = {}
+    # What is on each queue, who has what of it, and whose the queues are, once all is handled.
+    queued: Ghost[dict[QueueName, list[MessageId]]] = total([])
+    taken: Ghost[dict[Key, Node]] = {}
+    keeper: Ghost[Node]
+
+    @initial
+    def begin(self, first: Node) -> None:
+        for n in Node:
+            self.nodes[n] = ReplicaFixed(me=n)
+        self.owner = {n: first for n in Node}
+        self.keeper = first
+
+    def note(self, m: Placed) -> None:
+        super().note(m)
+        match m.said:
+            case Enqueue(key=key):
+                self.queued[key.queue].append(key.id)
+            case Acquire(key=key):
+                self.taken[key] = m.sender
+            case Requeue(key=key):
+                self.is_free(key)
+            case Dequeue(key=key):
+                self.is_gone(key)
+            case Reject(key=key, seq=seq, to=to):
+                self.is_gone(key)
+                if to is not None:
+                    self.queued[to].append(MessageId(m.sender, seq))
+            case Pass(to=to):
+                self.keeper = self.unless_it_crashed(to)
+            case Left():
+                self.taken = {key: n for key, n in self.taken.items() if n != m.sender}
+                self.keeper = self.unless_it_crashed(self.keeper)
+            case Create() | Routed():
+                pass
+
+    def is_gone(self, key: Key) -> None:
+        self.is_free(key)
+        if key.id in self.queued[key.queue]:
+            self.queued[key.queue].remove(key.id)
+
+    def is_free(self, key: Key) -> None:
+        if key in self.taken:
+            del self.taken[key]
+
+    def unless_it_crashed(self, owner: Node) -> Node:
+        circle = [k for k in sorted(Node) if k >= owner] + sorted(Node)
+        return next((k for k in circle if k in self.nodes), owner)
+
+    # What the order makes of every node.
+
+    @invariant
+    def queues_will_be_the_same(self) -> bool:
+        """In the order of the multicasts (Q24)."""
+        return all(self.queue_to_be(n, q) == self.queued[q] for n in self.nodes for q in QueueName)
+
+    def queue_to_be(self, n: Node, q: QueueName) -> list[MessageId]:
+        ids = list(self.nodes[n].queues[q])
+        for m in self.inbox[n]:
+            gone = self.taken_away(m.said)
+            if gone is not None and gone.queue == q and gone.id in ids:
+                ids.remove(gone.id)
+            new = self.brought(m)
+            if new is not None and new.queue == q:
+                ids.append(new.id)
+        return ids
+
+    def taken_away(self, m: Multicast | Pass | Left) -> Key | None:
+        return m.key if isinstance(m, Dequeue | Reject) else None
+
+    def brought(self, m: Placed) -> Key | None:
+        match m.said:
+            case Enqueue(key=key):
+                return key
+            case Reject(seq=seq, to=to):
+                return None if to is None else Key(MessageId(m.sender, seq), to)
+            case _:
+                return None
+
+    @invariant
+    def holders_will_be_the_same(self) -> bool:
+        """Whoever has acquired a message, and is here (Q26, Q29)."""
+        return all(
+            self.holder_to_be(n, key) == self.taken.get(key)
+            for n in self.nodes
+            for key in self.enqueued
+        )
+
+    def holder_to_be(self, n: Node, key: Key) -> Node | None:
+        holder = self.nodes[n].acquired.get(key)
+        for m in self.inbox[n]:
+            if m.said == Acquire(key):
+                holder = m.sender
+            if self.settled(m.said) == key or (isinstance(m.said, Left) and holder == m.sender):
+                holder = None
+        return holder
+
+    def settled(self, m: Multicast | Pass | Left) -> Key | None:
+        return m.key if isinstance(m, Requeue | Dequeue | Reject) else None
+
+    @invariant
+    def owners_will_be_the_same(self) -> bool:
+        """Who the queues were passed to, or the next one that is here (Q34, Q41)."""
+        return all(self.owner_to_be(n) == self.keeper for n in self.nodes)
+
+    def owner_to_be(self, n: Node) -> Node:
+        owner = self.owner[n]
+        for m in self.inbox[n]:
+            if isinstance(m.said, Pass):
+                owner = m.said.to
+            if isinstance(m.said, Pass | Left):
+                owner = self.unless_it_crashed(owner)
+        return owner
+
+    @invariant
+    def what_is_taken_is_queued(self) -> bool:
+        return all(key.id in self.queued[key.queue] for key in self.taken)
+
+    @invariant
+    def who_has_left_is_known(self) -> bool:
+        """Or will be: that it left has its place (Q29)."""
+        return all(
+            (k in node.left or Placed(k, Left()) in self.inbox[n]) == (k not in self.nodes)
+            for n, node in self.nodes.items()
+            for k in Node
+        )
+
+    @invariant
+    def each_node_is_itself(self) -> bool:
+        """Its queues have no limit, and of a message it says everything in one step."""
+        return all(
+            node.me == n
+            and node.ring == 0
+            and node.routing_here is None
+            and node.routed_to == set()
+            for n, node in self.nodes.items()
+        )
+
+    @invariant
+    def there_is_one_order(self) -> bool:
+        return all(
+            len(self.inbox[a]) != len(self.inbox[b]) or self.inbox[a] == self.inbox[b]
+            for a in self.nodes
+            for b in self.nodes
+        )
+
+    # What is next in an inbox is no surprise, and what is said is none where it gets its place.
+
+    @invariant
+    def what_is_next_can_be_handled(self) -> bool:
+        """Of what this node has, and its owner (Q20, Q26, Q28)."""
+        return all(self.is_expected(n, ms[0]) for n, ms in self.inbox.items() if len(ms) > 0)
+
+    def is_expected(self, n: Node, m: Placed) -> bool:
+        node = self.nodes[n]
+        match m.said:
+            case Acquire(key=key):
+                own = m.sender != n or key in node.acquiring
+                return own and self.is_owners(n, m.sender, key)
+            case Requeue(key=key) | Reject(key=key):
+                own = m.sender != n or key in node.settling
+                return own and node.is_of(m.sender, key)
+            case Dequeue(key=key):
+                own = m.sender != n or key in node.settling
+                return own and (node.is_of(m.sender, key) or self.is_owners(n, m.sender, key))
+            case Pass():
+                return self.owner[n] == m.sender
+            case Create() | Enqueue() | Routed() | Left():
+                return True
+
+    def is_owners(self, n: Node, owner: Node, key: Key) -> bool:
+        """Whether, as far as this node knows, nobody but its owner may have it."""
+        node = self.nodes[n]
+        return self.owner[n] == owner and node.has(key) and key not in node.acquired
+
+    @invariant
+    def who_acquires_or_passes_is_the_owner(self) -> bool:
+        """When that gets its place (Q32, Q33)."""
+        return all(
+            self.keeper == n or not isinstance(m, Acquire | Pass)
+            for n in self.nodes
+            for m in self.outbox[n]
+        )
+
+    @invariant
+    def what_is_acquired_is_free(self) -> bool:
+        """When that gets its place (Q20)."""
+        return all(
+            not isinstance(m, Acquire)
+            or (
+                m.key in node.acquiring
+                and m.key.id in self.queued[m.key.queue]
+                and m.key not in self.taken
+            )
+            for n, node in self.nodes.items()
+            for m in self.outbox[n]
+        )
+
+    @invariant
+    def what_is_settled_was_taken(self) -> bool:
+        """Or it expires, at the owner, where nobody has it (Q28, Q50)."""
+        return all(self.may_settle(n, m) for n in self.nodes for m in self.outbox[n])
+
+    def may_settle(self, n: Node, m: Multicast | Pass) -> bool:
+        key = self.settled(m)
+        if key is None:
+            return True
+        return key in self.nodes[n].settling and (
+            self.has(n, key)
+            or (
+                isinstance(m, Dequeue)
+                and self.keeper == n
+                and key.id in self.queued[key.queue]
+                and key not in self.taken
+            )
+        )
+
+    def has(self, n: Node, key: Key) -> bool:
+        """Whether it will have it."""
+        return (key in self.taken and self.taken[key] == n) or Acquire(key) in self.outbox[n]
+
+    @invariant
+    def who_holds_a_message_has_it(self) -> bool:
+        """As everybody will know (Q20)."""
+        return all(self.has(n, key) for n, node in self.nodes.items() for key in node.held)
+
+    # What a node says is in its order.
+
+    @invariant
+    def what_is_settled_is_over(self) -> bool:
+        """And acquired once, before that (Q20)."""
+        return all(
+            self.comes_before(self.outbox[n][i], self.outbox[n][j])
+            for n in self.nodes
+            for i in range(len(self.outbox[n]))
+            for j in range(i + 1, len(self.outbox[n]))
+        )
+
+    def comes_before(self, one: Multicast | Pass | Left, other: Multicast | Pass) -> bool:
+        key = self.settled(one)
+        if key is not None:
+            return self.settled(other) != key and other != Acquire(key)
+        return not isinstance(one, Acquire) or other != one
+
+    @invariant
+    def what_is_settled_in_the_order_is_over(self) -> bool:
+        """Until its sender handles that."""
+        return all(
+            m.sender != n or self.settled(m.said) is None or self.comes_before(m.said, other)
+            for n in self.nodes
+            for m in self.inbox[n]
+            for other in self.outbox[n]
+        )
+
+    @invariant
+    def who_passes_the_queues_has_done_with_them(self) -> bool:
+        """But for messages that it has (Q33)."""
+        return all(
+            not isinstance(self.outbox[n][i], Pass) or self.may_still_say(n, self.outbox[n][j])
+            for n in self.nodes
+            for i in range(len(self.outbox[n]))
+            for j in range(i + 1, len(self.outbox[n]))
+        )
+
+    def may_still_say(self, n: Node, m: Multicast | Pass) -> bool:
+        if isinstance(m, Dequeue):
+            return self.has(n, m.key)
+        return not isinstance(m, Acquire | Pass)
+
+    # Numbers are used once, and what becomes of them is told.
+
+    @invariant
+    def queued_is_what_was_enqueued(self) -> bool:
+        """And has not gone."""
+        return (
+            self.gone <= self.enqueued
+            and all(
+                (key.id in self.queued[key.queue]) == (key not in self.gone)
+                for key in self.enqueued
+            )
+            and all(Key(id, q) in self.enqueued for q, ids in self.queued.items() for id in ids)
+        )
+
+    @invariant
+    def numbers_are_used(self) -> bool:
+        return all(
+            key.id.node not in self.nodes or key.id.seq < self.nodes[key.id.node].sequence
+            for key in self.enqueued
+        )
+
+    @invariant
+    def what_is_new_was_nowhere(self) -> bool:
+        """And has a number of its sender's (Q15, Q-B8)."""
+        return all(self.is_new(n, m) for n in self.nodes for m in self.outbox[n])
+
+    def is_new(self, n: Node, m: Multicast | Pass) -> bool:
+        seq, key = self.introduced(m), self.brought(Placed(n, m))
+        return (seq is None or seq < self.nodes[n].sequence) and (
+            key is None or (key.id.node == n and key not in self.enqueued)
+        )
+
+    def introduced(self, m: Multicast | Pass) -> Nat | None:
+        """The number that a message has from now on."""
+        match m:
+            case Enqueue(key=key):
+                return key.id.seq
+            case Reject(seq=seq):
+                return seq
+            case _:
+                return None
+
+    @invariant
+    def what_is_new_is_so_once(self) -> bool:
+        return all(
+            self.introduced(self.outbox[n][i]) is None
+            or self.introduced(self.outbox[n][i]) != self.introduced(self.outbox[n][j])
+            for n in self.nodes
+            for i in range(len(self.outbox[n]))
+            for j in range(i + 1, len(self.outbox[n]))
+        )
+
+    @invariant
+    def what_is_created_is_routed_after_that(self) -> bool:
+        """By whoever created it, unless that leaves (Q18, Q19)."""
+        return all(
+            not isinstance(m, Create) or Routed(m.seq) in self.outbox[n][i + 1 :]
+            for n in self.nodes
+            for i, m in enumerate(self.outbox[n])
+        ) and all(
+            not isinstance(m.said, Create)
+            or self.routing_ends_at(n, MessageId(m.sender, m.said.seq))
+            for n in self.nodes
+            for m in self.inbox[n]
+        )
+
+    @invariant
+    def what_is_routed_will_end(self) -> bool:
+        """(Q25, Q29)."""
+        return all(
+            self.routing_ends_at(n, id) for n, node in self.nodes.items() for id in node.routing
+        )
+
+    def routing_ends_at(self, n: Node, id: MessageId) -> bool:
+        end = Routed(id.seq)
+        return (
+            Placed(id.node, end) in self.inbox[n]
+            or Placed(id.node, Left()) in self.inbox[n]
+            or (id.node in self.nodes and end in self.outbox[id.node])
+        )
+
+    @invariant
+    def what_is_routed_here_will_end(self) -> bool:
+        return all(
+            Routed(seq) in self.outbox[n] or Placed(n, Routed(seq)) in self.inbox[n]
+            for n, node in self.nodes.items()
+            for seq in node.local
+        )
+
+    scope = Scope(
+        {"MessageId.seq": range(0, 2)},
+        Node=2, QueueName=1, Nat=range(0, 3), inbox=2, outbox=8, queues=2, queued=2,
+        messages=(1,), lag=(1,),
+    )
+    dead_letters = Scope(QueueName=2)
+    # Nobody crashes, or there is nobody whose client could have it.
+    several = Scope(
+        messages=(2,), returns=(0,), crashes=(0,), outbox=10,
+        expects=Expect(comes_back_from_the_dead="violated"),
+    )
+    large = Scope(messages=(2,), lag=(2,), inbox=3, outbox=10, returns=(0,))
+    # For proofs, which go through every list, message by message.
+    short = Scope(inbox=1, outbox=3)
