@@ -40,8 +40,8 @@ NOT_CONFIRMED = "refuted, but perhaps only by parameters that are not allowed"
 VACUOUS = "vacuous: it can never happen where the invariants hold, so nothing is proved of it"
 NOT_SHOWN = "not shown that it can happen: nothing is proved of it"
 WINDOW = range(-1, 5)
-QUICK_SECONDS = 5.0
-FEW_SECONDS = 3.0
+QUICK_SECONDS = 2.0
+FIRST = 0.6  # The part of its time in which an obligation is tried before models are looked for.
 NEAREST_SECONDS = 2.0
 
 
@@ -116,14 +116,15 @@ class Induction:
         question = tried(self.exact.question, case, property)
         if isinstance(question, NotEncodable):
             return replace(open, note=f"not encodable: {question}")
-        until = time.perf_counter() + self.seconds
-        answer = self._asked((case, property), question, min(QUICK_SECONDS, self.seconds))
+        began = time.perf_counter()
+        first, until = began + FIRST * self.seconds, began + self.seconds
+        answer = self._asked((case, property), question, first, QUICK_SECONDS)
         found = None
         if answer.status != "unsat":
             found = self._small_example(name, property, (until - time.perf_counter()) / 2)
             rest = until - time.perf_counter()
             if found is None and answer.status == "unknown" and rest > 0:
-                answer = self._refute((case, property), question, rest)
+                answer = self._refute((case, property), question, until, rest)
         if answer.status == "unsat":
             kept = answer.before
             return replace(open, verdict=Verdict.PROVED, leans=answer.used, before=kept)
@@ -165,24 +166,29 @@ class Induction:
             return None
         return script(self.exact.logic, _against(self.exact, question))
 
-    def _asked(self, about: tuple[Case, str], question: Question, seconds: float) -> Answer:
+    def _asked(
+        self, about: tuple[Case, str], question: Question, until: float, full: float
+    ) -> Answer:
         """The answer; of a nearer question if that one is `unsat`."""
         nearer = self.exact.nearer(*about)
-        answer = Answer("unknown") if nearer is None else self._refute(about, nearer, seconds)
-        return answer if answer.status == "unsat" else self._refute(about, question, seconds)
+        answer = Answer("unknown") if nearer is None else self._refute(about, nearer, until, full)
+        return answer if answer.status == "unsat" else self._refute(about, question, until, full)
 
-    def _refute(self, about: tuple[Case, str], question: Question, seconds: float) -> Answer:
-        """Values where the facts are true and a goal is not: goal by goal, or `unsat`."""
-        used, until = set[str](), time.perf_counter() + seconds
+    def _refute(
+        self, about: tuple[Case, str], question: Question, until: float, full: float
+    ) -> Answer:
+        """Values where the facts are true and a goal is not: goal by goal, or `unsat`. A search
+        with all hypotheses may take so long."""
+        used = set[str]()
         worst_answer, asked, before = Answer("unsat"), 0, 0
         case, property = about
         own = property if case.before is not None else ""
         for each, standing in self._narrowed(case, question.facts):
             for goal in each.goals(question.goals, own):
                 rest = max(0.0, until - time.perf_counter())
-                found = standing.shown(goal, {property, *used}, min(FEW_SECONDS, rest))
+                found = standing.shown(goal, {property, *used}, rest)
                 if found.status != "unsat":
-                    rest = max(0.0, until - time.perf_counter())
+                    rest = max(0.0, min(full, until - time.perf_counter()))
                     facts = (*each.facts, self.exact.logic.negate(goal))
                     found = ask(self.exact.logic, facts, rest, each.named)
                 used |= found.used
@@ -232,7 +238,8 @@ class Induction:
         case = self.exact.case(obligation.obligation, obligation.property)
         assert not isinstance(case, NotEncodable)
         question = self.exact.question(case, obligation.property)
-        answer = self._asked((case, obligation.property), question, seconds)
+        until = began + seconds
+        answer = self._asked((case, obligation.property), question, until, seconds)
         if answer.status == "unsat":
             kept = obligation.before and answer.before
             return replace(obligation, leans=answer.used, before=kept)

@@ -23,6 +23,8 @@ from .translate import Translation, renew, translation, z3
 PLAIN: Mapping[str, Any] = {
     "smt.mbqi": False, "smt.array.extensional": False, "smt.array.weak": True,
 }
+TURN_SECONDS, TURNS = 2.0, 3
+LONG_SECONDS = 0.25
 NO_HYPOTHESIS = "no hypothesis is left that speaks against it"
 # What is kept of a question is which hypotheses answer it; no hypothesis has this name.
 NEEDED = ("its hypotheses",)
@@ -46,17 +48,30 @@ class Standing:
             return self._ended[goal]
         known = self._known(goal)
         if known is None:
-            known = self._searched(goal, first, seconds)
+            known = self._tried(goal, first, time.perf_counter() + seconds)
             if known.status == "unsat":
                 self._note(goal, known.used)
         if known.status == "unsat" or known.why:
             self._ended[goal] = known
         return known
 
-    def _searched(self, goal: Term, first: Collection[str], seconds: float) -> Answer:
+    def _tried(self, goal: Term, first: Collection[str], until: float) -> Answer:
+        """The answer: a search that goes astray is begun again, in another order."""
+        found = Answer("unknown")
+        for turn in range(TURNS):
+            began = time.perf_counter()
+            if began < until:
+                found = self._searched(goal, first, min(until, began + TURN_SECONDS), turn)
+            if time.perf_counter() > began + LONG_SECONDS:
+                self._made = None  # What a long search has learned makes the next one longer.
+            if found.status == "unsat" or found.why:
+                break
+        return found
+
+    def _searched(self, goal: Term, first: Collection[str], until: float, seed: int) -> Answer:
         """The answer; where there was nothing left to be tried, `why` says so."""
-        until = time.perf_counter() + seconds
         made, solver = self._solver()
+        solver.set(random_seed=seed)
         solver.push()
         for fact in self._against(goal):
             solver.add(made(fact))
@@ -105,7 +120,6 @@ class Standing:
         if self._made is None or self._made[0] is not translation(self._logic, sparing=True):
             made = translation(self._logic, sparing=True)
             solver = z3.SimpleSolver(ctx=made.context)
-            solver.set(random_seed=0)
             solver.set(**PLAIN)
             sizes = self._logic.sizes((*self._facts, *self._named.values()))
             for fact in (*self._facts, *sizes):
