@@ -215,7 +215,7 @@ def test_only_what_leans_on_the_unproved_is_asked_again(monkeypatch: pytest.Monk
     assert leans["up", "grows"] == frozenset()
     asked: list[Question] = []
 
-    def refute(about: tuple[Case, str], question: Question, seconds: float) -> Answer:
+    def refute(_about: tuple[Case, str], question: Question, *_seconds: float) -> Answer:
         asked.append(question)
         return Answer("unknown")
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 from lawful import Machine
+from lawful.checks.prove import How, prove
 from lawful.machines.queue_cluster.declaration import Node
 from lawful.machines.queue_cluster.joining import JoiningFixed
 from lawful.machines.queue_cluster.joining_as_seed import JoiningAsSeed, JoiningEager
@@ -21,6 +22,7 @@ from lawful.machines.queue_cluster.replication_as_seed import (
 )
 from lawful.machines.queue_cluster.replication_fixed import ReplicationFixed
 from lawful.runtime.timers import SimulatedClock
+from lawful.spec.resolve import resolve
 from lawful.testing import conformance
 from tests.machines.checked import checked, counts
 from tests.machines.drawn import same_sequences, same_states
@@ -54,6 +56,17 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
     result = checked(cls)
     assert counts(result) == expected
     assert {p.verdict.value for p in result.properties} <= {"holds", "holds-within-scope"}
+
+
+@pytest.mark.nightly
+def test_that_replicas_agree_is_proved() -> None:
+    """With a multicast on its way to each node, and three from it."""
+    sizes = {"Node": 2, "QueueName": 1, "inbox": 1, "outbox": 3, "queues": 2, "queued": 2}
+    machine = resolve(ReplicationFixed).machine
+    everything = {name.name for name in machine.transitions} | {"begin"}
+    result = prove(machine, sizes=sizes, how=How(workers=2), happened=lambda: everything)
+    assert [o for o in result.obligations if not o.verdict.good] == []
+    assert len(result.obligations) == 483
 
 
 def test_a_queue_is_emptied_alike_everywhere() -> None:
