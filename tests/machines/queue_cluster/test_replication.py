@@ -64,7 +64,12 @@ def test_that_replicas_agree_is_proved() -> None:
     sizes = {"Node": 2, "QueueName": 1, "inbox": 1, "outbox": 3, "queues": 2, "queued": 2}
     machine = resolve(ReplicationFixed).machine
     everything = {name.name for name in machine.transitions} | {"begin"}
-    result = prove(machine, sizes=sizes, how=How(workers=2), happened=lambda: everything)
+    result = prove(
+        machine,
+        sizes=sizes,
+        how=How(seconds=60, workers=2),
+        happened=lambda: everything,
+    )
     assert [o for o in result.obligations if not o.verdict.good] == []
     assert len(result.obligations) == 483
 
