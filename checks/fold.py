@@ -19,7 +19,7 @@ from lawful.spec import ir, serial
 from lawful.spec.ir import Json
 
 from .mapping import Foreign, foreign_of
-from .rows import Row, RowOf, journal_row
+from .rows import WHOLE, Row, RowOf, journal_row
 from .stepper import Differs, Malformed, Stepper, Universe, Unreplayable
 
 VERDICTS = ("fits", "open", "deviates", "inconclusive", "quarantined")
@@ -31,8 +31,8 @@ ELSEWHERE = -1  # The place of what is wrong with an instance as a whole.
 class ReplayProgram:
     """What a replay needs: machines as IR, by name. It can be pickled, in a few kilobytes.
 
-    `anywhere`: instances need not begin at their machine's start, for they were restored, or the
-    journal was opened later; the state that their first row tells is taken on trust.
+    `anywhere`: instances need not begin at their machine's start, also where their first row says
+    that they were just made; the state that it tells is taken on trust.
     `mapping`: how to read the lines of traces that are no journal of ours.
     """
 
@@ -150,12 +150,16 @@ class Fold:
             self.quarantine(ELSEWHERE, row.flaw)
         elif row.seq < self.next:
             self.quarantine(row.seq, "a sequence number twice", DUPLICATE)
-        elif row.seq > self.next and self.program.dense:
+        elif row.seq > self.next and self.program.dense and not self._begins(row):
             self.missing()
         else:
             self.next = row.seq + 1
             if self.found is None:
                 self._judge_safely(row)
+
+    def _begins(self, row: Row) -> bool:
+        """Whether the instance's first rows are in other files, which are not replayed."""
+        return self.next == 0 and row.outcome in WHOLE and row.outcome != "made"
 
     def count(self, row: Row) -> None:
         """Count a row that is read, judged or not."""
@@ -220,7 +224,9 @@ class Fold:
         if row.flaw:
             self.quarantine(row.seq, row.flaw)
             return
-        if row.time is not None and self.time is not None and row.time < self.time:
+        # Where an instance is attached again it may have another clock.
+        before = None if row.outcome == "attached" else self.time
+        if row.time is not None and before is not None and row.time < before:
             self.quarantine(row.seq, "time goes back")
             return
         self.time = row.time
@@ -234,7 +240,7 @@ class Fold:
 
     def _replay(self, stepper: Stepper, row: Row) -> None:
         try:
-            if self.state is None:
+            if self.state is None or row.outcome == "attached":
                 self._begin(stepper, row)
             stepper.universe = self.universe
             after, taken = stepper.follow(self.state, row)

@@ -256,6 +256,10 @@ class Queue:
             heapq.heappush(self.early, (row.seq, self.came, row))
             return
         self.fold.take(row)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Fold what waited for the last row."""
         while self.early and self.early[0][0] <= self.fold.next:
             self.fold.take(heapq.heappop(self.early)[2])
 
@@ -264,6 +268,9 @@ class Queue:
         if not self.fold.program.dense:
             while self.early:
                 self.fold.take(heapq.heappop(self.early)[2])
+        if self.early and self.fold.next == 0:  # The files before may not be replayed.
+            self.fold.take(heapq.heappop(self.early)[2])
+            self._go_on()
         if self.early:
             self.fold.missing()
         for _, _, row in self.early:

@@ -1,13 +1,17 @@
 """Rows of a journal: one event of one instance each, as JSON lines or as columns.
 
     {"v": 1, "instance", "seq", "time", "machine", "fingerprint", "event", "transition",
-     "args": {name: JSON}, "outcome": "made" | "done" | "refused" | "ignored",
-     "before", "after", "changed": {name: JSON}, "output", "why"}
+     "args": {name: JSON}, "outcome": "made" | "attached" | "continued" | "done" | "refused"
+     | "ignored", "before", "after", "changed": {name: JSON}, "output", "why"}
 
 `seq` counts from 0 without a gap within an instance, whose `time`, a finite number, never goes
-back; the first row, `made`, has no event, no transition and nothing before, the parameters as
+back. The first row, `made`, has no event, no transition and nothing before, the parameters as
 `args` and the whole initial state as `changed`; it may also tell a `universe`, the elements of the
-sorts that the machine iterates. A row that is done names its transition. A row that cannot be told
+sorts that the machine iterates. `attached` and `continued` are of that form, too. `attached` tells
+the state of an instance that had events of which no row tells, so replay takes it on trust, and
+its clock may be another. `continued` begins a file after a rotation; replay compares it with the
+state that it has. Where one of the two is an instance's first row, any `seq` may be the first. A
+row that is done names its transition. A row that cannot be told
 to belong to an instance is rejected, with the reason, and so is one in which a key stands twice,
 for readers would differ over it; a row that belongs to one but says nothing that can be replayed
 has a flaw, which puts its instance into quarantine. Nothing is dropped.
@@ -28,7 +32,9 @@ from lawful.spec.serial import is_object
 
 VERSION = 1
 LARGEST = 2**63  # What no column of whole numbers holds is no sequence number.
-OUTCOMES = ("made", "done", "refused", "ignored")
+# Rows that tell a whole state, in which a replay can begin: see `runtime.journal`.
+WHOLE = ("made", "attached", "continued")
+OUTCOMES = (*WHOLE, "done", "refused", "ignored")
 # The columns of a journal kept as a table; those in `RAW` hold JSON text.
 RAW = ("args", "changed", "output", "before", "after", "time", "universe")
 TEXTS = ("instance", "machine", "fingerprint", "event", "transition", "outcome", "why")
@@ -147,11 +153,13 @@ def _flaw(data: Mapping[str, Any]) -> str:
         return "universe is of another form"
     if data["outcome"] not in OUTCOMES:
         return "an unknown outcome"
-    if (data["event"] is None) != (data["outcome"] == "made"):
-        return "no event" if data["event"] is None else "an event and `made` at once"
+    whole = data["outcome"] in WHOLE
+    if (data["event"] is None) != whole:
+        told = f"an event and `{data['outcome']}` at once"
+        return "no event" if data["event"] is None else told
     beside = data["transition"] is not None or data["before"] is not None
-    if beside and data["outcome"] == "made":
-        return "a transition or something before `made`"
+    if beside and whole:
+        return f"a transition or something before `{data['outcome']}`"
     return ""
 
 

@@ -23,7 +23,7 @@ from .mapping import HAPPENED, SKIPPED
 from .meaning import SELF, Guard, NoValue
 from .passing import at_tick, waiting
 from .reference import Done, Fault, Outcome, Reference, Refusal
-from .rows import Absent, Row
+from .rows import WHOLE, Absent, Row
 from .told import Told, Untold, form
 
 CONTROL = "state"  # The variable that is the control state, where it is an enum.
@@ -67,7 +67,6 @@ class Stepper:
         self.rows = {row.name: row for row in machine.transitions}
         self.events = {row.name: row for row in machine.events}
         self.serving = {name: machine.serving(name) for name in self.events}
-        self.initials = {function.name: function for function in machine.initials}
         self.parts = {part.name: part for part in (machine, *machine.parts)}
         self.kept = tuple((i, v) for i, v in enumerate(machine.variables) if not v.ghost)
         found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
@@ -160,8 +159,10 @@ class Stepper:
             return state, None
         if row.fingerprint != self.fingerprint and row.outcome != HAPPENED:
             raise Malformed("rows of another version of the machine (fingerprint)")
-        if state is None:
+        if state is None or row.outcome == "attached":
             return self._made(row), None
+        if row.outcome == "continued":
+            return self._continued(state, row), None
         if row.outcome == "made":
             raise Malformed("made twice")
         event = self.events.get(str(row.event))
@@ -212,7 +213,7 @@ class Stepper:
             raise Malformed(f"the value of {name} is no {kind}") from error
 
     def _made(self, row: Row) -> State:
-        if row.outcome != "made":
+        if row.outcome not in WHOLE:
             raise Malformed("rows that do not begin where the instance was made")
         known = {p.name: p for p in self.machine.parameters}
         if not row.args.keys() <= known.keys():
@@ -232,6 +233,17 @@ class Stepper:
         self._compare(row, None, Done(begun, None, ""))
         return begun
 
+    def _continued(self, state: State, row: Row) -> State:
+        """The state, compared with all that the first row of a new file tells of it."""
+        now = self._on_time(state, row)
+        first = len(self.machine.variables)
+        for i, p in enumerate(self.machine.parameters, first):
+            told, mine = row.args.get(p.name), self._json(now[i], p.type)
+            if not same(told, mine):
+                raise Differs("changed", sentence({p.name: pair(told, mine)}))
+        self._compare(row, None, Done(now, None, ""))
+        return now
+
     def universe_of(self, row: Row) -> Universe:
         """The elements of the sorts, as the row of the making tells them."""
         sorts = {k.name: k for k in self.machine.types if isinstance(k, t.Sort)}
@@ -245,18 +257,19 @@ class Stepper:
         """The state of the row's instance when its journal began.
 
         An `@initial` is called before that, with arguments that no row tells: where there are
-        any, and where the replay is to begin anywhere, the row's own word is taken.
+        any, and where the instance had events before, the row's own word is taken.
         """
         plain = [self.reference.start(state, f, {}) for f in self.machine.initials if not f.params]
         starts = [o.state for o in plain if isinstance(o, Done)]
         some = any(f.params for f in self.machine.initials)
-        if isinstance(row.changed, Absent) or not (self.anywhere or self.machine.initials):
+        trusted = self.anywhere or row.outcome != "made"
+        if isinstance(row.changed, Absent) or not (trusted or self.machine.initials):
             return state
         try:
             told = self.told.state(row.changed, state)
         except Untold as error:
             raise Malformed(str(error)) from error
-        if self.anywhere or some or not starts:
+        if trusted or some or not starts:
             return told
         # Ghosts are not told, so states are compared as they are shown.
         return next((s for s in starts if self.shown(s) == self.shown(told)), starts[0])

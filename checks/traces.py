@@ -12,6 +12,8 @@ where no ending says that it holds rows: `_SUCCESS`, `.part-0.parquet.crc`.
 from __future__ import annotations
 
 import gzip
+import math
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,7 @@ PACKED = (".bz2", ".deflate", ".lz4", ".snappy", ".zst", ".zstd")
 HIDDEN = (".", "_")
 MARK = b"\xef\xbb\xbf"  # At a file's beginning Hadoop drops it; in JSON it is not allowed.
 LINES = (".jsonl", ".ndjson", ".json", ".log", ".txt")
+ROTATED = re.compile(r"\.[0-9]+$")
 PARQUET = b"PAR1"
 BLANK = b" \t\r\n"
 
@@ -81,17 +84,29 @@ def _files(path: Path) -> list[Path]:
         _check_name(path.name, path)
         _check_packing(path)
         return [_readable(path)]
-    inside = sorted(each for each in path.rglob("*") if each.is_file())
+    inside = sorted((each for each in path.rglob("*") if each.is_file()), key=_age)
     found: list[Path] = []
     for each in inside:
         inner = each.relative_to(path)
-        if each.name.removesuffix(".gz").endswith((*LINES, ".parquet")):
+        if _plain_name(each).endswith((*LINES, ".parquet")):
             for part in inner.parts:
                 _check_name(part, each)
             found.append(_readable(each))
         elif not any(part.startswith(HIDDEN) for part in inner.parts):
             raise ReplayError(f"{each}: neither JSON lines nor Parquet; name the files to replay")
     return found
+
+
+def _plain_name(path: Path) -> str:
+    """The name without what packing and rotation put behind it: `j.jsonl` of `j.jsonl.1.gz`."""
+    return ROTATED.sub("", path.name.removesuffix(".gz"))
+
+
+def _age(path: Path) -> tuple[Path, float]:
+    """The order of files: of one journal's `j.jsonl.1`, `j.jsonl.2` and so on, `j.jsonl` last, so
+    that few rows wait for those before them."""
+    number = ROTATED.search(path.name.removesuffix(".gz"))
+    return path.with_name(_plain_name(path)), int(number[0][1:]) if number else math.inf
 
 
 def _check_name(name: str, path: str | Path) -> None:

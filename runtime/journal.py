@@ -6,22 +6,28 @@
 
 `seq` counts an instance's rows from 0 without gaps; `time` is in seconds of the instance's clock;
 `fingerprint` is that of the machine's behaviour. `outcome` is "done", "refused" (`why` says why)
-or "ignored". An instance's first row has the event null and the outcome "made", its parameters as
-`args` and its whole state as `changed`, so that a replay can begin at it; where the instance was
-told the elements of sorts, also `universe`, {sort: [element]} in their order. Values have the JSON
-form of the command line's page: opaque ones as hashes, timers by whether they are armed, a clock
-by its tick (told when it has gone on since the last row, whatever the event did), parts as
-objects of their variables and parameters.
+or "ignored". Three more outcomes have the event null, the parameters as `args` and the whole state
+as `changed`, so that a replay can begin at such a row:
+
+    "made"       an instance that is as its class makes it, and whose name is new to the journal
+    "attached"   any other instance that is attached: it had events before, or was restored
+    "continued"  how an attached instance is where a new file begins, after a rotation
+
+Where the instance was told the elements of sorts, these rows also have `universe`,
+{sort: [element]} in their order. Values have the JSON form of the command line's page: opaque ones
+as hashes, timers by whether they are armed, a clock by its tick (told when it has gone on since the
+last row, whatever the event did), parts as objects of their variables and parameters.
 """
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
@@ -96,13 +102,14 @@ class Hidden:
 class Journal:
     """Writes rows to the end of a file.
 
-    `path` is written anew, or gone on with where `append` is true: then a torn last line is cut
-    off, and an instance that is there already is numbered on. Up to `buffer` rows are held back
+    An existing file is kept: the journal reads it once, cuts a torn last line off, and appends; the
+    rows of an instance whose name it has already are numbered on. With `append=False` it deletes
+    what is in `path` (not the files into which that was rotated). Up to `buffer` rows are held back
     (0: none) until `flush` or `close`, and are lost if the process dies; a row that it dies in is
     torn at the end of the file, which `read` recognises. After an error nothing more is written:
     every event then raises it again. Errors: OSError, a BlockingIOError where another journal
-    writes the file (but on Windows); JournalError for a damaged file to append to. In a forked
-    process every event is a RuntimeError, and nothing is written.
+    writes the file (but on Windows); JournalError for a file that is damaged, or no journal: it
+    stays as it is. In a forked process every event is a RuntimeError, and nothing is written.
 
     Once the file has `largest` bytes it becomes `path.1`, the next one `path.2` and so on, and
     `path` begins anew: with a row for how each instance is then, so that each file can be read
@@ -111,7 +118,7 @@ class Journal:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, buffer: int = 64, append: bool = False,
+        self, path: str | os.PathLike[str], *, buffer: int = 64, append: bool = True,
         largest: int | None = None,
     ) -> None:
         self.path = Path(path)
@@ -122,6 +129,7 @@ class Journal:
         self._file: IO[bytes] | None = _opened(self.path)
         try:
             self._next = _counted(self.path) if append else dict[str, int]()
+            self._rotated = list(rotated(self.path)) if append else []
             if not append:
                 self._file.truncate(0)
         except BaseException:
@@ -152,17 +160,27 @@ class Journal:
         if instance in self._known:
             raise ValueError(f"the journal {self.path} has an instance {instance} already")
         writer = Writer(entry, instance, self._write, hidden)
-        writer.seq = self._next.get(instance, 0)
+        writer.seq = self._number(instance)
         detach = entry.lawful.observe(writer.stepped)
         self._known.add(instance)
         row = entry, writer, detach
         self._attached.append(row)
         try:
-            writer.made(entry)
+            writer.attached(entry)
         except BaseException:
             self._end(row)
             raise
         return lambda: self._end(row)
+
+    def _number(self, instance: str) -> int:
+        """The number of an instance's first row; of one that the file does not have, the rotated
+        files tell it, which are read once for that."""
+        if instance not in self._next and self._rotated:
+            older: dict[str, int] = {}
+            for path in self._rotated:
+                older.update(_numbers(read(path)))
+            self._next, self._rotated = older | self._next, []
+        return self._next.get(instance, 0)
 
     def _end(self, row: tuple[Machine, Writer, Callable[[], None]]) -> None:
         row[2]()
@@ -223,9 +241,8 @@ class Journal:
     def _rotate(self) -> None:
         """Begin a new file with a row for each instance."""
         assert self._file is not None
-        number = 1
-        while (kept := self.path.with_name(f"{self.path.name}.{number}")).exists():
-            number += 1
+        number = 1 + max(map(_place, rotated(self.path)), default=0)
+        kept = self.path.with_name(f"{self.path.name}.{number}")
         try:
             self._file.close()
             os.replace(self.path, kept)
@@ -235,7 +252,7 @@ class Journal:
             raise
         largest, self.largest = self.largest, None  # These rows begin the file, they end none.
         for entry, writer, _ in self._attached:
-            writer.made(entry)
+            writer.whole(entry, "continued")
         self._size, self.largest = 0, largest
 
 
@@ -256,14 +273,28 @@ def _opened(path: Path) -> IO[bytes]:
 
 def _counted(path: Path) -> dict[str, int]:
     """The next number of each instance of a journal, whose torn last line is cut off."""
-    found: dict[str, int] = {}
     torn: list[str] = []
-    for row in read(path, on_torn=lambda _, text: torn.append(text)):
-        found[row["instance"]] = row["seq"] + 1
+    found = _numbers(read(path, on_torn=lambda _, text: torn.append(text)))
     if torn:
         whole = path.read_bytes()
         os.truncate(path, whole.rfind(b"\n") + 1)
     return found
+
+
+def _numbers(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """The next number of each instance."""
+    return {row["instance"]: row["seq"] + 1 for row in rows}
+
+
+def rotated(path: Path) -> list[Path]:
+    """The files into which a journal was rotated, `path.1` and so on, in their order."""
+    return sorted(filter(_place, path.parent.glob(f"{glob.escape(path.name)}.*")), key=_place)
+
+
+def _place(path: Path) -> int:
+    """The number at the end of a rotated file's name; 0 where there is none."""
+    last = path.suffix[1:]
+    return int(last) if last.isdecimal() and last.isascii() else 0
 
 
 # Reading.

@@ -68,7 +68,7 @@ def to_spans(
 
 def _follow(entry: Machine, writer: Writer) -> Callable[[], None]:
     detach = entry.lawful.observe(writer.stepped)
-    writer.made(entry)
+    writer.attached(entry)
     return detach
 
 

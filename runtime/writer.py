@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any
 from lawful.spec import types as t
 from lawful.spec.declare import slot
 from lawful.spec.ir import Json
-from lawful.spec.outcomes import joined
+from lawful.spec.outcomes import MachineFault, Refused, joined
 from lawful.spec.ticks import clock_of
 
 from .access import behaviour_of
 from .choice import control
 from .forms import plain, variables
+from .make import bare, begin
 from .observed import Stepped
-from .plan import Plan
+from .plan import Plan, Way
 from .state import State
+from .timers import Around
+from .whole import choose
 
 if TYPE_CHECKING:
     from .instance import Machine
@@ -62,8 +65,12 @@ class Writer:
         self.seq += 1  # First: the file may rotate, and begin with a row of this instance.
         self.write(head | rest)
 
-    def made(self, entry: Machine) -> None:
-        """The first row: the instance as it is now."""
+    def attached(self, entry: Machine) -> None:
+        """The first row: the instance as it is now, and whether its class makes it so."""
+        self.whole(entry, "made" if self.seq == 0 and _is_new(entry) else "attached")
+
+    def whole(self, entry: Machine, outcome: str) -> None:
+        """A row that tells all of the instance as it is now, at which a replay can begin."""
         plan, around = self.plan, entry.__around__
         at = getattr(control(entry), "name", None)
         whole = variables(entry)
@@ -73,7 +80,7 @@ class Writer:
         fixed = {p.name: plain(getattr(entry, slot(p.name)), p.type) for p in rows}
         known = {name: list(map(str, every)) for name, every in around.universe.items()}
         self.row(
-            around.now(), event=None, transition=None, args=fixed, outcome="made",
+            around.now(), event=None, transition=None, args=fixed, outcome=outcome,
             before=None, after=at, changed=whole, output=None, why=None,
             **({UNIVERSE: known} if known else {}),
         )
@@ -117,6 +124,38 @@ class Writer:
             return {}
         before, self.tick = self.tick, getattr(state, slot(self.clock.name)).now
         return {self.clock.name: self.tick} if self.tick != before else {}
+
+
+def _is_new(entry: Machine) -> bool:
+    """Whether the instance is as its class makes one with these parameters, clocks aside.
+
+    Nothing keeps the arguments of an `@initial`: after one that takes some, every state may be new.
+    """
+    starts = entry.__plan__.starts.values()
+    if any(start.params for start in starts):
+        return True
+    now = _but_clocks(entry)
+    return any(_begun(entry, start) == now for start in starts or (None,))
+
+
+def _begun(entry: Machine, start: Way | None) -> dict[str, Json] | None:
+    """The variables of a new instance with the same parameters, which began so; None where it
+    cannot."""
+    plan, around = entry.__plan__, entry.__around__
+    made = bare(type(entry), None, None)
+    made.__around__ = Around(around.clock, around.universe)
+    try:
+        begin(made, {p.name: getattr(entry, slot(p.name)) for p in plan.machine.parameters})
+        if start is not None:
+            choose(made, start, ())
+    except (Refused, MachineFault, TypeError, ValueError):
+        return None
+    return _but_clocks(made)
+
+
+def _but_clocks(state: State) -> dict[str, Json]:
+    kinds = state.__plan__.fields
+    return {k: v for k, v in variables(state).items() if not isinstance(kinds[k], t.Clock)}
 
 
 def _inside(value: Any, kind: t.Type) -> Any:

@@ -139,7 +139,7 @@ async def exchange(
     `progress(delivered, expected)`, both directions together, is called at each delivery.
     Errors: OSError for the journal or a socket, EndpointClosed for a fault of the service.
     """
-    journal = Journal(journal_path)
+    journal = Journal(journal_path, append=False)
     try:
         async with (
             Relay(faults, seed) as relay,

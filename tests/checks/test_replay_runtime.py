@@ -275,11 +275,11 @@ def test_parts_sorts_tokens_and_choices(tmp_path: Path) -> None:
     for name, value in [("guest", "c"), ("state", "FREE"), ("warm", False)]:
         told = copy.deepcopy(rows)
         told[seat]["changed"]["other"][name] = value
-        (finding,) = _findings(judged(written(path, told), Table))
+        (finding,) = findings(judged(written(path, told), Table))
         assert finding["index"] == seat and finding["clause"].startswith("other is {")
 
 
-def _findings(result: ReplayResult) -> list[Any]:
+def findings(result: ReplayResult) -> list[Any]:
     answer: Any = result.to_json()
     found: list[Any] = answer["deviations"]
     return found
@@ -296,7 +296,7 @@ def test_an_initial_is_called_before_the_journal(tmp_path: Path) -> None:
     rows: list[Row] = [json.loads(line) for line in path.read_text().splitlines()]
     rows[0]["changed"]["count"] = 2
     rows[1]["changed"]["count"] = rows[1]["output"] = 4
-    (finding,) = _findings(judged(written(path, rows), Counter))
+    (finding,) = findings(judged(written(path, rows), Counter))
     assert finding["clause"] == "count is 2 in the row, 0 by the machine"
     assert judged(path, Counter, anywhere=True).exit_code == 0
 
@@ -366,24 +366,6 @@ def test_what_is_legal_is_what_the_executor_says(tmp_path: Path) -> None:
     # The timer is armed and never due here: for a replay it may fire, for the executor not yet.
     without = [tuple(name for name in names if name != "lose_patience") for names in legal]
     assert without == enabled and len(set(legal)) > 2
-
-
-def test_a_restored_instance_begins_anywhere(tmp_path: Path) -> None:
-    path = tmp_path / "j.jsonl"
-    worker = Worker()
-    worker.take(Job(1, frozenset()))
-    back = Worker.lawful.restore(worker.lawful.snapshot())
-    with Journal(path) as journal:
-        journal.attach(back, instance="w")
-        back.finish()
-    (finding,) = _findings(judged(path, Worker))
-    assert finding["index"] == 0 and 'state is "BUSY" in the row' in finding["clause"]
-    result = judged(path, Worker, anywhere=True)
-    assert result.verdicts["open"] == 1
-    rows: list[Row] = [json.loads(line) for line in path.read_text().splitlines()]
-    del rows[0]["changed"]["done"]
-    result = judged(written(path, rows), Worker, anywhere=True)
-    assert result.verdicts["quarantined"] == 1
 
 
 @pytest.fixture(scope="module")

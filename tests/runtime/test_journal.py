@@ -168,20 +168,78 @@ def test_instances_count_their_own_rows(tmp_path: Path) -> None:
     assert rows == [("1", 0), ("1", 1), ("2", 0), ("2", 1), ("1", 2)]
 
 
-def test_a_file_is_written_anew_or_appended_to(tmp_path: Path) -> None:
+def test_an_existing_file_is_appended_to_or_written_anew(tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
     run(path)
-    run(path)
-    assert len(written(path)) == 6
-    with Journal(path, append=True) as journal:
+    once = path.read_bytes()
+    with Journal(path) as journal:
         journal.attach(Sender(), "b")
         journal.attach(Sender(), "a")
-    assert [(row["instance"], row["seq"]) for row in list(read(path))[5:]] == [
-        ("a", 5),
-        ("b", 0),
-        ("a", 6),
+    assert path.read_bytes().startswith(once)
+    assert [(row["instance"], row["seq"], row["outcome"]) for row in list(read(path))[5:]] == [
+        ("a", 5, "ignored"),
+        ("b", 0, "made"),
+        ("a", 6, "attached"),
     ]
-    Journal(tmp_path / "new.jsonl", append=True).close()
+    whole = path.read_bytes()
+    Journal(path, append=True).close()
+    assert path.read_bytes() == whole
+    Journal(path, append=False).close()
+    assert path.read_bytes() == b""
+    Journal(tmp_path / "new.jsonl").close()
+
+
+@pytest.mark.parametrize("text", ["a log of something else\n", '{"v":1}\n', "[]\n{"])
+def test_what_is_no_journal_is_left_as_it_was(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    path.write_text(text)
+    with pytest.raises(JournalError, match=r"j\.jsonl:1: "):
+        Journal(path)
+    assert path.read_text() == text
+    Journal(path, append=False).close()  # It is closed again, and may be opened.
+
+
+def test_an_instance_is_new_or_was_attached_later(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal(path) as journal:
+        sender = Sender(limit=7, clock=SimulatedClock(3.0))
+        journal.attach(sender, "new")
+        sender.send(Msg(1, b"x"))
+        journal.attach(sender, "later")
+    first, _, later = read(path)
+    assert (first["outcome"], first["args"]) == ("made", {"limit": 7})
+    assert (later["outcome"], later["event"], later["seq"], later["before"]) == (
+        "attached", None, 0, None
+    )
+    assert later["changed"] == {
+        "state": "UP", "sent": {"$map": [[1, blob(b"x")]]}, "n": 1, "idle": True
+    }
+
+
+def test_what_rotated_away_is_numbered_on(tmp_path: Path) -> None:
+    path = tmp_path / "rows"
+    with Journal(path, buffer=0, largest=2_000) as journal:
+        sender = Sender(limit=99)
+        journal.attach(Sender(), "gone")()
+        journal.attach(sender, "a")
+        for number in range(8):
+            sender.send(Msg(number, b"x"))
+    files = len(list(tmp_path.iterdir()))
+    assert files > 2
+    (tmp_path / f"rows.{files + 8}").write_bytes(b"")  # More than nine: a number, not text.
+    with Journal(path, buffer=0, largest=1) as journal:
+        for name in ("a", "gone", "new"):
+            journal.attach(sender, name)()
+    kept = [f"rows.{n}" for n in range(1, files)] + [f"rows.{files + n}" for n in (8, 9, 10, 11)]
+    assert {each.name for each in tmp_path.iterdir()} == {*kept, "rows"}
+    every = [row for name in [*kept, "rows"] for row in read(tmp_path / name)]
+    numbers = {name: [row["seq"] for row in every if row["instance"] == name]
+               for name in ("a", "gone", "new")}
+    # An instance that is attached when a file begins has a row for that, too.
+    rows_of_a = 1 + 8 + (files - 1) + 2
+    assert numbers == {
+        "a": list(range(rows_of_a)), "gone": [0, 1, 2], "new": [0, 1]
+    }
 
 
 def test_what_was_torn_is_cut_off_before_more_is_written(tmp_path: Path) -> None:
@@ -267,7 +325,7 @@ def test_a_journal_rotates_into_files_that_stand_alone(tmp_path: Path) -> None:
     assert all(each.stat().st_size >= 4_000 for each in files[:-1])
     for number, each in enumerate(rows):
         firsts = {row["instance"]: row["outcome"] for row in reversed(each)}
-        assert firsts["a"] == "made", number
+        assert firsts["a"] == ("continued" if number else "made"), number
     every = [row for each in rows for row in each]
     assert [row["seq"] for row in every if row["instance"] == "a"] == list(range(40 + len(rows)))
     done = [row["output"]["seq"] for row in every if row["event"] and row["instance"] == "a"]
@@ -338,7 +396,7 @@ def test_who_cannot_be_attached_is_not_attached(
 
     with Journal(tmp_path / "rows") as journal:
         with monkeypatch.context() as patched, pytest.raises(OSError, match="the disk is full"):
-            patched.setattr(Writer, "made", full)
+            patched.setattr(Writer, "attached", full)
             journal.attach(sender, "a")
         sender.send(Msg(1, b""))
     assert list(read(tmp_path / "rows")) == []
