@@ -2,7 +2,8 @@
 
 What the older version's invariants allow, seen through the names that variables have now, is what
 the newer version's invariants allow; or a state that is not is shown. As in `restore`, what is new
-begins as declared, and what is no more is left out.
+begins as declared, and what is no more is left out. Of which values of an older type are values of
+a newer one `handover` asks what `restore` reads with.
 """
 
 from __future__ import annotations
@@ -11,20 +12,23 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from lawful.runtime import judging
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.ir import Json
-from lawful.spec.ticks import with_ticks
+from lawful.spec.serial import fingerprints, is_object
+from lawful.spec.ticks import clock_of, with_ticks
 
 from .asked import State, tried
 from .covers import covers, sorts, types
+from .handover import taken
 from .nearest import near_the_start
 from .obligation import ENDED, Obligation
 from .shapes import NotEncodable, Options, fields_of
 from .solve import Answer, ask, nearest
 from .spread import in_order
 from .subject import Subject
-from .symbols import Made, Many, Missing, Whole
+from .symbols import Made, Many, Missing, Value, Whole
 from .term import Term
 from .terms import Execution
 from .verdict import Verdict
@@ -33,6 +37,7 @@ from .witness import Witness
 STEP = "taken over"
 NEAREST_SECONDS = 2.0
 NO_STATE = "the older invariants allow no state, or none that is found: nothing is proved of it"
+NOT_READ = "no state is found that has values of the newer types: nothing is proved of it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,12 @@ class Versions:
             kind = _kinds(self.new).get(name)
             if kind is None or _kinds(self.old).get(was) != kind:
                 raise ValueError(f"{self.new.name}.{name} was not {was}: no such {kind or 'name'}")
+        others = [name for name, was in self.renamed.items() if name != was]
+        if others and fingerprints(self.old).shape == fingerprints(self.new).shape:
+            raise ValueError(
+                f"{', '.join(others)} cannot be renamed: both versions of {self.new.name} have the"
+                " same shape, so that restore takes a snapshot of the older one as it is"
+            )
 
     def lines(self) -> Iterator[str]:
         """What became of each variable and parameter, in words."""
@@ -89,11 +100,14 @@ def evolve(
     rows = [Obligation(name, STEP, Verdict.UNKNOWN, about, 0.0) for name in names]
     if isinstance(taking, NotEncodable):
         return [replace(open, note=f"not encodable: {taking}") for open in rows]
-    (possible,) = in_order(_Taking.is_possible, lambda _, _how: False, [taking], workers)
+    facts = [taking.subject.facts(), taking.facts()]
+    some, read = in_order(taking.is_possible, lambda _, _how: False, facts, workers)
+    nothing = "" if some else NO_STATE
 
     def answer(open: Obligation) -> Obligation:
         began = time.perf_counter()
-        done = taking.answer(open, within, possible=possible)
+        none = nothing if read or open.property == "bounds" else nothing or NOT_READ
+        done = taking.answer(open, within, none)
         return replace(done, seconds=time.perf_counter() - began)
 
     def ended(open: Obligation, how: str) -> Obligation:
@@ -120,52 +134,92 @@ class _Taking:
         self.old, self.new = with_ticks(versions.old), with_ticks(versions.new)
         self.subject = Subject(self.old, Options(sizes))
         self.logic = self.subject.logic
+        self.read: dict[str, Term] = {}  # Whether a variable or parameter is taken over.
+        self.unset: list[str] = []  # What is new, and begins with no value.
         self.after = self._after()
         lost = [n for n, h in self.subject.hypotheses.items() if isinstance(h, NotEncodable)]
         self.lost = f"; not assumed, being not encodable: {', '.join(lost)}" if lost else ""
 
     def _after(self) -> State:
         encoding, before = self.subject.encoding, dict(fields_of(self.old))
-        given: dict[str, Term] = {}
-        for name, kind in fields_of(self.new):
+        given: dict[str, Value] = {}
+        known = _kinds(self.new)
+        for name, kind, initial in _beginnings(self.new):
             was = self.versions.former(name)
             if was is not None:
                 value = self.subject.state[was]
                 if isinstance(value, Many | Made | Missing | Whole):
                     raise NotEncodable(f"the variable {was}")
-                given[name] = encoding.coerce(value, before[was], kind)
+                found = taken(encoding, value, before[was], kind)
+                none = Missing(f"{name}: no {before[was]} is a {kind}")
+                given[name] = none if found is None else found.value
+                if known[name] != "ghost":  # No snapshot has one.
+                    self.read[name] = self.logic.false if found is None else found.there
+            elif isinstance(kind, t.Clock):
+                given[name] = self.logic.number(0)
+            elif initial is None and not isinstance(kind, t.Timer):
+                self.unset.append(name)
         return self._run({}).defaults(given)
 
     def _run(self, state: State) -> Execution:
         return Execution(self.subject.encoding, state, self.new)
 
-    def is_possible(self) -> bool:
-        """Whether there is a state that the older version's invariants allow."""
-        return ask(self.logic, self.subject.facts(), self.seconds).status == "sat"
+    def facts(self) -> tuple[Term, ...]:
+        """What is true of a state that has values of the newer types."""
+        return (*self.subject.facts(), *self.read.values())
 
-    def answer(self, open: Obligation, within: bool, *, possible: bool) -> Obligation:
-        """One thing that the newer version says, tried."""
+    def is_possible(self, facts: tuple[Term, ...]) -> bool:
+        """Whether there is a state of which these are true."""
+        return ask(self.logic, facts, self.seconds).status == "sat"
+
+    def answer(self, open: Obligation, within: bool, none: str) -> Obligation:
+        """One thing that the newer version says, tried; `none` says why there is no state of which
+        it could be true, if there is none."""
+        refused = self._refused(open.property)
+        if refused:
+            found = Verdict.UNKNOWN if none else Verdict.VIOLATED
+            return replace(open, verdict=found, note=none or f"restore refuses all: {refused}")
         goal = tried(self._goal, open.property)
         if isinstance(goal, NotEncodable):
             return replace(open, note=f"not encodable: {goal}")
-        facts = (*self.subject.facts(), self.logic.negate(goal))
+        of_types = open.property == "bounds"
+        facts = self.subject.facts() if of_types else self.facts()
+        facts = (*facts, self.logic.negate(goal))
         answer = ask(self.logic, facts, self.seconds)
         if answer.status == "unsat":
             proved = Verdict.PROVED_WITHIN if within else Verdict.PROVED
             done = replace(open, verdict=proved, before=answer.before)
-            return done if possible else replace(open, note=NO_STATE)
+            return replace(open, note=none) if none else done
         if answer.status == "sat":
             wished = near_the_start(self.subject, self.subject.state)
             near = nearest(self.logic, facts, wished, min(NEAREST_SECONDS, self.seconds))
             shown = self._told(near) or self._told(answer)
             if shown is not None and not self.lost:
-                return replace(open, verdict=Verdict.VIOLATED, counterexample=shown)
+                note = self._unread(shown) if of_types else ""
+                return replace(open, verdict=Verdict.VIOLATED, counterexample=shown, note=note)
             return replace(open, note=f"a state is not taken over{self.lost}")
         return replace(open, note=f"Z3 does not decide it: {answer.why}")
 
+    def _refused(self, name: str) -> str:
+        """Why `restore` refuses every state; nothing where it does not."""
+        if name == "bounds":
+            return f"{', '.join(self.unset)} is new, and begins with no value" * bool(self.unset)
+        p = next(p for p in self.new.properties if p.name == name)
+        return judging.without_a_list(p) if p.kind == "invariant" else ""
+
+    def _unread(self, shown: Mapping[str, Json]) -> str:
+        """Which variables have values that are none of their newer type."""
+        after, before = shown["after"], dict(fields_of(self.old))
+        assert is_object(after)
+        return "; ".join(
+            f"{name} is a {kind}, and this {before[was]} is none"
+            for name, kind in fields_of(self.new)
+            if name not in after and (was := self.versions.former(name)) is not None
+        )
+
     def _goal(self, name: str) -> Term:
         if name == "bounds":
-            return self.logic.all(self._bounds())
+            return self.logic.all((*self.read.values(), *self._bounds()))
         p = next(p for p in self.new.properties if p.name == name)
         names: list[Term] = []
         where: list[Term] = []
@@ -177,12 +231,16 @@ class _Taking:
         return self.logic.forall(names, self.logic.all(where), self.logic.all((defined, value)))
 
     def _bounds(self) -> Iterator[Term]:
+        known = _kinds(self.new)
         for name, kind in fields_of(self.new):
             value = self.after[name]
+            if known[name] == "ghost" or self.read.get(name) is self.logic.false:
+                continue
             if isinstance(value, Missing):
                 raise NotEncodable(value.why)
             if not isinstance(value, Many | Made | Whole):
-                yield self.subject.encoding.bounds(value, kind)
+                inside = self.subject.encoding.bounds(value, kind)
+                yield self.logic.implies(self.read.get(name, self.logic.true), inside)
 
     def _told(self, answer: Answer) -> dict[str, Json] | None:
         """The state and what it would be; None where it is not finite."""
@@ -192,14 +250,28 @@ class _Taking:
         for key, machine, state in (
             ("state", self.old, self.subject.state), ("after", self.new, self.after)
         ):
-            out[key] = {n: witness.value(state[n], kind) for n, kind in fields_of(machine)}
+            read = {} if machine is self.old else self.read
+            out[key] = {
+                n: witness.value(state[n], kind)
+                for n, kind in fields_of(machine)
+                if n not in read or answer.model.truth(read[n])
+            }
         return None if witness.infinite else out
+
+
+def _beginnings(machine: ir.Machine) -> Iterator[tuple[str, t.Type, ir.Expr | None]]:
+    """Each variable and parameter, and what it is where nobody gives a value."""
+    yield from ((v.name, v.type, v.initial) for v in machine.variables)
+    yield from ((p.name, p.type, p.default) for p in machine.parameters)
 
 
 def _same_types(old: ir.Machine, new: ir.Machine) -> None:
     """Raise NotEncodable where a name is of one type in one version, of another in the other."""
     if old.parts or new.parts:
         raise NotEncodable("a machine with parts, of which an older version is taken over")
+    ticks = {clock.type for clock in map(clock_of, (old, new)) if clock is not None}
+    if len(ticks) > 1 and any(isinstance(kind, t.Timer) for kind in (*types(old), *types(new))):
+        raise NotEncodable("timers beside a clock that had other ticks")
     named: dict[tuple[str, str], t.Type] = {}
     for kind in (*types(old), *types(new)):
         if not isinstance(kind, t.Enum | t.Sort | t.Record | t.Opaque):

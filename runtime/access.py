@@ -117,11 +117,13 @@ class Access(Generic[M]):
         """Give an instance the values of another version, if its invariants allow them."""
         plan = self.plan
         kept = persist.read(data, plan, machine.__around__.universe, partly=True)
-        begin(machine, kept.parameters, plan.fresh_but(frozenset(kept.variables)))
-        persist.fill(machine, kept, machine.__around__.now())
-        unset = [name for name in plan.variables if not hasattr(machine, slot(name))]
-        if unset:
-            raise ValueError(f"{plan.name}: {', '.join(unset)} is new, and begins with no value")
+        missing = [name for name in plan.required if name not in kept.parameters]
+        if not missing:
+            begin(machine, kept.parameters, plan.fresh_but(frozenset(kept.variables)))
+            persist.fill(machine, kept, machine.__around__.now())
+            missing = [name for name in plan.variables if not hasattr(machine, slot(name))]
+        if missing:
+            raise ValueError(f"{plan.name}: {', '.join(missing)} is new, and begins with no value")
         asserted = judging.judged(plan).but_of_steps()
         unknown = [name for name, why in asserted.left.items() if why != judging.ERASED]
         if unknown:

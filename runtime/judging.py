@@ -118,7 +118,13 @@ def _why_not(row: Row, plan: Plan) -> str:
         plan = cls.lawful.plan
     if not plan.only_reads(row.of.name):
         return ERASED
-    for name, kind in row.of.function.params[row.of.kind == "step_property" :]:
+    return without_a_list(row.of)
+
+
+def without_a_list(p: ir.Property) -> str:
+    """Which parameter has values that nobody can go through, so that the property cannot be judged
+    of one state; nothing where there is none."""
+    for name, kind in p.function.params[p.kind == "step_property" :]:
         if not all(map(_has_a_list, t.inside(kind))):
             return f"nobody can go through all values of its parameter {name}"
     return ""

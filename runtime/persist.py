@@ -25,7 +25,7 @@ from . import migration
 from .arguments import Known, admitted, complete
 from .plan import Plan
 from .state import State
-from .timers import Elements, ticks_of
+from .timers import Elements, begun, ticks_of
 from .views import native
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _filled(state: State, value: Any, kind: t.Type, now: float) -> Any:
         case t.Timer():
             return None if value is None else value + now
         case t.Clock(tick=tick):
-            return ticks_of(state.__around__, tick, now - value)
+            return ticks_of(state.__around__, tick, begun(now, value, tick))
         case t.Part():
             part = state.__plan__.part_of(value.cls, state, None)
             fill(part, value, now)
@@ -113,7 +113,7 @@ def _written(value: Any, kind: t.Type) -> Any:
             rows = [[encode(_closed(k, key), key), _written(v, of)] for k, v in value.items()]
             return sorted(rows, key=repr)
         case _:
-            return encode(_closed(value, kind), _plain(kind))
+            return encode(_closed(value, kind), plain(kind))
 
 
 def written(value: Any, kind: t.Type) -> Any:
@@ -126,8 +126,8 @@ def taken(data: Any, kind: t.Type, plan: Plan) -> Any:
     return _open(decode(data, kind, plan.resolved.world), kind)
 
 
-def _plain(kind: t.Type) -> t.Type:
-    """The type with timers as what is left of them."""
+def plain(kind: t.Type) -> t.Type:
+    """The type of which a snapshot has the JSON form: of a timer the seconds that are left."""
     match kind:
         case t.Timer():
             return LEFT
@@ -210,11 +210,11 @@ def _read(data: Any, kind: t.Type, plan: Plan, what: str, known: Known) -> Any:
             complete(held, kind, known, what)
             return held
         case _:
-            plain = _plain(kind)
-            value = native(_open(decode(data, plain, world), kind), kind)
-            if plain is not kind:
+            form = plain(kind)
+            value = native(_open(decode(data, form, world), kind), kind)
+            if form is not kind:
                 _finite(value.values() if isinstance(kind, t.Map) else (value,), what)
-            return admitted(value, plain, known, what)
+            return admitted(value, form, known, what)
 
 
 def _finite(held: Iterable[Any], what: str) -> None:

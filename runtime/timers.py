@@ -136,6 +136,17 @@ class Ticks:
         return f"Clock(tick={self.tick}, now={self.now})"
 
 
+def begun(now: float, seconds: float, tick: float) -> float:
+    """When a clock began that has run for so many seconds: with the same number of whole ticks,
+    which the difference of two floats may miss."""
+    at, wanted = now - seconds, passed(seconds, tick)
+    while passed(now - at, tick) < wanted:
+        at = math.nextafter(at, -math.inf)
+    while passed(now - at, tick) > wanted:
+        at = math.nextafter(at, math.inf)
+    return at
+
+
 def ticks_of(time: Around, tick: float, begun: float) -> Ticks:
     """The one count of ticks of a machine and its parts: made for the first of them."""
     if time.ticks is None:

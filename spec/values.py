@@ -22,6 +22,8 @@ from .words import Sort
 K = TypeVar("K")
 V = TypeVar("V")
 EXACT = 2**53  # Integers beyond it are not exact in every JSON reader.
+# The keys that tell the other objects from maps: no map is written as an object with one of them.
+TAGS = frozenset({"$", "$int", "$opaque", "$tuple", "$set", "$map"})
 
 
 class FrozenMap(dict[K, V]):
@@ -186,7 +188,7 @@ def encoded_map(items: Iterable[tuple[Any, Json]], key: t.Type) -> Json:
     """The JSON form of a map with keys of this type, from keys and the forms of their values."""
     pairs = ((encode(k, key), v) for k, v in items)
     rows = sorted(pairs, key=lambda pair: rank(pair[0]))
-    if isinstance(key, t.Enum | t.Sort | t.Text):
+    if isinstance(key, t.Enum | t.Sort | t.Text) and TAGS.isdisjoint(k for k, _ in rows):
         return {str(k): v for k, v in rows}
     return {"$map": [[k, v] for k, v in rows]}
 
@@ -282,6 +284,8 @@ def _decode_container(data: Any, type: t.Type, world: World) -> Any:
 
 
 def _entries(data: Any) -> Iterator[tuple[Any, Any]]:
+    if "$map" not in data and not TAGS.isdisjoint(data):
+        _bad()
     rows = data["$map"] if "$map" in data else data.items()
     return ((k, v) for k, v in rows)
 
