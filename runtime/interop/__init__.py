@@ -10,6 +10,7 @@
     rows      what a transitions.Machine knows, as rows
     text      rows as the text of a declaration
     flaws     what is wrong in the rows
+    features  what the machine does that a declaration of its rows does not
     bound     transitions.Machine, decided by a declaration; the only one that imports transitions
 """
 

@@ -11,6 +11,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
+from .features import calls
 from .names import name_of
 from .rows import Row, automatic
 
@@ -125,6 +126,8 @@ def _called(machine: Any) -> Iterator[tuple[str, Any]]:
     for name, state in machine.states.items():
         for kind in STATE_CALLS:
             yield from ((f"{kind} of {name}", func) for func in getattr(state, kind))
+        for kind, funcs in calls(state).items():
+            yield from ((f"{kind} of {name}", func) for func in funcs)
 
 
 def _called_by(rows: Sequence[Row]) -> Iterator[tuple[str, Any]]:

@@ -18,6 +18,7 @@ from lawful.spec.errors import DeclarationError
 from lawful.spec.resolve import resolve
 
 from ..instance import Machine
+from .features import calls, features, tags
 from .flaws import MACHINE_CALLS, STATE_CALLS, flaws
 from .names import Names, identifier, name_of
 from .reading import Reading
@@ -86,7 +87,8 @@ def executed(text: str) -> dict[str, Any]:
 
 
 def from_transitions(machine: Any, *, automatic: bool = False) -> Imported:
-    """The declaration of a flat `transitions.Machine`, and its problems: see `flaws`.
+    """The declaration of a flat `transitions.Machine`, and its problems: what is wrong in it (see
+    `flaws`), and what it does that the declaration does not (see `features`).
 
     States, triggers, their rows in order, `ignore_invalid_triggers` and final states are kept; a
     name that no declaration can have is another there, and a problem says so. Conditions are read
@@ -102,7 +104,8 @@ def from_transitions(machine: Any, *, automatic: bool = False) -> Imported:
     if machine.initial not in machine.states:
         raise ValueError("it has no initial state, from which a declaration could begin")
     writer = Writer(machine, automatic=automatic)
-    return writer.imported((*writer.renamed(), *flaws(machine, writer.rows)))
+    problems = *writer.renamed(), *features(machine), *flaws(machine, writer.rows)
+    return writer.imported(problems)
 
 
 def _is_readable(reading: Reading) -> bool:
@@ -167,10 +170,14 @@ class Writer:
     def _doc(self) -> Iterator[str]:
         """What the class says of what it does not know."""
         yield "The triggers of a transitions.Machine as events."
-        rows = [
+        rows: list[tuple[str, Sequence[Any]]] = [
             (f"{kind} of {identifier(name)}", getattr(state, kind))
             for name, state in self.machine.states.items() for kind in STATE_CALLS
         ]
+        for name, state in self.machine.states.items():
+            own = identifier(name)
+            rows += [(f"{kind} of {own}", funcs) for kind, funcs in calls(state).items()]
+            rows.append((f"tags of {own}", tags(state)))
         rows += [(kind, getattr(self.machine, kind, [])) for kind in MACHINE_CALLS]
         for where, funcs in rows:
             if funcs:

@@ -1,0 +1,112 @@
+"""What a `transitions.Machine` does that a declaration of its rows does not: features of states,
+and classes of states, rows, triggers or machines that do more than those of transitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from .names import name_of
+
+STATES = frozenset({"transitions.extensions.states", "transitions.extensions.asyncio"})
+KNOWN = ("transitions", "lawful")  # Packages whose classes do what their rows say.
+# By what the classes of a machine decide, or do when a state is entered and left.
+STATE_METHODS = ("enter", "exit")
+ROW_METHODS = ("execute", "_eval_conditions", "_change_state")
+EVENT_METHODS = ("trigger", "_trigger", "_process")
+MACHINE_METHODS = ("callback", "callbacks", "set_state", "get_model_state", "_process")
+
+
+def features(machine: Any) -> Iterator[str]:
+    """Each of them, a sentence."""
+    kind = type(machine)
+    if any(base.__name__ == "AsyncMachine" for base in kind.__mro__):
+        yield (
+            f"{kind.__name__} is asynchronous: an event can be cancelled between its callbacks,"
+            " which no step of the declaration is"
+        )
+    yield from _overridden(f"{kind.__name__}, the machine,", kind, MACHINE_METHODS)
+    for name, state in machine.states.items():
+        yield from _of_state(machine, name, state)
+    for trigger, event in machine.events.items():
+        rows = [row for several in event.transitions.values() for row in several]
+        if not rows:
+            yield f"{trigger} is a trigger without any row: the declaration does not have it"
+        yield from _overridden(trigger, type(event), EVENT_METHODS)
+        for cls in dict.fromkeys(map(type, rows)):
+            yield from _overridden(f"{trigger}, in its rows,", cls, ROW_METHODS)
+
+
+def tags(state: Any) -> tuple[str, ...]:
+    """The tags of a state."""
+    return tuple(map(str, vars(state).get("tags", ())))
+
+
+def calls(state: Any) -> dict[str, list[Any]]:
+    """What the features of a state call, by when."""
+    found: dict[str, list[Any]] = {}
+    for kind in ("on_timeout", "on_failure"):
+        given = getattr(state, kind, None) if _features(state) else None
+        if given:
+            found[kind] = list(given) if isinstance(given, list | tuple) else [given]
+    return found
+
+
+def _features(state: Any) -> frozenset[str]:
+    """The names of the features in a state's class."""
+    bases = type(state).__mro__
+    return frozenset(base.__name__ for base in bases if base.__module__ in STATES)
+
+
+def _of_state(machine: Any, name: str, state: Any) -> Iterator[str]:
+    known = _features(state)
+    for feature, said in SAID.items():
+        told = said(machine, name, state) if feature in known else ""
+        if told:
+            yield f"{told}, which the declaration does not do"
+    yield from _overridden(f"{name}, a state,", type(state), STATE_METHODS)
+
+
+def _timeout(_machine: Any, name: str, state: Any) -> str:
+    if not state.timeout > 0:
+        return ""
+    called = _named(state.on_timeout) or "nothing"
+    return f"{name} has a Timeout: after {state.timeout:g} seconds there it calls {called}"
+
+
+def _retry(_machine: Any, name: str, state: Any) -> str:
+    if not state.retries > 0:
+        return ""
+    often = f"{name} has a Retry: entered from itself more than {state.retries} times"
+    return f"{often}, it calls {_named([state.on_failure])} in the place of on_enter"
+
+
+def _error(machine: Any, name: str, state: Any) -> str:
+    if machine.get_triggers(name) or "accepted" in state.tags:
+        return ""
+    return f"{name} is an Error without a way out: entering it raises a MachineError"
+
+
+def _volatile(_machine: Any, name: str, state: Any) -> str:
+    made = f"{state.volatile_hook} is a new {state.volatile_cls.__name__}"
+    return f"{name} is Volatile: while a model is there, its {made}"
+
+
+SAID: Mapping[str, Callable[[Any, str, Any], str]] = {
+    "Timeout": _timeout, "AsyncTimeout": _timeout, "Retry": _retry, "Error": _error,
+    "Volatile": _volatile,
+}
+
+
+def _named(funcs: Iterable[Any]) -> str:
+    return ", ".join(map(name_of, funcs))
+
+
+def _overridden(what: str, cls: type[Any], methods: Iterable[str]) -> Iterator[str]:
+    """Methods that a class has of its own, in the place of those of transitions."""
+    for method in methods:
+        owner = next((base for base in cls.__mro__ if method in vars(base)), None)
+        if owner is not None and owner.__module__.partition(".")[0] not in KNOWN:
+            own = f"{what} has its own {method} ({owner.__name__})"
+            yield f"{own}, which the declaration does not do"

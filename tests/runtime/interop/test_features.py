@@ -1,0 +1,145 @@
+"""What a machine of transitions does beyond its rows is said, for no declaration of them has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from transitions import Event, State, Transition
+from transitions import Machine as Theirs
+from transitions.extensions import (
+    AsyncMachine,
+    GraphMachine,
+    HierarchicalMachine,
+    LockedMachine,
+)
+from transitions.extensions.asyncio import AsyncTimeout
+from transitions.extensions.states import (
+    Error,
+    Retry,
+    Tags,
+    Timeout,
+    Volatile,
+    add_state_features,
+)
+
+from lawful.runtime.interop import from_transitions
+from lawful.runtime.interop.drop_in import LawfulMachine
+
+from .samples import ROWS, STATES, Matter
+
+PLAIN = [["go", "a", "b"], ["back", "b", "a"]]
+NOT = "which the declaration does not do"
+
+
+def problems(cls: Any, states: list[Any], rows: Any = PLAIN, **options: Any) -> tuple[str, ...]:
+    machine = cls(Matter(), states=states, transitions=rows, initial="a",
+                  auto_transitions=False, **options)
+    found = from_transitions(machine)
+    found.load()
+    return found.problems
+
+
+def featured(*features: type[Any], of: Any = Theirs) -> Any:
+    cls: Any = type("Featured", (of,), {})
+    return add_state_features(*features)(cls)
+
+
+def test_a_timeout_is_said() -> None:
+    states = ["a", {"name": "b", "timeout": 2.5, "on_timeout": ["log", "back"]}]
+    told = f"b has a Timeout: after 2.5 seconds there it calls log, back, {NOT}"
+    assert problems(featured(Timeout), states) == (told,)
+    states = ["a", {"name": "b", "timeout": 1, "on_timeout": "lgo"}]
+    assert problems(featured(Timeout), states) == (
+        f"b has a Timeout: after 1 seconds there it calls lgo, {NOT}",
+        "on_timeout of b calls lgo, which Matter does not have",
+    )
+    assert problems(featured(Timeout), ["a", {"name": "b", "timeout": 0}]) == ()
+
+
+def test_a_timeout_of_an_asynchronous_machine_is_said() -> None:
+    states = ["a", {"name": "b", "timeout": 1, "on_timeout": "back"}]
+    assert problems(featured(AsyncTimeout, of=AsyncMachine), states) == (
+        "Featured is asynchronous: an event can be cancelled between its callbacks, which no step"
+        " of the declaration is",
+        f"b has a Timeout: after 1 seconds there it calls back, {NOT}",
+    )
+
+
+def test_other_features_are_said() -> None:
+    states: list[Any] = ["a", {"name": "b", "retries": 3, "on_failure": "back"}]
+    assert problems(featured(Retry), states) == (
+        "b has a Retry: entered from itself more than 3 times, it calls back in the place of"
+        f" on_enter, {NOT}",
+    )
+    rows = [["go", "a", "b"], ["end", "a", "c"]]
+    states = ["a", "b", {"name": "c", "accepted": True}]
+    assert problems(featured(Error), states, rows) == (
+        f"b is an Error without a way out: entering it raises a MachineError, {NOT}",
+    )
+    assert problems(featured(Volatile), [{"name": "a", "hook": "box", "volatile": dict}, "b"]) == (
+        f"a is Volatile: while a model is there, its box is a new dict, {NOT}",
+        f"b is Volatile: while a model is there, its scope is a new VolatileObject, {NOT}",
+    )
+    assert problems(featured(Tags, Retry), ["a", "b"]) == ()
+
+
+def test_tags_and_what_features_call_are_in_the_docstring() -> None:
+    states: list[Any] = [
+        {"name": "a", "tags": ["cold", "safe"]},
+        {"name": "b", "timeout": 1, "on_timeout": "back"},
+    ]
+    machine = featured(Tags, Timeout)(Matter(), states=states, transitions=PLAIN, initial="a")
+    doc = from_transitions(machine).load().__doc__
+    assert doc is not None
+    assert "tags of a: cold, safe\n" in doc and "on_timeout of b: back\n" in doc
+
+
+def test_classes_that_decide_by_themselves_are_said() -> None:
+    class Loud(State):
+        def enter(self, event_data: Any) -> None: ...
+
+    class Lazy(Transition):
+        def execute(self, event_data: Any) -> bool:
+            return False
+
+    class Odd(Event):
+        def trigger(self, model: Any, *args: Any, **kwargs: Any) -> bool:
+            return True
+
+    class Own(Theirs):
+        state_cls, transition_cls, event_cls = Loud, Lazy, Odd
+
+        def set_state(self, state: Any, model: Any = None) -> None: ...
+
+    machine = Own(None, states=["a", "b"], transitions=[["go", "a", "b"]], initial="a",
+                  auto_transitions=False)
+    assert from_transitions(machine).problems == (
+        f"Own, the machine, has its own set_state (Own), {NOT}",
+        f"a, a state, has its own enter (Loud), {NOT}",
+        f"b, a state, has its own enter (Loud), {NOT}",
+        f"go has its own trigger (Odd), {NOT}",
+        f"go, in its rows, has its own execute (Lazy), {NOT}",
+    )
+
+
+def test_a_trigger_without_rows_is_said() -> None:
+    machine = Theirs(None, states=["a", "b"], transitions=PLAIN, initial="a",
+                     auto_transitions=False)
+    machine.add_transition("end", "a", "b")
+    machine.remove_transition("end")
+    machine.events["idle"] = Event("idle", machine)
+    assert from_transitions(machine).problems == (
+        "idle is a trigger without any row: the declaration does not have it",
+    )
+
+
+@pytest.mark.parametrize(
+    "cls", [Theirs, LockedMachine, HierarchicalMachine, LawfulMachine, GraphMachine]
+)
+def test_classes_of_transitions_do_what_their_rows_say(cls: Any) -> None:
+    options: dict[str, Any] = {} if cls is not GraphMachine else {"graph_engine": "mermaid"}
+    machine = cls(Matter(), states=STATES, transitions=ROWS, initial="solid", queued=True,
+                  send_event=True, **options)
+    plain = Theirs(Matter(), states=STATES, transitions=ROWS, initial="solid")
+    assert from_transitions(machine).problems == from_transitions(plain).problems == ()
