@@ -20,7 +20,7 @@ MACHINE_METHODS = ("callback", "callbacks", "set_state", "get_model_state", "_pr
 
 def features(machine: Any) -> Iterator[str]:
     """Each of them, a sentence."""
-    kind = type(machine)
+    kind: type[Any] = machine.__class__
     if any(base.__name__ == "AsyncMachine" for base in kind.__mro__):
         yield (
             f"{kind.__name__} is asynchronous: an event can be cancelled between its callbacks,"
@@ -30,32 +30,33 @@ def features(machine: Any) -> Iterator[str]:
     for name, state in machine.states.items():
         yield from _of_state(machine, name, state)
     for trigger, event in machine.events.items():
-        rows = [row for several in event.transitions.values() for row in several]
+        rows: list[Any] = [row for several in event.transitions.values() for row in several]
         if not rows:
             yield f"{trigger} is a trigger without any row: the declaration does not have it"
-        yield from _overridden(trigger, type(event), EVENT_METHODS)
-        for cls in dict.fromkeys(map(type, rows)):
+        yield from _overridden(trigger, event.__class__, EVENT_METHODS)
+        for cls in dict.fromkeys([row.__class__ for row in rows]):
             yield from _overridden(f"{trigger}, in its rows,", cls, ROW_METHODS)
 
 
 def tags(state: Any) -> tuple[str, ...]:
     """The tags of a state."""
-    return tuple(map(str, vars(state).get("tags", ())))
+    own: dict[str, Any] = vars(state)
+    return tuple(map(str, own.get("tags", ())))
 
 
 def calls(state: Any) -> dict[str, list[Any]]:
     """What the features of a state call, by when."""
     found: dict[str, list[Any]] = {}
     for kind in ("on_timeout", "on_failure"):
-        given = getattr(state, kind, None) if _features(state) else None
+        given: Any = getattr(state, kind, None) if _features(state) else None
         if given:
-            found[kind] = list(given) if isinstance(given, list | tuple) else [given]
+            found[kind] = [given] if isinstance(given, str) or callable(given) else list(given)
     return found
 
 
 def _features(state: Any) -> frozenset[str]:
     """The names of the features in a state's class."""
-    bases = type(state).__mro__
+    bases: tuple[type[Any], ...] = state.__class__.__mro__
     return frozenset(base.__name__ for base in bases if base.__module__ in STATES)
 
 
@@ -65,7 +66,7 @@ def _of_state(machine: Any, name: str, state: Any) -> Iterator[str]:
         told = said(machine, name, state) if feature in known else ""
         if told:
             yield f"{told}, which the declaration does not do"
-    yield from _overridden(f"{name}, a state,", type(state), STATE_METHODS)
+    yield from _overridden(f"{name}, a state,", state.__class__, STATE_METHODS)
 
 
 def _timeout(_machine: Any, name: str, state: Any) -> str:

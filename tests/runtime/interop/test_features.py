@@ -13,21 +13,16 @@ from transitions.extensions import (
     HierarchicalMachine,
     LockedMachine,
 )
+from transitions.extensions import states as features_of_states
 from transitions.extensions.asyncio import AsyncTimeout
-from transitions.extensions.states import (
-    Error,
-    Retry,
-    Tags,
-    Timeout,
-    Volatile,
-    add_state_features,
-)
+from transitions.extensions.states import Error, Tags, Timeout, Volatile, add_state_features
 
 from lawful.runtime.interop import from_transitions
 from lawful.runtime.interop.drop_in import LawfulMachine
 
 from .samples import ROWS, STATES, Matter
 
+Retry: type[Any] = vars(features_of_states)["Retry"]  # Its types do not tell of it.
 PLAIN = [["go", "a", "b"], ["back", "b", "a"]]
 NOT = "which the declaration does not do"
 
