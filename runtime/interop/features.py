@@ -40,8 +40,7 @@ def features(machine: Any) -> Iterator[str]:
 
 def tags(state: Any) -> tuple[str, ...]:
     """The tags of a state."""
-    own: dict[str, Any] = vars(state)
-    return tuple(map(str, own.get("tags", ())))
+    return tuple(map(str, getattr(state, "tags", ())))
 
 
 def calls(state: Any) -> dict[str, list[Any]]:
