@@ -41,7 +41,7 @@ def values(kind: t.Type) -> str:
         case t.Tuple(items=()):
             return "{<<>>}"
         case t.Tuple(items=(only,)):
-            return f"{{<<one>> : one \\in {values(only)}}}"
+            return f"Singles({values(only)})"
         case t.Tuple(items=items):
             return f"({TIMES.join(map(values, items))})"
         case _:
@@ -51,13 +51,13 @@ def values(kind: t.Type) -> str:
 def _containers(kind: t.Type) -> str:
     match kind:
         case t.Seq(item=item, most=int() as most):
-            return f"(UNION {{[1..size -> {values(item)}] : size \\in 0..{integer(most)}}})"
+            return f"Lists({values(item)}, {integer(most)})"
         case t.Set(item=item):
             return f"(SUBSET {values(item)})"
         case t.Map(key=key, value=value, total=True):
             return f"[{values(key)} -> {values(value)}]"
         case t.Map(key=key, value=value):
-            return f"(UNION {{[keys -> {values(value)}] : keys \\in SUBSET {values(key)}}})"
+            return f"Maps({values(key)}, {values(value)})"
         case _:
             raise CannotWrite(f"all values of {kind}, for an argument")
 

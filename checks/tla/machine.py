@@ -12,15 +12,15 @@ from dataclasses import replace
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.flat import Flat
-from lawful.spec.ticks import counted_by
-from lawful.spec.walk import acts
+from lawful.spec.ticks import clock_of, counted_by
+from lawful.spec.walk import acts, everything
 
 from .bodies import Body, Lines, Ways, indented
 from .kinds import NONE, both, within
 from .names import CannotWrite, Names, quoted, word
 from .passing import due
 from .prelude import HELPERS
-from .terms import Check, Checks, Env, Said, unwritten
+from .terms import Check, Checks, Env, Fresh, Said, unwritten
 
 Params = tuple[tuple[str, t.Type], ...]
 
@@ -53,9 +53,10 @@ class Definitions:
         """After how many ticks a timer is due."""
         return due(self.flat, kind, text)
 
-    def body(self, machine: ir.Machine) -> Body:
-        """A writer of one operator, with names of its own."""
-        return Body(self, machine, Names(self.names))
+    def body(self, machine: ir.Machine, around: Names | None = None) -> Body:
+        """A writer of one operator, or of what stands where the names of `around` are bound, with
+        names of its own."""
+        return Body(self, machine, Names(around or self.names))
 
     def write(self, name: str, params: Sequence[str], lines: Lines) -> None:
         """Add a definition."""
@@ -106,7 +107,15 @@ class Definitions:
         b = self.body(m)
         self_ = b.names.fresh("self") if own else NONE
         given = {name: b.names.fresh(name) for name, _ in params}
-        return b, [*([self_] if own else []), *given.values()], Env(self_, given)
+        env = Env(self_, given, present=self._present(m, self_ if own else None))
+        return b, [*([self_] if own else []), *given.values()], env
+
+    def _present(self, m: ir.Machine, self_: str | None) -> str | None:
+        """The present tick, as a body of the machine can say it: its clock is that of the whole."""
+        clock = clock_of(m)
+        if clock is not None and self_ is not None:
+            return f"{self_}.{word(clock.name)}"
+        return "0" if clock_of(self.whole) is None else None
 
     def _start(self, name: str, m: ir.Machine, function: ir.Function) -> bool:
         b, params, env = self._begin(m, function.params)
@@ -186,32 +195,39 @@ class Definitions:
 
     # States.
 
-    def fresh_state(self, machine: str) -> tuple[str, tuple[str, ...]]:
-        """The operator that makes a state of the defaults, and its parameters' names."""
+    def fresh_state(self, machine: str) -> Fresh:
+        """The operator that makes a state of the defaults."""
         m = self.machines[machine]
+        timed = self._timed(m)
 
         def make(name: str) -> bool:
             b = self.body(m)
+            present = b.names.fresh("present") if timed else None
             given = [b.names.fresh(p.name) for p in m.parameters]
-            rows = [f"{word(v.name)} |-> {self._first(b, m, v)}" for v in m.variables]
-            rows += [
-                f"{word(p.name)} |-> {at}" for p, at in zip(m.parameters, given, strict=True)
+            firsts = [_first(b, v, Env("", present=present)) for v in m.variables]
+            texts = [*(said.text for said in firsts), *given]
+            rows = [
+                f"{word(row.name)} |-> {text}"
+                for row, text in zip((*m.variables, *m.parameters), texts, strict=True)
             ]
-            self.write(name, given, [f"[{', '.join(rows)}]" if rows else "<<>>"])
-            return True
+            made = f"[{', '.join(rows)}]" if rows else "<<>>"
+            checks = tuple(c for said in firsts for c in said.checks)
+            lines = b.checked(checks, [f"Done({made}, {NONE})"]) if checks else [made]
+            self.write(name, [*([] if present is None else [present]), *given], lines)
+            return not checks
 
-        name, _ = self._once(("fresh", machine, "fresh"), make)
-        return name, tuple(p.name for p in m.parameters)
+        name, plain = self._once(("fresh", machine, "fresh"), make)
+        return Fresh(name, timed, plain)
 
-    def _first(self, b: Body, m: ir.Machine, v: ir.Variable) -> str:
-        if isinstance(v.type, t.Clock):
-            if m is not self.whole:
-                raise unwritten(v, "the clock of a part")
-            return "0"
-        said = Said(NONE) if v.initial is None else b.expr(v.initial, Env(""))
-        if said.checks:
-            raise unwritten(v, "a default that may be undefined")
-        return said.text
+    def _timed(self, m: ir.Machine) -> bool:
+        """Whether a new state of the machine has the present tick in it, parts included."""
+        made = {
+            node.type.machine
+            for v in m.variables if v.initial is not None
+            for node in everything((v.initial,))
+            if isinstance(node, ir.New) and isinstance(node.type, t.Part)
+        }
+        return clock_of(m) is not None or any(self._timed(self.machines[name]) for name in made)
 
     def assumption(self, machine: str, state: str) -> str | None:
         """What a machine assumes of its parameters, in this state."""
@@ -246,6 +262,14 @@ class Definitions:
         key = ("scope" if scoped else "bounds", machine, name.removeprefix(f"{word(machine)}_"))
         found, some = self._once(key, make)
         return found if some else None
+
+
+def _first(b: Body, v: ir.Variable, env: Env) -> Said:
+    """The value that a variable begins with."""
+    if isinstance(v.type, t.Clock):
+        assert env.present is not None
+        return Said(env.present)
+    return Said(NONE) if v.initial is None else b.expr(v.initial, env)
 
 
 def _to_the_end() -> Ways:

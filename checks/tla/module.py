@@ -13,6 +13,7 @@ What differs from a module written by hand, and why the counts are equal to ours
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,7 @@ from lawful.spec.words import Expected
 from .constants import token
 from .fairness import fairness
 from .kinds import NONE
-from .names import CannotWrite, word
+from .names import MODULES, OWN, CannotWrite, spelled, word
 from .prelude import used
 from .properties import Properties, Written
 from .steps import SOME, Steps
@@ -36,11 +37,15 @@ __all__ = ["CannotWrite", "Exported", "export"]
 
 @dataclass(frozen=True)
 class Exported:
-    """A module, its configuration, and what of the machine is not in them."""
+    """A module, its configurations, and what of the machine is not in them.
+
+    `config` names every property, `safety` those of them that one step or one state can break.
+    """
 
     name: str
     module: str
     config: str
+    safety: str
     left_out: tuple[str, ...]
 
 
@@ -49,6 +54,7 @@ def export(flat: Flat, expects: Mapping[str, Expected]) -> Exported:
     a property that cannot be written is left out by name."""
     sorts = [kind for kind in flat.machine.types if isinstance(kind, t.Sort | t.Opaque)]
     elements = {kind.name: _elements(kind, flat) for kind in sorts}
+    _all_differ(flat, elements)
     steps = Steps(flat, _taken(flat, elements))
     properties = Properties(steps)
     steps.base()
@@ -59,27 +65,52 @@ def export(flat: Flat, expects: Mapping[str, Expected]) -> Exported:
     body = _body(steps, (begin, sound), fair)
     constants = [NONE, *(name for names in elements.values() for name in names)]
     constants += [UNSET] if UNSET in body else []
-    name = word(flat.machine.name)
+    name = module_name(flat.machine.name)
     text = "\n\n".join([
         f"---- MODULE {name} ----", *_about(flat, properties.left_out),
         "EXTENDS Integers, Sequences, FiniteSets, TLC",
-        *used(body),
+        *used(body + ("Ranked" if "_rank" in body else "")),
         f"CONSTANTS {', '.join(constants)}",
         *(line for kind in sorts for line in _sort(kind, elements[kind.name], body)),
         f"VARIABLES {', '.join(steps.variables.values())}",
         body, "====",
     ])
-    return Exported(
-        name, text + "\n", _config(constants, rows, expects), tuple(properties.left_out)
-    )
+    config, safety = (_config(constants, rows, expects, live) for live in (True, False))
+    return Exported(name, text + "\n", config, safety, tuple(properties.left_out))
+
+
+def module_name(machine: str) -> str:
+    """The name of a machine's module and of its files."""
+    name = word(machine)
+    return f"{name}_" if name in MODULES else name
+
+
+def _all_differ(flat: Flat, elements: Mapping[str, Sequence[str]]) -> None:
+    """CannotWrite where two names are the same in the letters that TLA+ has."""
+    m = flat.machine
+    sorts = [word(name) for name in elements]
+    sorts += [name for names in elements.values() for name in names]
+    groups = [("sorts and their elements", sorts)]
+    for machine in (m, *m.parts):
+        rows = (*machine.variables, *machine.parameters)
+        groups.append((machine.name, [word(row.name) for row in rows]))
+    for kind in m.types:
+        if isinstance(kind, t.Enum):
+            groups.append((kind.name, [spelled(member) for member in kind.members]))
+        if isinstance(kind, t.Record):
+            groups.append((kind.name, [word(field) for field, _ in kind.fields]))
+    for of, names in groups:
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise CannotWrite(f"{of}: several names would be {twice[0]} in TLA+")
 
 
 def _taken(flat: Flat, elements: Mapping[str, Sequence[str]]) -> list[str]:
     """The names of the module that are always there."""
     sorts = [word(name) for name in elements]
     more = [f"{name}_{what}" for name in sorts for what in ("order", "rank")]
-    fixed = ["Init", "Next", "Spec", word(flat.machine.name)]
-    return [*fixed, *sorts, *more, *(name for names in elements.values() for name in names)]
+    each = [name for names in elements.values() for name in names]
+    return [*OWN, word(flat.machine.name), *sorts, *more, *each]
 
 
 def _elements(kind: t.Sort | t.Opaque, flat: Flat) -> list[str]:
@@ -99,8 +130,7 @@ def _sort(kind: t.Sort | t.Opaque, elements: Sequence[str], body: str) -> Iterat
     yield f"{name} == {{{', '.join(elements)}}}"
     if f"{name}_order" in body or f"{name}_rank" in body:
         yield f"{name}_order == <<{', '.join(elements)}>>"
-        place = f"(CHOOSE i \\in DOMAIN {name}_order : {name}_order[i] = n)"
-        yield f"{name}_rank == [n \\in {name} |-> {place} - 1]"
+        yield f"{name}_rank == Ranked({name}_order)"
 
 
 def _about(flat: Flat, left_out: Sequence[str]) -> Iterator[str]:
@@ -120,22 +150,25 @@ def _body(steps: Steps, starts: tuple[str, str], fair: Sequence[str]) -> str:
     actions = [
         f"  \\/ {steps.each(rule, steps.now, steps.action(row), SOME)}" for rule, row in steps.rows
     ]
-    parts = ["Init", f"[][Next]_{steps.vars}", *fair]
+    parts = ["Safety", *fair]
     return "\n\n".join([
         *steps.defined.texts,
         f"ASSUME {sound}",
         f"Init ==\n  {begin}",
         "\n".join(["Next ==", *(actions or ["  FALSE"])]),
+        f"Safety ==\n  /\\ Init\n  /\\ [][Next]_{steps.vars}",
         "\n".join(["Spec ==", *(f"  /\\ {part}" for part in parts)]),
     ])
 
 
 def _config(
-    constants: Sequence[str], rows: Sequence[Written], expects: Mapping[str, Expected]
+    constants: Sequence[str], rows: Sequence[Written], expects: Mapping[str, Expected], live: bool
 ) -> str:
-    """The configuration: what is expected to be false is there as a comment."""
+    """The configuration: what is expected to be false is there as a comment. Without liveness
+    there is no fairness either, of which TLC would make more cases than it can judge."""
+    rows = [row for row in rows if live or not row.live]
     found = [row for row in rows if not row.witness and not _expected(row, expects)]
-    lines = ["SPECIFICATION Spec", "CHECK_DEADLOCK FALSE", "CONSTANTS"]
+    lines = [f"SPECIFICATION {'Spec' if live else 'Safety'}", "CHECK_DEADLOCK FALSE", "CONSTANTS"]
     lines += [f"  {name} = {name}" for name in constants]
     for kind, temporal in (("INVARIANTS", False), ("PROPERTIES", True)):
         names = [f"  {row.name}" for row in found if row.temporal is temporal]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from .prelude import HELPERS
+
 KEYWORDS = frozenset({
     "ACTION", "ASSUME", "ASSUMPTION", "AXIOM", "BOOLEAN", "BY", "CASE", "CHOOSE", "CONSTANT",
     "CONSTANTS", "COROLLARY", "DEF", "DEFINE", "DEFS", "DOMAIN", "ELSE", "ENABLED", "EXCEPT",
@@ -20,6 +22,20 @@ STANDARD = frozenset({
     "IsFiniteSet", "Print", "PrintT", "Assert", "JavaTime", "TLCGet", "TLCSet", "Permutations",
     "SortSeq", "RandomElement", "Any", "ToString", "TLCEval",
 })
+# What TLC takes for the beginning of a section in a configuration.
+SECTIONS = frozenset({
+    "ACTION_CONSTRAINT", "ACTION_CONSTRAINTS", "ALIAS", "CHECK_DEADLOCK", "CONSTRAINT",
+    "CONSTRAINTS", "INIT", "INVARIANT", "INVARIANTS", "NEXT", "POSTCONDITION", "PROPERTIES",
+    "PROPERTY", "SPECIFICATION", "SYMMETRY", "TYPE", "TYPE_CONSTRAINT", "VIEW",
+})
+# What every module of ours defines, beside its helpers.
+OWN = frozenset({"Init", "Next", "Spec", "Safety", "None", "Unset"})
+RESERVED = KEYWORDS | STANDARD | SECTIONS | OWN | {*HELPERS}
+# Names of files that TLC reads for itself: a module of ours has another.
+MODULES = frozenset({
+    "Bags", "FiniteSets", "Integers", "Json", "Naturals", "Randomization", "Reals", "Sequences",
+    "TLC", "TLCExt", "Toolbox",
+})
 
 AND, OR = " /\\ ", " \\/ "
 CUP, CAP, TIMES = " \\cup ", " \\cap ", " \\X "
@@ -29,18 +45,23 @@ class CannotWrite(Exception):
     """The machine has something that is not written in TLA+; the text says what, and where."""
 
 
+def spelled(name: str) -> str:
+    """The name in the letters of TLA+; the same for the same name."""
+    return re.sub(r"[^A-Za-z0-9_]", lambda found: f"u{ord(found[0]):x}", name)
+
+
 def word(name: str) -> str:
     """An identifier as near to the name as TLA+ allows; the same for the same name."""
-    plain = re.sub(r"[^A-Za-z0-9_]", lambda found: f"u{ord(found[0]):x}", name)
+    plain = spelled(name)
     letters = any(letter.isalpha() for letter in plain)
     if not letters or plain[:3] in ("WF_", "SF_"):
         plain = f"x{plain}"
-    return f"{plain}_" if plain in KEYWORDS else plain
+    return f"{plain}_" if plain in RESERVED else plain
 
 
 def quoted(text: str) -> str:
-    """A string of TLA+; names of enums' members are written as identifiers are."""
-    return f'"{word(text)}"'
+    """A name as a string of TLA+, as the members of an enum are written."""
+    return f'"{spelled(text)}"'
 
 
 class Names:

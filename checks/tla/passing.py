@@ -13,39 +13,45 @@ from lawful.spec.walk import everything
 
 from .kinds import NONE, both, integer
 from .names import CannotWrite, word
-from .terms import Writer, seconds, unwritten
+from .terms import Writer, seconds
 
 
 def ticked(w: Writer, self_: str) -> tuple[str | None, str]:
-    """That no urgent timer is due, and the state after a tick."""
+    """That no urgent timer is due, and the state after a tick; parts are of the same time."""
+    tests, changed = _passed(w, w.machine, self_)
+    assert changed is not None  # It has a clock.
+    return both(tests), changed
+
+
+Passed = tuple[list[str], str | None]  # Conditions, and the value after it if that is another.
+
+
+def _passed(w: Writer, machine: ir.Machine, self_: str) -> Passed:
+    """What a tick makes of a machine."""
     tests: list[str] = []
     rows: list[str] = []
-    for v in w.machine.variables:
-        at = f"{self_}.{word(v.name)}"
-        one = w.names.fresh("k")
-        match v.type:
-            case t.Clock():
-                rows.append(f"!.{word(v.name)} = {at} + 1")
-            case t.Timer(urgent=urgent):
-                rows.append(f"!.{word(v.name)} = {_sooner(at)}")
-                tests += [f"({at} # 0)"] if urgent else []
-            case t.Map(value=t.Timer(urgent=urgent)):
-                each = f"{at}[{one}]"
-                rows.append(f"!.{word(v.name)} = [{one} \\in DOMAIN {at} |-> {_sooner(each)}]")
-                tests += [f"(\\A {one} \\in DOMAIN {at} : {each} # 0)"] if urgent else []
-            case t.Part(machine=name) | t.Map(value=t.Part(machine=name)) if _in_time(w, name):
-                raise unwritten(v, "time that passes in a part")
-            case _:
-                pass
-    return both(tests), f"[{self_} EXCEPT {', '.join(rows)}]"
+    for v in machine.variables:
+        more, changed = _value(w, v.type, f"{self_}.{word(v.name)}")
+        tests += more
+        rows += [] if changed is None else [f"!.{word(v.name)} = {changed}"]
+    return tests, f"[{self_} EXCEPT {', '.join(rows)}]" if rows else None
 
 
-def _in_time(w: Writer, name: str) -> bool:
-    kinds = (t.Clock, t.Timer, t.Part)
-    return any(
-        isinstance(v.type.value if isinstance(v.type, t.Map) else v.type, kinds)
-        for v in w.module.machine(name).variables
-    )
+def _value(w: Writer, kind: t.Type, at: str) -> Passed:
+    match kind:
+        case t.Clock():
+            return [], f"{at} + 1"
+        case t.Timer(urgent=urgent):
+            return [f"({at} # 0)"] if urgent else [], _sooner(at)
+        case t.Part(machine=name):
+            return _passed(w, w.module.machine(name), at)
+        case t.Map(value=t.Timer() | t.Part() as value):
+            one = w.names.fresh("k")
+            tests, changed = _value(w, value, f"{at}[{one}]")
+            tests = [f"(\\A {one} \\in DOMAIN {at} : {test})" for test in tests]
+            return tests, None if changed is None else f"[{one} \\in DOMAIN {at} |-> {changed}]"
+        case _:
+            return [], None
 
 
 def _sooner(text: str) -> str:

@@ -8,6 +8,7 @@ import re
 HELPERS: dict[str, str] = {
     "Done": 'Done(self, value) == [out |-> "done", to |-> self, value |-> value]',
     "Stop": "Stop(out) == [out |-> out]",
+    "Cut": 'Cut(r) == [out |-> "cut", to |-> r.to]',
     "FloorDiv": "FloorDiv(a, b) == IF b > 0 THEN a \\div b ELSE (-a) \\div (-b)",
     "FloorMod": "FloorMod(a, b) == a - (b * FloorDiv(a, b))",
     "Abs": "Abs(a) == IF a < 0 THEN -a ELSE a",
@@ -47,6 +48,11 @@ HELPERS: dict[str, str] = {
     "Reversed": "Reversed(s) == [i \\in DOMAIN s |-> s[(Len(s) + 1) - i]]",
     "Counts": "Counts(s) =="
     " [x \\in Range(s) |-> Cardinality({i \\in DOMAIN s : s[i] = x})]",
+    "Ranked": "Ranked(s) =="
+    " [x \\in Range(s) |-> (CHOOSE i \\in DOMAIN s : s[i] = x) - 1]",
+    "Singles": "Singles(S) == {<<x>> : x \\in S}",
+    "Lists": "Lists(S, most) == UNION {[1..size -> S] : size \\in 0..most}",
+    "Maps": "Maps(K, V) == UNION {[keys -> V] : keys \\in SUBSET K}",
     "Positive": "Positive(f) == [x \\in {y \\in DOMAIN f : f[y] # 0} |-> f[x]]",
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lawful.spec import ir
@@ -11,8 +11,8 @@ from lawful.spec import types as t
 from lawful.spec.flat import Plan, Rule
 
 from ..judged import Hop, Judged, judged
-from .kinds import integer
-from .names import OR, CannotWrite, quoted, word
+from .kinds import integer, values
+from .names import OR, CannotWrite, Names, quoted, word
 from .steps import Steps
 
 FAULTS = {
@@ -25,6 +25,7 @@ LIVE = {
     "infinitely_often": "[]<>{0}",
     "leads_to": "({0} ~> {1})",
 }
+Text = Callable[[list[str], Names], str]  # Of states, where these names are bound.
 MOST = 64  # Invariants for one reachability property, one for each of its values.
 
 
@@ -32,13 +33,15 @@ MOST = 64  # Invariants for one reachability property, one for each of its value
 class Written:
     """A definition of the module that the configuration names.
 
-    `about` is the property's name; `witness`: what is asked is that TLC finds it false.
+    `about` is the property's name; `witness`: what is asked is that TLC finds it false; `live`:
+    no finite run can break it.
     """
 
     name: str
     about: str
     temporal: bool
     witness: bool = False
+    live: bool = False
 
 
 class Properties:
@@ -65,7 +68,7 @@ class Properties:
     def _one(self, j: Judged) -> Iterator[Written]:
         match j.kind:
             case "invariant":
-                yield self._add(j.name, j.name, [self._everywhere(j)])
+                yield self._add(j.name, j.name, [self._everywhere(j, [self.steps.now])])
             case "step_property":
                 yield from self._of_steps(j)
             case "reachable":
@@ -79,11 +82,11 @@ class Properties:
 
     def _add(
         self, name: str, about: str, lines: list[str], *, temporal: bool = False,
-        witness: bool = False,
+        witness: bool = False, live: bool = False,
     ) -> Written:
         made = self.defined.names.fresh(name.replace(".", "_"))
         self.defined.write(made, (), lines)
-        return Written(made, about, temporal, witness)
+        return Written(made, about, temporal, witness, live)
 
     # Built-in ones.
 
@@ -91,7 +94,7 @@ class Properties:
         comes = self.steps.comes
         if not self.machine.deadlock_ok:
             some = f"{comes}({{{', '.join(map(quoted, ('done', 'cut', *FAULTS)))}}})"
-            rest = [self._truth(j, self.steps.now) for j in self._terminal()]
+            rest = [self._truth(j, [self.steps.now]) for j in self._terminal()]
             yield self._add("no_deadlock", "deadlock", [" \\/ ".join([some, *rest])])
         for fault, name in FAULTS.items():
             text = f'~{comes}({{"{fault}"}})'
@@ -136,41 +139,59 @@ class Properties:
             machine = self.defined.machine(kind.machine)
         return machine
 
-    def _truth(self, j: Judged, state: str) -> str:
-        """That the property is true in a state, for all of its values."""
+    def _truth(self, j: Judged, states: list[str], names: Names | None = None) -> str:
+        """That the property is true in a state, or of a step, for all of its values."""
         m = self._owner(j)
         return self.steps.each(
-            j.rule, state, lambda args: self.defined.true(m, j.row.function, [state, *args]), "\\A"
+            j.rule, states[0],
+            lambda args: self.defined.true(m, j.row.function, [*states, *args]), "\\A", names,
         )
 
-    def _everywhere(self, j: Judged) -> str:
-        return self._members(j.path, [self.steps.now], lambda states: self._truth(j, states[0]))
+    def _everywhere(self, j: Judged, states: list[str]) -> str:
+        """The same of every member of the families on the way, where all the states have it."""
+        return self._members(j.path, states, lambda inside, names: self._truth(j, inside, names))
 
     def _members(
-        self, path: tuple[Hop, ...], states: list[str], text: Callable[[list[str]], str]
+        self, path: Sequence[Hop], states: list[str], text: Text, *, lasting: bool = False
     ) -> str:
-        """The text of every member of the families on the way, where all the states have it."""
-        if not path:
-            return text(states)
-        hop, rest = path[0], path[1:]
-        inside = [f"{state}.{word(hop.name)}" for state in states]
-        if hop.key is None:
-            return self._members(rest, inside, text)
-        key = self.defined.body(self.machine).names.fresh(f"key_{len(path)}")
-        found = self._members(rest, [f"{each}[{key}]" for each in inside], text)
-        there = " /\\ ".join(f"{key} \\in DOMAIN {each}" for each in inside[1:])
-        found = f"({there} => {found})" if there else found
-        return f"(\\A {key} \\in DOMAIN {inside[0]} : {found})"
+        """The text of every member of the families on the way, where all the states have it;
+        `lasting` where the text is said of all time, so that the members may not come and go."""
+        names, families = Names(self.defined.names), list[tuple[str, str, str]]()
+        machine = self.machine
+        for i, hop in enumerate(path):
+            kind = next(v.type for v in machine.variables if v.name == hop.name)
+            part = t.part_of(kind)
+            assert part is not None
+            machine, states = self.defined.machine(part.machine), [
+                f"{state}.{word(hop.name)}" for state in states
+            ]
+            if not isinstance(kind, t.Map):
+                continue
+            if lasting and not kind.total:
+                raise CannotWrite(f"the members of {hop.name} come and go")
+            key = names.fresh(f"key_{len(path) - i}")
+            over = values(kind.key) if lasting else f"DOMAIN {states[0]}"
+            there = " /\\ ".join(f"{key} \\in DOMAIN {each}" for each in states[1:])
+            families.append((key, over, there))
+            states = [f"{each}[{key}]" for each in states]
+        found = text(states, names)
+        for key, over, there in reversed(families):
+            found = f"(\\A {key} \\in {over} : {f'({there} => {found})' if there else found})"
+        return found
 
     def _has_value(self, j: Judged) -> Iterator[Written]:
-        m, now = self._owner(j), self.steps.now
-        if self.defined.defined(m, j.row.function, [now]) is None:
+        m, function = self._owner(j), j.row.function
+        if self.defined.defined(m, function, [self.steps.now]) is None:
             return
 
-        def one(args: list[str]) -> str:
-            return self.defined.defined(m, j.row.function, [now, *args]) or "TRUE"
+        def one(states: list[str], names: Names) -> str:
+            return self.steps.each(
+                j.rule, states[0],
+                lambda args: self.defined.defined(m, function, [*states, *args]) or "TRUE",
+                "\\A", names,
+            )
 
-        text = self.steps.each(j.rule, now, one, "\\A")
+        text = self._members(j.path, [self.steps.now], one)
         yield self._add(f"{j.name}_has_a_value", j.name, [text])
 
     def _reachable(self, j: Judged) -> Iterator[Written]:
@@ -183,17 +204,10 @@ class Properties:
     # Of steps, and for ever.
 
     def _of_steps(self, j: Judged) -> Iterator[Written]:
-        m, steps = self._owner(j), self.steps
-
-        def text(states: list[str]) -> str:
-            return steps.each(
-                j.rule, states[0],
-                lambda args: self.defined.true(m, j.row.function, [*states, *args]), "\\A",
-            )
-
-        moved = self._members(j.path, [steps.now, f"{steps.now}'"], text)
+        steps = self.steps
+        moved = self._everywhere(j, [steps.now, f"{steps.now}'"])
         yield self._add(j.name, j.name, [f"[][{moved}]_{steps.vars}"], temporal=True)
-        same = self._members(j.path, [steps.now, steps.now], text)
+        same = self._everywhere(j, [steps.now, steps.now])
         stays = " \\/ ".join(
             steps.some(
                 rule, row, lambda gives: f'(({gives}.out = "done") /\\ ({gives}.to = {steps.now}))'
@@ -205,8 +219,7 @@ class Properties:
     def _live(self, j: Judged) -> Written:
         m = self._owner(j)
 
-        def text(args: list[str]) -> str:
-            given = [self.steps.now, *args]
+        def formula(given: list[str]) -> str:
             if j.kind != "leads_to":
                 return LIVE[j.kind].format(self.defined.true(m, j.row.function, given))
             operator, plain = self.defined.helper(m.name, j.row.function, True)
@@ -215,8 +228,13 @@ class Properties:
             fine = "" if plain else f'({call}.out = "done") /\\ '
             return LIVE[j.kind].format(*(f"({fine}{pair}[{i}])" for i in (1, 2)))
 
-        lines = [self.steps.each(j.rule, self.steps.now, text, "\\A")]
-        return self._add(j.name, j.name, lines, temporal=True)
+        def each(states: list[str], names: Names) -> str:
+            return self.steps.each(
+                j.rule, states[0], lambda args: formula([*states, *args]), "\\A", names
+            )
+
+        text = self._members(j.path, [self.steps.now], each, lasting=True)
+        return self._add(j.name, j.name, [text], temporal=True, live=True)
 
 
 def _each_value(kind: t.Type, sizes: Mapping[str, int]) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from lawful.spec import ir
 from lawful.spec.flat import Flat, Plan, Rule
@@ -18,6 +19,15 @@ from .terms import Env, Writer
 SOME = "\\E"
 UNDEFINED = 'Stop("undefined")'
 Bindings = tuple[list[tuple[str, str]], list[str]]  # Names with their sets, arguments by place.
+
+
+class Made(NamedTuple):
+    """A state of the defaults, or where it is not `plain` what comes of making one, beside the
+    names that are bound where it stands."""
+
+    text: str
+    plain: bool
+    names: Names
 
 
 class Steps:
@@ -40,33 +50,50 @@ class Steps:
         self.rows = [(rule, self.machine.transition(rule.name)) for rule in flat.rules]
         self.actions = {row.name: names.fresh(row.name) for _, row in self.rows}
         self.outcomes = {row.name: names.fresh(f"{row.name}_gives") for _, row in self.rows}
+        self.leaves = ""
+        self._fair: dict[str, str] = {}  # See `fair_action`.
 
     # Arguments.
 
-    def bindings(self, rule: Rule, self_: str) -> Bindings:
-        """The parameters of a rule with the sets of their values."""
-        w = self.defined.body(self.machine)
-        env = Env(self_)
+    def bindings(
+        self, rule: Rule, self_: str, around: Names | None = None,
+        given: Mapping[str, str] | None = None,
+    ) -> Bindings:
+        """The parameters of a rule with the sets of their values; `given` are those that have a
+        name already, and `around` has the names that are bound where the text will stand."""
+        w = self.defined.body(self.machine, around)
+        env = Env(self_, given or {})
         rows: list[tuple[str, str]] = []
+        known = True
         for plan in rule.plans:
-            over = self._over(w, plan, env)
-            name = w.names.fresh(plan.name)
-            rows.append((name, over))
-            env = env.having(plan.name, name)
+            known = known and self._known(w, plan, env)
+            if plan.name not in env.locals:
+                over = self._over(w, plan, env) if known else values(plan.type)
+                name = w.names.fresh(plan.name)
+                rows.append((name, over))
+                env = env.having(plan.name, name)
         return rows, [env.locals[plan.name] for plan in rule.plans]
 
-    def _over(self, w: Writer, plan: Plan, env: Env) -> str:
-        """The values that are not refused anyway, as far as that is known without a check."""
-        if plan.over is not None:
-            text, checks = as_set(w, plan.over, env)
-            if not checks:
-                one = w.names.fresh(plan.name)
-                return f"{{{one} \\in {text} : {one} \\in {values(plan.type)}}}"
-        return values(plan.type)
+    def _known(self, w: Writer, plan: Plan, env: Env) -> bool:
+        """Whether all that narrows a parameter has a value in every state; else this one and those
+        after it take all their values, since the step may be undefined and not only refused."""
+        w = self.defined.body(self.machine, w.names)
+        guards = [w.expr(guard, env).checks for guard in plan.guards]
+        return not any(guards) and (plan.over is None or not as_set(w, plan.over, env).checks)
 
-    def each(self, rule: Rule, self_: str, text: Callable[[list[str]], str], sign: str) -> str:
-        """The text for all arguments or for some: `sign` is the quantifier."""
-        rows, args = self.bindings(rule, self_)
+    def _over(self, w: Writer, plan: Plan, env: Env) -> str:
+        """The values that are not refused anyway."""
+        if plan.over is None:
+            return values(plan.type)
+        one = w.names.fresh(plan.name)
+        return f"{{{one} \\in {as_set(w, plan.over, env).text} : {one} \\in {values(plan.type)}}}"
+
+    def each(
+        self, rule: Rule, self_: str, text: Callable[[list[str]], str], sign: str,
+        around: Names | None = None,
+    ) -> str:
+        """The text for all arguments or for some: `sign` is the quantifier. See `bindings`."""
+        rows, args = self.bindings(rule, self_, around)
         made = text(args)
         for name, over in reversed(rows):
             made = f"({sign} {name} \\in {over} : {made})"
@@ -77,7 +104,8 @@ class Steps:
     def base(self) -> None:
         """The state as one record, and what a step makes of it."""
         write, whole = self.defined.write, self.machine.name
-        r = Names(self.defined.names).fresh("r")
+        names = Names(self.defined.names)
+        r = names.fresh("r")
         rows = [f"{word(name)} |-> {at}" for name, at in self.variables.items()]
         write(self.vars, (), [f"<<{', '.join(self.variables.values())}>>"])
         write(self.now, (), [f"[{', '.join(rows)}]"])
@@ -87,13 +115,36 @@ class Steps:
         if bounds is not None:
             lines.append(f'IF ~{bounds}({r}.to) THEN Stop("bounds") ELSE')
         if scope is not None:
-            lines.append(f'IF ~{scope}({r}.to) THEN Stop("cut") ELSE')
+            lines.append(f"IF ~{scope}({r}.to) THEN Cut({r}) ELSE")
         for rule in self.rules("constraint"):
-            lines.extend(self._pruned(rule, f"{r}.to"))
+            lines.extend(self._pruned(rule, r, names))
         write(self.placed, (r,), [*lines, r])
         for name, prime in ((self.begins, ""), (self.becomes, "'")):
-            changes = [f"/\\ {at}{prime} = {r}.to.{word(n)}" for n, at in self.variables.items()]
-            write(name, (r,), [f'/\\ {r}.out = "done"', *changes])
+            write(name, (r,), [f'/\\ {r}.out = "done"', *self._taken(r, prime)])
+
+    def _taken(self, result: str, prime: str) -> Lines:
+        """That the variables are those of what a step gave."""
+        rows = self.variables.items()
+        return [f"/\\ {at}{prime} = {result}.to.{word(name)}" for name, at in rows]
+
+    def fair_action(self, row: ir.Transition) -> str:
+        """The operator that fairness is about: the action, and where a step may be cut also that
+        the step leaves the scope. No step of `Next` does that, but it makes it enabled."""
+        if not self.cuts:
+            return self.actions[row.name]
+        if row.name not in self._fair:
+            names = self.defined.names
+            if not self._fair:
+                r = Names(names).fresh("r")
+                self.leaves = names.fresh("Leaves")
+                lines = [f'/\\ {r}.out \\in {{"done", "cut"}}', *self._taken(r, "'")]
+                self.defined.write(self.leaves, (r,), lines)
+            self._fair[row.name] = names.fresh(f"{row.name}_or_leaves")
+            w = self.defined.body(self.machine)
+            params = [w.names.fresh(name) for name, _ in row.function.params]
+            text = f"{self.leaves}({self.gives(row, params)})"
+            self.defined.write(self._fair[row.name], params, [text])
+        return self._fair[row.name]
 
     def rules(self, kind: ir.PropertyKind) -> Iterator[tuple[Rule, ir.Function]]:
         """The machine's own properties of a kind, with the plans of their parameters."""
@@ -101,10 +152,10 @@ class Steps:
         for p in self.machine.of_kind(kind):
             yield rules[f"{self.machine.name}.{p.name}"], p.function
 
-    def _pruned(self, at: tuple[Rule, ir.Function], state: str) -> Lines:
+    def _pruned(self, at: tuple[Rule, ir.Function], result: str, around: Names) -> Lines:
         """What a constraint makes of a step: the first of its arguments decides in our engines, so
         that where one makes it false and another undefined TLC is stopped, and nothing is said."""
-        rule, function = at
+        (rule, function), state = at, f"{result}.to"
 
         def true(args: list[str]) -> str:
             return self.defined.true(self.machine, function, [state, *args])
@@ -115,13 +166,14 @@ class Steps:
         def false(args: list[str]) -> str:
             return f"({defined(args)} /\\ ~{true(args)})"
 
-        kept, lines = self.each(rule, state, true, "\\A"), Lines()
-        fine = self.each(rule, state, defined, "\\A")
+        kept, lines = self.each(rule, state, true, "\\A", around), Lines()
+        fine = self.each(rule, state, defined, "\\A", around)
         if self.defined.defined(self.machine, function, [state]) is not None:
             both_ = f'Assert(FALSE, "{function.name} is false, and undefined")'
-            none = f'IF {self.each(rule, state, false, SOME)} THEN {both_} ELSE Stop("undefined")'
+            some = self.each(rule, state, false, SOME, around)
+            none = f'IF {some} THEN {both_} ELSE Stop("undefined")'
             lines.append(f"IF ~{fine} THEN {f'({none})' if rule.plans else UNDEFINED} ELSE")
-        return [*lines, f'IF ~{kept} THEN Stop("cut") ELSE']
+        return [*lines, f"IF ~{kept} THEN Cut({result}) ELSE"]
 
     @property
     def cuts(self) -> bool:
@@ -138,18 +190,24 @@ class Steps:
 
     def initial(self) -> tuple[str, str]:
         """The initial states; and that no start goes wrong, which is asked beforehand."""
-        operator, params = self.defined.fresh_state(self.machine.name)
+        fresh = self.defined.fresh_state(self.machine.name)
         w = self.defined.body(self.machine)
         tried = dict(self.flat.parameters)
         rows: list[tuple[str, str]] = []
-        for p, name in zip(self.machine.parameters, params, strict=True):
-            given = tried.get(name, ())
-            texts = [constant(value, p.type) for value in given]
+        for p in self.machine.parameters:
+            texts = [constant(value, p.type) for value in tried.get(p.name, ())]
             if not texts and p.default is not None:
                 texts = [w.expr(p.default, Env("")).text]
-            rows.append((w.names.fresh(name), f"{{{', '.join(texts)}}}"))
-        made = f"{operator}({', '.join(n for n, _ in rows)})" if rows else operator
-        assumed = self.defined.assumption(self.machine.name, made)
+            rows.append((w.names.fresh(p.name), f"{{{', '.join(texts)}}}"))
+        args = [*(["0"] if fresh.timed else []), *(name for name, _ in rows)]
+        made = Made(called(fresh.operator, args), fresh.plain, w.names)
+        # An assumption is about the parameters alone: it is asked where a default is undefined too.
+        fixed = [
+            f"{word(p.name)} |-> {name}"
+            for p, (name, _) in zip(self.machine.parameters, rows, strict=True)
+        ]
+        alone = f"[{', '.join(fixed)}]" if fixed else "<<>>"
+        assumed = self.defined.assumption(self.machine.name, alone)
         first = [self._begun(row, made, sound=False) for row in self._starts()]
         fine = [self._begun(row, made, sound=True) for row in self._starts()]
         begin = both([assumed, f"({OR.join(first)})"]) or "TRUE"
@@ -165,20 +223,23 @@ class Steps:
             yield Rule("", ()), None
         yield from zip(self.flat.initials, self.machine.initials, strict=True)
 
-    def _begun(self, start: tuple[Rule, ir.Function | None], made: str, *, sound: bool) -> str:
+    def _begun(
+        self, start: tuple[Rule, ir.Function | None], made: Made, *, sound: bool
+    ) -> str:
         """That an initial state is what a start gives, or that no start goes wrong."""
-        rule, function = start
+        (rule, function), state = start, made.text if made.plain else f"{made.text}.to"
 
         def said(args: list[str]) -> str:
-            result = f"Done({made}, {NONE})"
+            result = f"Done({state}, {NONE})" if made.plain else made.text
             if function is not None:
                 operator = self.defined.entry(self.machine.name, function.name)
-                result = f"{operator}({', '.join([made, *args])})"
+                result = f"{operator}({', '.join([state, *args])})"
             placed = f"{self.placed}({result})"
             fine = f'({placed}.out \\in {{"done", "refused", "cut"}})'
             return fine if sound else f"{self.begins}({placed})"
 
-        return self.each(rule, made, said, "\\A" if sound else "\\E")
+        text = self.each(rule, state, said, "\\A" if sound else SOME, made.names)
+        return text if made.plain else f'(({made.text}.out = "done") /\\ {text})'
 
     def steps(self) -> None:
         """What comes of every transition, the actions, and whether something comes at all."""
@@ -190,9 +251,10 @@ class Steps:
             self.defined.write(self.outcomes[row.name], params, self._judged(w, result, row))
             text = f"{self.becomes}({self.gives(row, params)})"
             self.defined.write(self.actions[row.name], params, [text])
-        outs = self.defined.body(self.machine).names.fresh("outs")
+        names = Names(self.defined.names)
+        outs = names.fresh("outs")
         lines = [
-            "\\/ " + self.some(rule, row, lambda text: f"({text}.out \\in {outs})")
+            "\\/ " + self.some(rule, row, lambda text: f"({text}.out \\in {outs})", names)
             for rule, row in self.rows
         ]
         self.defined.write(self.comes, (outs,), lines or ["FALSE"])
@@ -217,9 +279,12 @@ class Steps:
         """What comes of a transition with these arguments."""
         return called(self.outcomes[row.name], args)
 
-    def some(self, rule: Rule, row: ir.Transition, text: Callable[[str], str]) -> str:
+    def some(
+        self, rule: Rule, row: ir.Transition, text: Callable[[str], str],
+        around: Names | None = None,
+    ) -> str:
         """That something is true of what comes of the transition with some arguments."""
-        return self.each(rule, self.now, lambda args: text(self.gives(row, args)), "\\E")
+        return self.each(rule, self.now, lambda args: text(self.gives(row, args)), SOME, around)
 
 
 def called(operator: str, args: Sequence[str]) -> str:

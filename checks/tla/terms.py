@@ -7,7 +7,7 @@ a `needed`. Checks stand in the order of evaluation; each may rely on those befo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, NamedTuple, Protocol
 
@@ -39,25 +39,38 @@ class Said(NamedTuple):
 
 @dataclass(frozen=True)
 class Env:
-    """What the names of a body are in the text; those in `maybe` may not be assigned yet."""
+    """What the names of a body are in the text; those in `maybe` may not be assigned yet.
+
+    `present` is the tick in which the body runs; None where the text has no name for it.
+    """
 
     self: str
     locals: Mapping[str, str] = field(default_factory=dict[str, str])
     maybe: frozenset[str] = frozenset()
+    present: str | None = None
 
     def having(self, name: str, text: str) -> Env:
         """With this local assigned."""
-        return Env(self.self, {**self.locals, name: text}, self.maybe - {name})
+        return replace(self, locals={**self.locals, name: text}, maybe=self.maybe - {name})
 
     def being(self, text: str) -> Env:
         """With another state of the machine."""
-        return Env(text, self.locals, self.maybe)
+        return replace(self, self=text)
+
+
+class Fresh(NamedTuple):
+    """The operator that makes a state of the defaults. Its parameters are the present tick, where
+    `timed`, and the machine's; it gives the state where `plain`, else what comes of making it."""
+
+    operator: str
+    timed: bool
+    plain: bool
 
 
 class Operators(Protocol):
     """What a module defines; each is written when it is first asked for."""
 
-    def fresh_state(self, machine: str) -> tuple[str, tuple[str, ...]]: ...
+    def fresh_state(self, machine: str) -> Fresh: ...
 
     def assumption(self, machine: str, state: str) -> str | None: ...
 
@@ -224,19 +237,27 @@ def _new(w: Writer, e: ir.New, env: Env) -> Said:
     machine = e.type.machine
     texts, checks = w.all([arg for _, arg in e.args], env)
     given = dict(zip([name for name, _ in e.args], texts, strict=True))
-    operator, names = w.module.fresh_state(machine)
-    rows = w.module.machine(machine).parameters
-    args = [given[p.name] if p.name in given else _default(w, p) for p in rows]
-    assert len(args) == len(names)
-    made = f"{operator}({', '.join(args)})" if args else operator
+    fresh, args = w.module.fresh_state(machine), list[str]()
+    if fresh.timed:
+        if env.present is None:
+            raise unwritten(e, "a part with a clock, made where no clock is at hand,")
+        args.append(env.present)
+    for p in w.module.machine(machine).parameters:
+        said = Said(given[p.name]) if p.name in given else _default(w, p)
+        args.append(said.text)
+        checks = (*checks, *said.checks)
+    made = f"{fresh.operator}({', '.join(args)})" if args else fresh.operator
+    if not fresh.plain:
+        checks = (*checks, Check(f'({made}.out = "done")', "undefined"))
+        made = f"{made}.to"
     assumed = w.module.assumption(machine, made)
     return Said(made, (*checks, *(() if assumed is None else (Check(assumed, "undefined"),))))
 
 
-def _default(w: Writer, p: ir.Parameter) -> str:
+def _default(w: Writer, p: ir.Parameter) -> Said:
     if p.default is None:
         raise unwritten(p, f"a part without a value of {p.name}")
-    return w.expr(p.default, Env("")).text
+    return w.expr(p.default, Env(""))
 
 
 def _is_a(w: Writer, e: ir.IsA, env: Env) -> Said:

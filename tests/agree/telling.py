@@ -9,7 +9,7 @@ from lawful.checks.boxes import State
 from lawful.checks.reference import Fault
 from lawful.checks.space import Space
 from lawful.checks.tla.module import CannotWrite, export
-from lawful.checks.tla.names import word
+from lawful.checks.tla.names import spelled, word
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.values import chosen
@@ -69,7 +69,7 @@ def _value(value: Any, kind: t.Type, whole: ir.Machine) -> Any:
         case _ if value is None:
             return Model("None")
         case t.Enum():
-            return word(value.name)
+            return spelled(value.name)
         case t.Sort():
             return Model(word(str(value)))
         case t.Opaque(name=name):
@@ -78,7 +78,7 @@ def _value(value: Any, kind: t.Type, whole: ir.Machine) -> Any:
             return repr(float(value))
         case t.Record(name=name, fields=fields):
             rows = {word(f): _value(getattr(value, f), of, whole) for f, of in fields}
-            return Function({"is": word(name), **rows})
+            return Function({"is": spelled(name), **rows})
         case t.Union():
             return _value(value, chosen(value, kind), whole)
         case t.Part(machine=name):
