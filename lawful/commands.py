@@ -306,29 +306,40 @@ def show(given: argparse.Namespace) -> int:
 
 
 def export(given: argparse.Namespace) -> int:
-    """write the machine as a TLA+ module with its configuration, for TLC"""
+    """write the machine as a TLA+ module with its configurations, for TLC"""
     from lawful.checks.tla import module
 
-    lines: list[str] = []
-    rows: list[Json] = []
-    classes = targets.machines(given.target)
-    _folder(given.out)
-    for cls in classes:
+    written: list[tuple[str, module.Exported]] = []
+    refused: dict[str, str] = {}
+    for cls in targets.machines(given.target):
         found = resolve(cls)
         flat = lower(found.machine, targets.scope_of(cls, given.scope), abstract_scopes(found))
         try:
             made = module.export(flat, targets.expectations(cls, given.scope))
         except module.CannotWrite as error:
-            raise OutOfReach(f"{cls.__name__}: {error}") from error
-        paths = [given.out / f"{made.name}.{suffix}" for suffix in ("tla", "cfg")]
-        for path, text in zip(paths, (made.module, made.config), strict=True):
+            refused[cls.__name__] = str(error)
+            continue
+        written.append((cls.__name__, made))
+    if written:
+        _folder(given.out)
+    lines: list[str] = []
+    rows: list[Json] = []
+    for name, made in written:
+        paths = {
+            "module": (given.out / f"{made.name}.tla", made.module),
+            "config": (given.out / f"{made.name}.cfg", made.config),
+            "safety": (given.out / f"{made.name}_safety.cfg", made.safety),
+        }
+        for path, text in paths.values():
             _save(path, text)
-        lines += [*map(str, paths), *(f"  left out: {what}" for what in made.left_out)]
-        rows.append({
-            "machine": cls.__name__, "module": str(paths[0]), "config": str(paths[1]),
-            "left_out": list(made.left_out),
-        })
-    _answer(given, "\n".join(lines), "export", rows)
+            lines.append(str(path))
+        lines += [f"  left out: {what}" for what in made.left_out]
+        files = {kind: str(path) for kind, (path, _) in paths.items()}
+        rows.append({"machine": name, **files, "left_out": list(made.left_out)})
+    rows += [{"machine": name, "refused": why} for name, why in refused.items()]
+    _answer(given, "\n".join(lines) or "nothing is written", "export", rows)
+    if refused:
+        raise OutOfReach("\n".join(f"{name}: {why}" for name, why in refused.items()))
     return HOLDS
 
 

@@ -2,11 +2,13 @@
 
 The reader in `tla` knows nothing of the project. That it finds the states that the reference engine
 finds, and false what that finds violated, is what shows that a module means the machine; TLC itself
-is not at hand. After a change: `TLA=write pytest tests/checks/test_tla.py`, and read the diff.
+is asked in test_tla_tools.py. After a change: `TLA=write pytest tests/checks/test_tla.py`, and read
+the diff.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Sequence
@@ -33,7 +35,7 @@ from tests.classics.table import CLASSICS
 from tests.classics.two_phase import TwoPhase
 from tests.spec import texts
 
-from . import lively, timed
+from . import lively, shadowing, timed
 from .tla.checking import check
 
 FOLDER = Path(__file__).parent.parent / "golden" / "tla"
@@ -42,7 +44,8 @@ QUICK = [c.machine for c in CLASSICS if c.counts[0] <= 42]
 OTHERS = [c.machine for c in CLASSICS if 42 < c.counts[0] <= 800]
 LIVELY: Sequence[type[Machine]] = (
     lively.Unfair, lively.Semaphore, lively.StrongSemaphore, lively.TogetherSemaphore,
-    lively.Beyond, lively.Bursts, timed.Patient, timed.Prompt, timed.Stuck,
+    lively.Beyond, lively.Bursts, lively.Crew, lively.Staff, lively.Passers,
+    timed.Patient, timed.Prompt, timed.Stuck, timed.House, shadowing.Narrow,
 )
 
 
@@ -57,15 +60,18 @@ def within(cls: type[Machine], **bounds: object) -> tuple[Flat, Exported]:
 @pytest.mark.parametrize("cls", GOLDEN, ids=lambda cls: cls.__name__)
 def test_the_text_is_what_is_expected(cls: type[Machine]) -> None:
     _, made = within(cls)
-    for suffix, text in (("tla", made.module), ("cfg", made.config)):
-        golden = FOLDER / f"{cls.__name__}.{suffix}"
+    texts = {".tla": made.module, ".cfg": made.config, "_safety.cfg": made.safety}
+    for suffix, text in texts.items():
+        golden = FOLDER / f"{cls.__name__}{suffix}"
         if os.environ.get("TLA") == "write":
             golden.write_text(text, encoding="utf-8")
         assert text == golden.read_text(encoding="utf-8")
 
 
 def test_nothing_else_is_in_the_folder() -> None:
-    assert {path.stem for path in FOLDER.iterdir()} == {cls.__name__ for cls in GOLDEN}
+    suffixes = (".tla", ".cfg", "_safety.cfg")
+    expected = {f"{cls.__name__}{suffix}" for cls in GOLDEN for suffix in suffixes}
+    assert {path.name for path in FOLDER.iterdir()} == expected
 
 
 NAMES = {
@@ -122,9 +128,9 @@ def test_a_reader_finds_what_a_design_does_wrong() -> None:
 
 
 def conjuncts(cls: type[Machine]) -> list[str]:
-    """What stands in `Spec` beside the initial states and the steps."""
+    """What stands in `Spec` beside `Safety`, the initial states and the steps."""
     _, made = within(cls)
-    rows = made.module[made.module.index("Spec ==") :].splitlines()[3:]
+    rows = made.module[made.module.index("Spec ==") :].splitlines()[2:]
     return [row.removeprefix("  /\\ ") for row in rows if row.startswith("  /\\ ")]
 
 
@@ -139,8 +145,110 @@ def test_fairness_is_that_of_actions_for_each_value() -> None:
 
 
 def test_a_step_that_the_scope_cuts_counts_as_enabled() -> None:
-    enabled = '(more_gives.out = "cut" \\/ (more_gives.out = "done" /\\ more_gives.to # now))'
-    assert conjuncts(lively.Beyond) == [f"(<>[]{enabled} => []<><<more>>_vars)"]
+    assert conjuncts(lively.Beyond) == ["WF_vars(more_or_leaves)"]
+    _, made = within(lively.Beyond)
+    assert "more_or_leaves ==\n  Leaves(more_gives)\n" in made.module
+    leaves = 'Leaves(r) ==\n  /\\ r.out \\in {"done", "cut"}\n  /\\ count\' = r.to.count\n'
+    assert leaves in made.module
+
+
+def test_fairness_for_each_value_narrows_the_other_parameters_by_that_value() -> None:
+    """Its name is bound around them all: SANY found an unknown `p` in the set of another."""
+    narrowed = "{each_q \\in {now.held[each_p]} : each_q \\in Lock}"
+    assert conjuncts(texts.machine(NARROWED)) == [
+        "(\\A each_p \\in Lock : WF_vars((\\E each_q_1 \\in "
+        + narrowed + " : give(each_p, each_q_1))))"
+    ]
+
+
+NARROWED = """
+class Lock(Sort): ...
+
+class Narrowed(Machine):
+    held: dict[Lock, Lock] = total(Lock("Lock1"))
+
+    @transition()
+    def give(self, p: Lock, each_q: Lock) -> None:
+        require(each_q == self.held[p])
+
+    fairness = Fairness(Weak("give", each=("p",)))
+    scope = Scope(Lock=2)
+"""
+
+
+def test_liveness_of_parts_is_asked_of_the_parts() -> None:
+    _, made = within(lively.Crew)
+    assert "one_green ==\n  []<>Worker_green(now.one)\n" in made.module
+    _, made = within(lively.Staff)
+    always = "workers_green ==\n  (\\A key_1 \\in Lock : []<>Worker_green(now.workers[key_1]))\n"
+    assert always in made.module
+    _, made = within(lively.Passers)
+    come_and_go = "the members of workers come and go"
+    assert made.left_out == (
+        f"infinitely_often workers.green: {come_and_go}",
+        f"leads_to workers.comes_back: {come_and_go}",
+    )
+
+
+UNDEFINED = """
+class Limited(Machine):
+    most: Param[int] = 1
+    count: Nat = 0
+
+    @assume
+    def some(self) -> bool:
+        return self.most > 0
+
+    @transition()
+    def more(self) -> None:
+        require(self.count < self.most)
+        self.count += 1
+
+class Holder(Machine):
+    limited: Limited = Limited(most={0})
+
+    @transition()
+    def more(self) -> None:
+        self.limited.more()
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 4), int=range(0, 4))
+"""
+
+
+def test_a_default_that_may_be_undefined_is_an_initial_state_or_a_false_assumption() -> None:
+    same(texts.machine(UNDEFINED.replace("{0}", "2")))
+    _, made = within(texts.machine(UNDEFINED.replace("{0}", "0")))
+    assert 'IF ~(Limited_some(Limited_fresh(0))) THEN Stop("undefined") ELSE' in made.module
+    with pytest.raises(AssertionError):
+        check(made.module, made.config)
+
+
+def test_two_names_that_would_be_one_are_refused() -> None:
+    text = """
+class Two(Machine):
+    ä: int = 0
+    ue4: int = 0
+
+    @transition()
+    def go(self) -> None:
+        self.ä = 1
+
+    scope = Scope(int=range(0, 2))
+"""
+    with pytest.raises(CannotWrite, match=r"^Two: several names would be ue4 in TLA\+$"):
+        within(texts.machine(text))
+
+
+@pytest.mark.parametrize("cls", [lively.Beyond, LinkFixed], ids=lambda cls: cls.__name__)
+def test_the_configuration_of_safety_has_no_liveness(cls: type[Machine]) -> None:
+    flat, made = within(cls)
+    live = {p.name for p in flat.machine.properties if p.kind in LIVE}
+    assert made.safety.startswith("SPECIFICATION Safety\n")
+    safety = {row.split()[-1] for row in made.safety.splitlines()}
+    whole = {row.split()[-1] for row in made.config.splitlines()}
+    assert whole - safety - {"PROPERTIES"} == {"Spec"} | live
+    assert safety - whole == {"Safety"}
 
 
 # What is not written.
@@ -174,8 +282,6 @@ class Large(Machine):
 def test_what_tlc_would_not_take_is_refused_with_its_place() -> None:
     with pytest.raises(CannotWrite, match=r"^the integer 4000000000: those of TLC have 32 bits$"):
         within(texts.machine(LARGE))
-    with pytest.raises(CannotWrite, match=r"^timed.py:\d+: the clock of a part is not written"):
-        within(timed.House)
 
 
 def test_the_command_writes_both_files_and_says_what_is_left_out(
@@ -185,10 +291,52 @@ def test_the_command_writes_both_files_and_says_what_is_left_out(
     assert main(["export", target, "--tla", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out.splitlines() == [
         str(tmp_path / "Channel.tla"), str(tmp_path / "Channel.cfg"),
+        str(tmp_path / "Channel_safety.cfg"),
         "  left out: recoverable empty: no formula of TLA+ says it",
     ]
     assert (tmp_path / "Channel.cfg").read_text(encoding="utf-8").startswith("SPECIFICATION Spec")
     assert "\\* Left out: recoverable empty" in (tmp_path / "Channel.tla").read_text("utf-8")
-    assert main(["export", "tests.checks.timed:House", "--tla", "--out", str(tmp_path)]) == 5
     with pytest.raises(SystemExit, match="5"):
         main(["export", target])
+
+
+SMALL = """
+class Small(Machine):
+    at: int = 0
+
+    @transition()
+    def go(self) -> None:
+        self.at = 1
+
+    scope = Scope(int=range(0, 5))
+"""
+
+
+def test_the_command_writes_the_others_where_one_machine_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "both.py", tmp_path / "out"
+    path.write_text(texts.HEAD + LARGE + SMALL, encoding="utf-8")
+    assert main(["export", str(path), "--tla", "--out", str(out), "--json", "-"]) == 5
+    said = capsys.readouterr()
+    why = "the integer 4000000000: those of TLC have 32 bits"
+    assert json.loads(said.out)["machines"] == [
+        {
+            "machine": "Small", "module": str(out / "Small.tla"), "config": str(out / "Small.cfg"),
+            "safety": str(out / "Small_safety.cfg"), "left_out": [],
+        },
+        {"machine": "Large", "refused": why},
+    ]
+    assert said.err == f"Large: {why}\n"
+    names = {"Small.tla", "Small.cfg", "Small_safety.cfg"}
+    assert {path.name for path in out.iterdir()} == names
+
+
+def test_the_command_leaves_no_folder_where_nothing_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "large.py", tmp_path / "out"
+    path.write_text(texts.HEAD + LARGE, encoding="utf-8")
+    assert main(["export", str(path), "--tla", "--out", str(out)]) == 5
+    assert not out.exists()
+    assert capsys.readouterr().out == "nothing is written\n"

@@ -11,6 +11,8 @@ Done(self, value) == [out |-> "done", to |-> self, value |-> value]
 
 Stop(out) == [out |-> out]
 
+Cut(r) == [out |-> "cut", to |-> r.to]
+
 At(s, i) == IF i < 0 THEN (Len(s) + i) + 1 ELSE i + 1
 
 HasAt(s, i) == (-Len(s) <= i) /\ (i < Len(s))
@@ -47,8 +49,8 @@ Fifo_at_most_three(self) ==
 Placed(r) ==
   IF r.out # "done" THEN r ELSE
   IF ~Fifo_in_bounds(r.to) THEN Stop("bounds") ELSE
-  IF ~Fifo_in_scope(r.to) THEN Stop("cut") ELSE
-  IF ~Fifo_at_most_three(r.to) THEN Stop("cut") ELSE
+  IF ~Fifo_in_scope(r.to) THEN Cut(r) ELSE
+  IF ~Fifo_at_most_three(r.to) THEN Cut(r) ELSE
   r
 
 Begins(r) ==
@@ -211,8 +213,11 @@ Next ==
   \/ give_out
   \/ receive
 
-Spec ==
+Safety ==
   /\ Init
   /\ [][Next]_vars
+
+Spec ==
+  /\ Safety
 
 ====

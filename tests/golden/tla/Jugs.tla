@@ -11,6 +11,8 @@ Done(self, value) == [out |-> "done", to |-> self, value |-> value]
 
 Stop(out) == [out |-> out]
 
+Cut(r) == [out |-> "cut", to |-> r.to]
+
 CONSTANTS None
 
 VARIABLES small, big
@@ -30,7 +32,7 @@ Jugs_in_bounds(self) ==
 Placed(r) ==
   IF r.out # "done" THEN r ELSE
   IF ~Jugs_in_bounds(r.to) THEN Stop("bounds") ELSE
-  IF ~Jugs_in_scope(r.to) THEN Stop("cut") ELSE
+  IF ~Jugs_in_scope(r.to) THEN Cut(r) ELSE
   r
 
 Begins(r) ==
@@ -164,8 +166,11 @@ Next ==
   \/ small_to_big
   \/ big_to_small
 
-Spec ==
+Safety ==
   /\ Init
   /\ [][Next]_vars
+
+Spec ==
+  /\ Safety
 
 ====

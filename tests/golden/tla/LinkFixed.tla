@@ -12,6 +12,8 @@ Done(self, value) == [out |-> "done", to |-> self, value |-> value]
 
 Stop(out) == [out |-> out]
 
+Cut(r) == [out |-> "cut", to |-> r.to]
+
 Range(s) == {s[i] : i \in DOMAIN s}
 
 Put(f, k, v) == [x \in (DOMAIN f) \cup {k} |-> IF x = k THEN v ELSE f[x]]
@@ -69,7 +71,7 @@ LinkFixed_in_bounds(self) ==
 Placed(r) ==
   IF r.out # "done" THEN r ELSE
   IF ~LinkFixed_in_bounds(r.to) THEN Stop("bounds") ELSE
-  IF ~LinkFixed_in_scope(r.to) THEN Stop("cut") ELSE
+  IF ~LinkFixed_in_scope(r.to) THEN Cut(r) ELSE
   r
 
 Begins(r) ==
@@ -1125,10 +1127,62 @@ ReceiverEntryFixed_asks_where_newer_ones_begin(self) ==
 receiver_asks_where_newer_ones_begin ==
   ReceiverEntryFixed_asks_where_newer_ones_begin(now.receiver)
 
-ASSUME (\A messages_1 \in {2} : (\A failures_1 \in {1} : ((LinkFixed_messages_are_few(LinkFixed_fresh(messages_1, failures_1))) => ((Placed(Done(LinkFixed_fresh(messages_1, failures_1), None)).out \in {"done", "refused", "cut"})))))
+Leaves(r) ==
+  /\ r.out \in {"done", "cut"}
+  /\ sender' = r.to.sender
+  /\ receiver' = r.to.receiver
+  /\ network' = r.to.network
+  /\ submissions' = r.to.submissions
+  /\ failed' = r.to.failed
+  /\ submitted' = r.to.submitted
+  /\ delivered' = r.to.delivered
+  /\ reported' = r.to.reported
+  /\ messages' = r.to.messages
+  /\ failures' = r.to.failures
+
+receive_data_or_leaves(m) ==
+  Leaves(receive_data_gives(m))
+
+receive_ack_or_leaves(m) ==
+  Leaves(receive_ack_gives(m))
+
+receive_request_or_leaves(m) ==
+  Leaves(receive_request_gives(m))
+
+receive_sync_or_leaves(m) ==
+  Leaves(receive_sync_gives(m))
+
+receive_close_or_leaves(m) ==
+  Leaves(receive_close_gives(m))
+
+resend_or_leaves ==
+  Leaves(resend_gives)
+
+send_ack_or_leaves ==
+  Leaves(send_ack_gives)
+
+send_sync_or_leaves ==
+  Leaves(send_sync_gives)
+
+request_missing_or_leaves ==
+  Leaves(request_missing_gives)
+
+expire_sender_or_leaves ==
+  Leaves(expire_sender_gives)
+
+remove_sender_or_leaves ==
+  Leaves(remove_sender_gives)
+
+expire_receiver_or_leaves ==
+  Leaves(expire_receiver_gives)
+
+remove_receiver_or_leaves ==
+  Leaves(remove_receiver_gives)
+
+ASSUME (\A messages_1 \in {2} : (\A failures_1 \in {1} : ((LinkFixed_messages_are_few([messages |-> messages_1, failures |-> failures_1])) => ((Placed(Done(LinkFixed_fresh(messages_1, failures_1), None)).out \in {"done", "refused", "cut"})))))
 
 Init ==
-  (\E messages_1 \in {2} : (\E failures_1 \in {1} : ((LinkFixed_messages_are_few(LinkFixed_fresh(messages_1, failures_1))) /\ (Begins(Placed(Done(LinkFixed_fresh(messages_1, failures_1), None)))))))
+  (\E messages_1 \in {2} : (\E failures_1 \in {1} : ((LinkFixed_messages_are_few([messages |-> messages_1, failures |-> failures_1])) /\ (Begins(Placed(Done(LinkFixed_fresh(messages_1, failures_1), None)))))))
 
 Next ==
   \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in ([is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload] \cup [is : {"Ack"}, seqno : (0..3), conn : (0..3)] \cup [is : {"SendFirst"}, conn : (0..3)] \cup [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))] \cup [is : {"Close"}, conn : (0..3)])} : lose(m_1))
@@ -1149,21 +1203,24 @@ Next ==
   \/ remove_receiver
   \/ give_up
 
-Spec ==
+Safety ==
   /\ Init
   /\ [][Next]_vars
-  /\ (\A each_m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload] : ([]<>(receive_data_gives(each_m).out = "cut" \/ (receive_data_gives(each_m).out = "done" /\ receive_data_gives(each_m).to # now)) => []<><<receive_data(each_m)>>_vars))
-  /\ (\A each_m \in [is : {"Ack"}, seqno : (0..3), conn : (0..3)] : ([]<>(receive_ack_gives(each_m).out = "cut" \/ (receive_ack_gives(each_m).out = "done" /\ receive_ack_gives(each_m).to # now)) => []<><<receive_ack(each_m)>>_vars))
-  /\ (\A each_m \in [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))] : ([]<>(receive_request_gives(each_m).out = "cut" \/ (receive_request_gives(each_m).out = "done" /\ receive_request_gives(each_m).to # now)) => []<><<receive_request(each_m)>>_vars))
-  /\ (\A each_m \in [is : {"SendFirst"}, conn : (0..3)] : ([]<>(receive_sync_gives(each_m).out = "cut" \/ (receive_sync_gives(each_m).out = "done" /\ receive_sync_gives(each_m).to # now)) => []<><<receive_sync(each_m)>>_vars))
-  /\ (\A each_m \in [is : {"Close"}, conn : (0..3)] : ([]<>(receive_close_gives(each_m).out = "cut" \/ (receive_close_gives(each_m).out = "done" /\ receive_close_gives(each_m).to # now)) => []<><<receive_close(each_m)>>_vars))
-  /\ (<>[](resend_gives.out = "cut" \/ (resend_gives.out = "done" /\ resend_gives.to # now)) => []<><<resend>>_vars)
-  /\ ([]<>(send_ack_gives.out = "cut" \/ (send_ack_gives.out = "done" /\ send_ack_gives.to # now)) => []<><<send_ack>>_vars)
-  /\ ([]<>(send_sync_gives.out = "cut" \/ (send_sync_gives.out = "done" /\ send_sync_gives.to # now)) => []<><<send_sync>>_vars)
-  /\ ([]<>(request_missing_gives.out = "cut" \/ (request_missing_gives.out = "done" /\ request_missing_gives.to # now)) => []<><<request_missing>>_vars)
-  /\ (<>[](expire_sender_gives.out = "cut" \/ (expire_sender_gives.out = "done" /\ expire_sender_gives.to # now)) => []<><<expire_sender>>_vars)
-  /\ (<>[](remove_sender_gives.out = "cut" \/ (remove_sender_gives.out = "done" /\ remove_sender_gives.to # now)) => []<><<remove_sender>>_vars)
-  /\ (<>[](expire_receiver_gives.out = "cut" \/ (expire_receiver_gives.out = "done" /\ expire_receiver_gives.to # now)) => []<><<expire_receiver>>_vars)
-  /\ (<>[](remove_receiver_gives.out = "cut" \/ (remove_receiver_gives.out = "done" /\ remove_receiver_gives.to # now)) => []<><<remove_receiver>>_vars)
+
+Spec ==
+  /\ Safety
+  /\ (\A each_m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload] : SF_vars(receive_data_or_leaves(each_m)))
+  /\ (\A each_m \in [is : {"Ack"}, seqno : (0..3), conn : (0..3)] : SF_vars(receive_ack_or_leaves(each_m)))
+  /\ (\A each_m \in [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))] : SF_vars(receive_request_or_leaves(each_m)))
+  /\ (\A each_m \in [is : {"SendFirst"}, conn : (0..3)] : SF_vars(receive_sync_or_leaves(each_m)))
+  /\ (\A each_m \in [is : {"Close"}, conn : (0..3)] : SF_vars(receive_close_or_leaves(each_m)))
+  /\ WF_vars(resend_or_leaves)
+  /\ SF_vars(send_ack_or_leaves)
+  /\ SF_vars(send_sync_or_leaves)
+  /\ SF_vars(request_missing_or_leaves)
+  /\ WF_vars(expire_sender_or_leaves)
+  /\ WF_vars(remove_sender_or_leaves)
+  /\ WF_vars(expire_receiver_or_leaves)
+  /\ WF_vars(remove_receiver_or_leaves)
 
 ====

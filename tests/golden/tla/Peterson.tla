@@ -11,6 +11,8 @@ Done(self, value) == [out |-> "done", to |-> self, value |-> value]
 
 Stop(out) == [out |-> out]
 
+Cut(r) == [out |-> "cut", to |-> r.to]
+
 Put(f, k, v) == [x \in (DOMAIN f) \cup {k} |-> IF x = k THEN v ELSE f[x]]
 
 CONSTANTS None
@@ -32,7 +34,7 @@ Peterson_in_bounds(self) ==
 Placed(r) ==
   IF r.out # "done" THEN r ELSE
   IF ~Peterson_in_bounds(r.to) THEN Stop("bounds") ELSE
-  IF ~Peterson_in_scope(r.to) THEN Stop("cut") ELSE
+  IF ~Peterson_in_scope(r.to) THEN Cut(r) ELSE
   r
 
 Begins(r) ==
@@ -216,8 +218,11 @@ Next ==
   \/ (\E p \in (1..2) : leave(p))
   \/ (\E p \in (1..2) : give_up(p))
 
-Spec ==
+Safety ==
   /\ Init
   /\ [][Next]_vars
+
+Spec ==
+  /\ Safety
 
 ====

@@ -193,8 +193,11 @@ Next ==
   \/ (\E rm \in RM : hear_commit(rm))
   \/ (\E rm \in RM : hear_abort(rm))
 
-Spec ==
+Safety ==
   /\ Init
   /\ [][Next]_vars
+
+Spec ==
+  /\ Safety
 
 ====
