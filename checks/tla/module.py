@@ -65,13 +65,14 @@ def export(flat: Flat, expects: Mapping[str, Expected]) -> Exported:
     body = _body(steps, (begin, sound), fair)
     constants = [NONE, *(name for names in elements.values() for name in names)]
     constants += [UNSET] if UNSET in body else []
+    given = [line for kind in sorts for line in _sort(kind, elements[kind.name], body)]
     name = module_name(flat.machine.name)
     text = "\n\n".join([
         f"---- MODULE {name} ----", *_about(flat, properties.left_out),
         "EXTENDS Integers, Sequences, FiniteSets, TLC",
-        *used(body + ("Ranked" if "_rank" in body else "")),
+        *used("\n".join([*given, body])),
         f"CONSTANTS {', '.join(constants)}",
-        *(line for kind in sorts for line in _sort(kind, elements[kind.name], body)),
+        *given,
         f"VARIABLES {', '.join(steps.variables.values())}",
         body, "====",
     ])
