@@ -33,8 +33,8 @@ MOST = 64  # Invariants for one reachability property, one for each of its value
 class Written:
     """A definition of the module that the configuration names.
 
-    `about` is the property's name; `witness`: what is asked is that TLC finds it false; `live`:
-    no finite run can break it.
+    `about` is the property's name; `witness`: that TLC finds it false shows that the property can
+    be reached; `live`: no finite run can break it; `value`: it says that the property has a value.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Written:
     temporal: bool
     witness: bool = False
     live: bool = False
+    value: bool = False
 
 
 class Properties:
@@ -82,11 +83,11 @@ class Properties:
 
     def _add(
         self, name: str, about: str, lines: list[str], *, temporal: bool = False,
-        witness: bool = False, live: bool = False,
+        witness: bool = False, live: bool = False, value: bool = False,
     ) -> Written:
         made = self.defined.names.fresh(name.replace(".", "_"))
         self.defined.write(made, (), lines)
-        return Written(made, about, temporal, witness, live)
+        return Written(made, about, temporal, witness, live, value)
 
     # Built-in ones.
 
@@ -192,7 +193,7 @@ class Properties:
             )
 
         text = self._members(j.path, [self.steps.now], one)
-        yield self._add(f"{j.name}_has_a_value", j.name, [text])
+        yield self._add(f"{j.name}_has_a_value", j.name, [text], value=True)
 
     def _reachable(self, j: Judged) -> Iterator[Written]:
         sizes, m = dict(self.steps.flat.sizes), self._owner(j)

@@ -19,7 +19,7 @@ import pytest
 from lawful import Machine, Scope
 from lawful.checks.explore import explore
 from lawful.checks.tla import bodies, operators, places, terms
-from lawful.checks.tla.module import CannotWrite, Exported, export
+from lawful.checks.tla.module import OTHERS, CannotWrite, Exported, export
 from lawful.checks.tla.properties import LIVE
 from lawful.checks.verdict import Verdict
 from lawful.cli import main
@@ -240,13 +240,47 @@ class Two(Machine):
         within(texts.machine(text))
 
 
+def test_the_configuration_names_as_false_only_what_is_expected_to_be() -> None:
+    """Of a property that is violated TLC finds that it has a value; of one that has none, not."""
+    _, made = within(texts.machine(VALUES))
+    held, _, false = made.config.partition("\\*")
+    assert "  fails_has_a_value\n" in held and "PROPERTY fails\n" in false
+    assert "  never\n" not in held and "INVARIANT never_never_there\n" in false
+    _, made = within(lively.Bursts)
+    assert "INVARIANT gone_has_a_value\n" in made.config.partition("\\*")[2]
+
+
+VALUES = """
+class Values(Machine):
+    left: dict[int, int] = {1: 1}
+
+    @transition()
+    def go(self) -> None:
+        self.left[1] = 1
+
+    @eventually
+    def fails(self) -> bool:
+        return self.left[1] == 0
+
+    @reachable
+    def never_there(self) -> bool:
+        return self.left[1] == 2
+
+    scope = Scope(int=range(0, 3))
+    expects = Expect(fails=("violated", 0), never_there=("violated", 0))
+"""
+
+
 @pytest.mark.parametrize("cls", [lively.Beyond, LinkFixed], ids=lambda cls: cls.__name__)
 def test_the_configuration_of_safety_has_no_liveness(cls: type[Machine]) -> None:
     flat, made = within(cls)
     live = {p.name for p in flat.machine.properties if p.kind in LIVE}
     assert made.safety.startswith("SPECIFICATION Safety\n")
-    safety = {row.split()[-1] for row in made.safety.splitlines() if not row.endswith(".")}
-    whole = {row.split()[-1] for row in made.config.splitlines() if not row.endswith(".")}
+    # The last word of a line: a property, or what the section is.
+    safety, whole = (
+        {row.split()[-1] for row in text.splitlines() if row not in OTHERS}
+        for text in (made.safety, made.config)
+    )
     assert whole - safety - {"PROPERTIES"} == {"Spec"} | live
     assert safety - whole == {"Safety"}
 
