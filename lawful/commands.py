@@ -336,7 +336,7 @@ def export(given: argparse.Namespace) -> int:
         lines += [f"  left out: {what}" for what in made.left_out]
         files = {kind: str(path) for kind, (path, _) in paths.items()}
         rows.append({"machine": name, **files, "left_out": list(made.left_out)})
-    rows += [{"machine": name, "refused": why} for name, why in refused.items()]
+    rows.extend({"machine": name, "refused": why} for name, why in refused.items())
     _answer(given, "\n".join(lines) or "nothing is written", "export", rows)
     if refused:
         raise OutOfReach("\n".join(f"{name}: {why}" for name, why in refused.items()))

@@ -206,10 +206,8 @@ class Definitions:
             given = [b.names.fresh(p.name) for p in m.parameters]
             firsts = [_first(b, v, Env("", present=present)) for v in m.variables]
             texts = [*(said.text for said in firsts), *given]
-            rows = [
-                f"{word(row.name)} |-> {text}"
-                for row, text in zip((*m.variables, *m.parameters), texts, strict=True)
-            ]
+            names = [*(v.name for v in m.variables), *(p.name for p in m.parameters)]
+            rows = [f"{word(n)} |-> {text}" for n, text in zip(names, texts, strict=True)]
             made = f"[{', '.join(rows)}]" if rows else "<<>>"
             checks = tuple(c for said in firsts for c in said.checks)
             lines = b.checked(checks, [f"Done({made}, {NONE})"]) if checks else [made]

@@ -35,7 +35,7 @@ from .terms import UNSET
 __all__ = ["CannotWrite", "Exported", "export"]
 
 
-OTHERS = (
+ASKED_ALONE = (
     "\\* One at a time: TLC is to find each of these false. Of a step property and the same name",
     "\\* with _at_rest one is enough; never_... holds where that is expected not to be reached.",
 )
@@ -99,8 +99,8 @@ def _all_differ(flat: Flat, elements: Mapping[str, Sequence[str]]) -> None:
     sorts += [name for names in elements.values() for name in names]
     groups = [("sorts and their elements", sorts)]
     for machine in (m, *m.parts):
-        rows = (*machine.variables, *machine.parameters)
-        groups.append((machine.name, [word(row.name) for row in rows]))
+        fields = [v.name for v in machine.variables] + [p.name for p in machine.parameters]
+        groups.append((machine.name, [word(field) for field in fields]))
     for kind in m.types:
         if isinstance(kind, t.Enum):
             groups.append((kind.name, [spelled(member) for member in kind.members]))
@@ -182,7 +182,7 @@ def _config(
         lines += [kind, *names] if names else []
     others = [row for row in rows if row not in found]
     if others:
-        lines += OTHERS
+        lines += ASKED_ALONE
     for row in others:
         kind = "PROPERTY" if row.temporal else "INVARIANT"
         lines.append(f"\\* {kind} {row.name}")

@@ -19,7 +19,7 @@ import pytest
 from lawful import Machine, Scope
 from lawful.checks.explore import explore
 from lawful.checks.tla import bodies, operators, places, terms
-from lawful.checks.tla.module import OTHERS, CannotWrite, Exported, export
+from lawful.checks.tla.module import ASKED_ALONE, CannotWrite, Exported, export
 from lawful.checks.tla.properties import LIVE
 from lawful.checks.verdict import Verdict
 from lawful.cli import main
@@ -278,7 +278,7 @@ def test_the_configuration_of_safety_has_no_liveness(cls: type[Machine]) -> None
     assert made.safety.startswith("SPECIFICATION Safety\n")
     # The last word of a line: a property, or what the section is.
     safety, whole = (
-        {row.split()[-1] for row in text.splitlines() if row not in OTHERS}
+        {row.split()[-1] for row in text.splitlines() if row not in ASKED_ALONE}
         for text in (made.safety, made.config)
     )
     assert whole - safety - {"PROPERTIES"} == {"Spec"} | live
