@@ -7,6 +7,7 @@ from typing import Annotated
 from annotated_types import MaxLen
 
 from lawful import (
+    Expect,
     Fairness,
     Machine,
     Nat,
@@ -167,3 +168,4 @@ class Narrow(Machine):
 
     scope = Scope(Nat=range(0, 2), Edge=1)
     deadlock_ok = True
+    expects = Expect(undefined=("undefined", 1))

@@ -35,7 +35,7 @@ from .tla.tools import ask, asking, refused
 
 SMALL: tuple[type[Machine], ...] = (Peterson, lively.Crew, lively.StrongSemaphore, timed.House)
 MORE: tuple[type[Machine], ...] = (
-    TwoPhase, shadowing.Sequences, shadowing.Narrow, timed.Rooms, *LIVELY,
+    TwoPhase, shadowing.Sequences, timed.Rooms, *LIVELY,
     *(c.machine for c in CLASSICS if c.counts[0] <= 400),
 )
 
