@@ -23,6 +23,7 @@ from .judged import unjudged
 from .limits import Limits, Progress, Reason
 from .packed.engine import Unsupported
 from .packed.engine import search as packed
+from .played import Played
 from .results import judge
 from .search import search
 from .snapshots import Items, Snapshots, Unfit
@@ -63,6 +64,7 @@ class CheckResult:
     coverage: Coverage | None = None
     embedded: Comparison | None = None
     advice: Advice | None = None
+    played: Played | None = None
 
     @property
     def verdict(self) -> Verdict:

@@ -16,7 +16,7 @@ from .boxes import State, freeze
 from .judged import Judged
 from .meaning import NoValue
 from .outcome import Done
-from .space import Space
+from .space import Space, sizes_of
 from .verdict import Verdict
 
 Failing = tuple[Verdict, str]
@@ -32,7 +32,11 @@ def _all(space: Space) -> Iterator[Refining]:
     for j in space.of_kind("refines"):
         output = j.row.function.output
         assert isinstance(output, t.Part)
-        yield Refining(space, j, Space(flats[output.machine], space.world))
+        abstract = flats[output.machine]
+        values = bounds.Values(
+            space.world, sizes_of(abstract), space.values.elements, space.values.serials
+        )
+        yield Refining(space, j, Space(abstract, space.world, values))
 
 
 class Refining:

@@ -11,6 +11,7 @@ from lawful.spec.explain import text
 from lawful.spec.ir import Json
 
 from . import advising, coverage, embedded
+from . import played as playing
 from .coverage import Coverage
 from .explore import CheckResult
 from .limits import Reason
@@ -78,6 +79,8 @@ def _summary(result: CheckResult) -> Iterable[str]:
         yield f"cut       {result.cuts:,} {steps} the scope: {by}"
     if not result.complete:
         yield f"stopped   {STOPPED[result.stopped]}before everything was explored"
+    if result.played is not None:
+        yield f"played    {playing.text(result.played)}"
     if result.embedded is not None:
         first, *more = embedded.text(result.embedded)
         yield f"runtime   {first}"
@@ -184,6 +187,7 @@ def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> J
         **({"unjudged": list(result.unjudged)} if result.unjudged else {}),
         **({} if result.coverage is None else {"coverage": coverage.to_json(result.coverage)}),
         "properties": [property_json(p) for p in result.properties],
+        **({} if result.played is None else {"played": playing.to_json(result.played)}),
         **({} if result.embedded is None else {"runtime": embedded.to_json(result.embedded)}),
         **({} if result.advice is None else {"advice": advising.to_json(result.advice)}),
     }

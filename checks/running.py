@@ -110,14 +110,21 @@ class Running:
     def start(
         self, parameters: Mapping[str, Any], function: ir.Function | None, args: tuple[Any, ...]
     ) -> Outcome:
-        """A new instance with these parameters, begun by its `@initial`, if it has one."""
+        """What a start comes to; see `begin`."""
+        return self.begin(parameters, function, args)[1]
+
+    def begin(
+        self, parameters: Mapping[str, Any], function: ir.Function | None, args: tuple[Any, ...]
+    ) -> tuple[Any, Outcome]:
+        """A new instance with these parameters, begun by its `@initial`, if it has one; None where
+        that raises, and what it came to."""
         try:
             made = self.cls(universe=self.universe, clock=SimulatedClock(), **parameters)
             if function is not None:
                 getattr(made, function.name)(*args)
         except Exception as error:
-            return _kind(error), None, None
-        return "done", self.state(made), None
+            return None, (_kind(error), None, None)
+        return made, ("done", self.state(made), None)
 
     def take(self, instance: Any, name: str, args: tuple[Any, ...]) -> Outcome:
         """What an event does to an instance; an exception that no step should raise by its text."""

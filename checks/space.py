@@ -48,12 +48,13 @@ class Failing:
 class Space:
     """Enumerates a machine within its scope with the reference engine."""
 
-    def __init__(self, flat: Flat, world: World) -> None:
+    def __init__(self, flat: Flat, world: World, values: bounds.Values | None = None) -> None:
+        """`values` are those that arguments have; by default all within the scope."""
         self.flat = flat
         self.machine = flat.machine
         self.world = world
         self.reference = Reference(flat.machine, world)
-        self.values = bounds.Values(world, dict(_sizes(flat)))
+        self.values = values or bounds.Values(world, sizes_of(flat))
         self.positions = Positions(self.values)
         self.reference.domains = self.values.of
         self.fields = {(m, v): kind for m, v, kind in flat.fields}
@@ -318,9 +319,9 @@ def _may_be_undefined(j: Judged) -> bool:
     return any(may_be_undefined(node) for node in everything((j.row.function,)))
 
 
-def _sizes(flat: Flat) -> Iterator[tuple[str, int]]:
-    for each in (*flat.abstracts, flat):
-        yield from each.sizes
+def sizes_of(flat: Flat) -> dict[str, int]:
+    """How many elements each sort and opaque has, those of the machines that it refines, too."""
+    return {name: size for each in (*flat.abstracts, flat) for name, size in each.sizes}
 
 
 def _named(function: ir.Function, args: Args) -> dict[str, Any]:

@@ -24,11 +24,12 @@ from typing import Any
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.serial import canonical
-from lawful.spec.values import FrozenBag, FrozenMap, chosen, decode
+from lawful.spec.values import chosen, decode
 from lawful.spec.walk import everything
 
-from .boxes import PartState, State
+from .boxes import State
 from .judged import LIVENESS
+from .leaves import Leaves
 from .space import Args, Space
 from .verdict import PropertyResult, Verdict
 
@@ -43,6 +44,7 @@ class Symmetry:
     def __init__(self, space: Space) -> None:
         self.space = space
         self.machine = space.machine
+        self.leaves = Leaves(self.machine, _interchangeable)
         kinds = [k for k in self.machine.types if _interchangeable(k)]
         named = {_name(e.type) for e in everything([self.machine]) if isinstance(e, ir.Const)}
         self.groups: dict[str, tuple[Any, ...]] = {}
@@ -76,43 +78,11 @@ class Symmetry:
         )
 
     def _renamed(self, value: Any, kind: t.Type, by: Renaming) -> Any:
-        match kind:
-            case t.Sort() | t.Opaque():
-                return by.get(value, value)
-            case t.Record(fields=fields):
-                rows = {name: self._renamed(getattr(value, name), of, by) for name, of in fields}
-                return type(value)(**rows)
-            case t.Union():
-                return self._renamed(value, chosen(value, kind), by)
-            case t.Tuple(items=items):
-                pairs = zip(value, items, strict=True)
-                return tuple(self._renamed(each, of, by) for each, of in pairs)
-            case t.Seq(item=item):
-                return tuple(self._renamed(each, item, by) for each in value)
-            case t.Set(item=item):
-                return frozenset(self._renamed(each, item, by) for each in value)
-            case t.Bag(item=item):
-                return FrozenBag({self._renamed(k, item, by): n for k, n in value.items()})
-            case t.Map(key=key, value=of):
-                rows = value.items()
-                return FrozenMap(
-                    {self._renamed(k, key, by): self._renamed(v, of, by) for k, v in rows}
-                )
-            case t.Part(machine=name):
-                return self._state(value, self.machine.part(name), by)
-            case _:
-                return value
-
-    def _state(self, state: State, machine: ir.Machine, by: Renaming) -> State:
-        kinds = [v.type for v in machine.variables] + [p.type for p in machine.parameters]
-        return PartState(
-            self._renamed(value, kind, by) if self.touches(kind) else value
-            for value, kind in zip(state, kinds, strict=True)
-        )
+        return self.leaves.value(value, kind, lambda each, _: by.get(each, each))
 
     def renamed(self, state: State, by: Renaming) -> State:
         """The state with elements renamed."""
-        return self._state(state, self.machine, by)
+        return self.leaves.state(state, lambda each, _: by.get(each, each))
 
     # Canonical states.
 

@@ -118,6 +118,8 @@ def _written(files: Iterable[tuple[Path, str]], *folders: Path | None) -> None:
 
 def _agreement(result: CheckResult) -> int:
     """70 where the runtime does something else, 3 where not everything was compared, else 0."""
+    if result.played is not None and result.played.faults:
+        return FAULT
     if result.embedded is None:
         return HOLDS
     return FAULT if result.embedded.differing else HOLDS if result.embedded.complete else UNKNOWN
@@ -145,6 +147,10 @@ def _checked(
         except (ValueError, explore.NoEngine) as error:
             raise OutOfReach(str(error)) from error
     result = _only(result, given.only)
+    if any(p.trace is not None for p in result.properties):
+        from lawful.checks.playing import played
+
+        result = played(cls, scope, result)
     total = time.perf_counter() - began
     return result, report.check_json(result, cls.lawful.fingerprint.whole, total)
 

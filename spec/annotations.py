@@ -9,7 +9,7 @@ import enum
 import sys
 import types as python_types
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
 import annotated_types
@@ -55,20 +55,24 @@ class TypeReader:
         self.records: dict[str, type[Any]] = {}
         self.sorts: dict[str, type[Any]] = {}
         self.opaques: dict[str, type[Any]] = {}
+        self.held: dict[str, tuple[Any, ...]] = {}
         self.parts: dict[str, type[Declaration]] = {}
         self.used: dict[t.Type, None] = {}
         self.reading: list[type[Any]] = []
 
     def world(self) -> World:
         """The classes met so far."""
-        return World(dict(self.enums), dict(self.records), dict(self.sorts), dict(self.opaques))
+        return World(
+            dict(self.enums), dict(self.records), dict(self.sorts), dict(self.opaques),
+            dict(self.held),
+        )
 
     def take(self, other: World) -> None:
         """Add the classes that another reader met."""
         self.enums.update(other.enums)
         self.records.update(other.records)
         self.sorts.update(other.sorts)
-        self.opaques.update(other.opaques)
+        self._take_opaques(other)
 
     def join(self, other: World, place: Place) -> None:
         """Add the classes of a machine beside this one; a problem where a name has two."""
@@ -77,7 +81,17 @@ class TypeReader:
         ):
             for cls in more.values():
                 self._register(table, cls, place)
+        self._take_opaques(other)
+
+    def _take_opaques(self, other: World) -> None:
         self.opaques.update(other.opaques)
+        for name, more in other.held.items():
+            self._hold(name, more)
+
+    def _hold(self, name: str, more: Iterable[Any]) -> None:
+        """Note annotations of an opaque type."""
+        known = self.held.get(name, ())
+        self.held[name] = (*known, *(each for each in more if each not in known))
 
     def read_field(self, annotation: object, place: Place, names: Names) -> t.Type:
         """The type of a field, which alone may be a `Param` or a `Ghost`."""
@@ -281,6 +295,7 @@ class TypeReader:
     ) -> t.Type | None:
         opaque = [mark for mark in marks if isinstance(mark, Opaque)]
         if opaque:
+            self._hold(opaque[0].name, (of,))
             return self._opaque(opaque[0].name, numbers_in(of), place)
         found = self.read(of, place, names)
         for mark in marks:

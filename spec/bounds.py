@@ -132,15 +132,21 @@ def bounded(type: t.Type) -> bool:
 class Values:
     """All values of bounded types, each list made once.
 
-    `sizes` are those of sorts and opaques; `elements` those of sorts, where they are known.
+    `sizes` are those of sorts and opaques; `elements` their values, where they are known. `serials`
+    are the only numbers to try of a width, where not all of them are tried.
     """
 
     def __init__(
-        self, world: World, sizes: Sizes, elements: Mapping[str, tuple[Any, ...]] | None = None
+        self,
+        world: World,
+        sizes: Sizes,
+        elements: Mapping[str, tuple[Any, ...]] | None = None,
+        serials: Mapping[t.Type, tuple[int, ...]] | None = None,
     ) -> None:
         self.world = world
         self.sizes = sizes
         self.elements = elements or {}
+        self.serials = serials or {}
         self._known: dict[t.Type, tuple[Any, ...]] = {}
 
     def of(self, type: t.Type) -> tuple[Any, ...]:
@@ -162,6 +168,8 @@ class Values:
                 found = 2
             case t.Clock(most=int() as most):
                 found = most + 1
+            case t.Serial() if type in self.serials:
+                found = len(self.serials[type])
             case t.Int(low=int() as low, high=int() as high):
                 found = high - low + 1
             case t.Enum(members=members):
@@ -203,11 +211,13 @@ class Values:
                 yield from range(most + 1)
             case t.Nothing():
                 yield None
+            case t.Serial() if type in self.serials:
+                yield from self.serials[type]
             case t.Int(low=int() as low, high=int() as high):
                 yield from range(low, high + 1)
             case t.Enum(name=name, members=members):
                 yield from (self.world.enums[name][m] for m in members)
-            case t.Sort(name=name) if name in self.elements:
+            case t.Sort(name=name) | t.Opaque(name=name) if name in self.elements:
                 yield from self.elements[name]
             case t.Sort(name=name):
                 cls = self.world.sorts[name]

@@ -21,34 +21,44 @@ from .words import Record, Scope, Sort
 
 
 def lower(
-    machine: ir.Machine, scope: Scope, abstracts: Mapping[str, Scope] | None = None
+    machine: ir.Machine,
+    scope: Scope,
+    abstracts: Mapping[str, Scope] | None = None,
+    *,
+    all_bits: bool = False,
 ) -> Flat:
     """The machine within the scope; `DeclarationError` lists every missing or wrong bound.
 
-    `abstracts` are the scopes of the machines that it refines; sizes are those of `scope`.
+    `abstracts` are the scopes of the machines that it refines; sizes are those of `scope`. With
+    `all_bits` serial numbers keep the bits that they are declared with.
     """
-    flat = _Lowering(with_ticks(machine), scope).run()
-    return dataclasses.replace(flat, abstracts=tuple(_abstracts(flat, abstracts or {})))
+    flat = _Lowering(with_ticks(machine), scope, all_bits).run()
+    inner = tuple(_abstracts(flat, abstracts or {}, all_bits))
+    return dataclasses.replace(flat, abstracts=inner)
 
 
-def _abstracts(flat: Flat, scopes: Mapping[str, Scope]) -> Iterator[Flat]:
+def _abstracts(flat: Flat, scopes: Mapping[str, Scope], all_bits: bool) -> Iterator[Flat]:
     for m in flat.machine.abstracts:
         # What the abstract machine refines itself is asked of it alone.
         alone = dataclasses.replace(m, abstracts=())
         own = {kind.name for kind in m.types if isinstance(kind, t.Sort | t.Opaque)}
         sizes: dict[str, object] = {name: size for name, size in flat.sizes if name in own}
-        yield lower(alone, scopes.get(m.name, Scope()).widened(sizes))
+        scope = scopes.get(m.name, Scope()).widened(sizes)
+        yield lower(alone, scope, all_bits=all_bits)
 
 
 class _Lowering:
-    def __init__(self, machine: ir.Machine, scope: Scope) -> None:
+    def __init__(self, machine: ir.Machine, scope: Scope, all_bits: bool) -> None:
         self.bounds = scope.bounds
         self.inherited = scope.inherited
         self.problems = Problems()
-        self.machine = narrowed(machine, _places(machine), self.bounds, self.problems)
+        self.machine = machine if all_bits else self._narrowed(machine)
         self.known: set[str] = {"Nat", "int", SERIAL}
         self.wrong: set[str] = set()
         self.long: dict[tuple[str, ...], bool] = {}  # Whether a number under these is a length.
+
+    def _narrowed(self, machine: ir.Machine) -> ir.Machine:
+        return narrowed(machine, _places(machine), self.bounds, self.problems)
 
     def run(self) -> Flat:
         m = self.machine

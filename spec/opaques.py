@@ -1,12 +1,17 @@
 """The numbers among opaque values: of one type, for Python takes True, 1 and 1.0 for one value.
 
-Which of the equal values a set keeps would tell the order in which they came.
+Which of the equal values a set keeps would tell the order in which they came. And values of the
+Python types that opaques are declared with, for machines that are run beside what explores them.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import enum
+import itertools
+import types as python_types
 import typing
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -34,3 +39,46 @@ def mixed(value: Any, number: type[Any]) -> Any:
     elif dataclasses.is_dataclass(cls):
         held = [getattr(value, f.name) for f in dataclasses.fields(cls)]
     return next((found for each in held if (found := mixed(each, number)) is not None), None)
+
+
+def values(annotations: Iterable[Any], most: int) -> tuple[Any, ...] | None:
+    """Values of the Python types that an opaque is declared with: `most` of them, or all where the
+    types have fewer. None where nobody can say what values a type has."""
+    made: list[Any] = []
+    for annotation in annotations:
+        found = _values(annotation, most)
+        if found is None:
+            return None
+        made += (value for value in found if value not in made)
+    return tuple(made[:most]) or None
+
+
+def _values(annotation: Any, most: int) -> list[Any] | None:
+    """At most so many values of one annotation."""
+    origin, args = typing.get_origin(annotation), typing.get_args(annotation)
+    if annotation in (None, python_types.NoneType):
+        return [None]
+    if annotation is bool:
+        return [False, True]
+    if annotation in NUMBERS:
+        return [annotation(i) for i in range(most)]
+    if annotation is str:
+        return [str(i) for i in range(most)]
+    if annotation is bytes:
+        return [str(i).encode() for i in range(most)]
+    if isinstance(annotation, enum.EnumMeta):
+        return list(annotation)
+    if origin is typing.Literal:
+        return list(args)
+    if origin in (typing.Union, python_types.UnionType):
+        inner = _each(args, most)
+        return None if inner is None else list(dict.fromkeys(itertools.chain(*inner)))
+    if origin is tuple and ... not in args:
+        inner = _each(args, most)
+        return None if inner is None else list(itertools.islice(itertools.product(*inner), most))
+    return None
+
+
+def _each(annotations: Sequence[Any], most: int) -> list[list[Any]] | None:
+    found = [_values(each, most) for each in annotations]
+    return None if None in found else [values for values in found if values is not None]

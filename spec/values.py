@@ -85,13 +85,17 @@ class Token:
 class World:
     """The Python classes of a machine's enums, records and sorts, by their names.
 
-    `opaques`: the type of the numbers among opaque values, where it is another than int.
+    `opaques`: the type of the numbers among opaque values, where it is another than int. `held`:
+    the annotations by which opaque values are declared; nothing where only the IR is known.
     """
 
     enums: Mapping[str, type[enum.Enum]]
     records: Mapping[str, type[Any]]
     sorts: Mapping[str, type[Any]]
     opaques: Mapping[str, type[Any]] = dataclasses.field(default_factory=dict[str, type[Any]])
+    held: Mapping[str, tuple[Any, ...]] = dataclasses.field(
+        default_factory=dict[str, tuple[Any, ...]]
+    )
 
     @staticmethod
     def made_of(types: Iterable[t.Type]) -> World:
