@@ -9,19 +9,30 @@ from lawful.spec.ir import Json
 
 @dataclass(frozen=True, slots=True)
 class Unplayed:
-    """A trace that the class does not have; `fault` where that is a fault of lawful."""
+    """A trace that no instance was put through, and why.
+
+    `real`: the reference engine, with the declared types, does all of it and finds the property as
+    the verdict says, but the class has no instances. `fault`: instances differ from the reference
+    engine, which is a fault of lawful. Else the class does not do what the trace shows.
+    """
 
     property: str
     why: str
+    real: bool = False
     fault: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """How many traces were played on the class, and those of them that it does not have."""
+    """How many traces a check has, and which of them were not played on the class."""
 
     traces: int
     unplayed: tuple[Unplayed, ...]
+
+    @property
+    def doubtful(self) -> frozenset[str]:
+        """The properties whose verdict does not stand, as the class does not do it."""
+        return frozenset(each.property for each in self.unplayed if not each.real)
 
     @property
     def faults(self) -> bool:
@@ -29,19 +40,14 @@ class Played:
         return any(each.fault for each in self.unplayed)
 
 
-def text(found: Played) -> str:
-    """How many traces were played, in a line for people."""
+def text(found: Played) -> list[str]:
+    """How many traces were played, then why others were not, in lines for people."""
     number = found.traces - len(found.unplayed)
-    said = f"{found.traces:,} trace{'s' * (found.traces != 1)} on the class itself"
-    if not found.unplayed:
-        return said
-    names = ", ".join(each.property for each in found.unplayed)
-    return f"{number:,} of {said}; not by it: {names}"
+    said = f"{number:,} of {found.traces:,} trace{'s' * (found.traces != 1)} on the class itself"
+    return [said, *(f"not {each.property}: {each.why}" for each in found.unplayed)]
 
 
 def to_json(found: Played) -> Json:
     """The same as it stands in the JSON of a check."""
-    rows: list[Json] = [
-        {"property": each.property, "why": each.why} for each in found.unplayed
-    ]
+    rows: list[Json] = [{"property": each.property, "why": each.why} for each in found.unplayed]
     return {"traces": found.traces, "played": found.traces - len(rows), "not_played": rows}

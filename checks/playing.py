@@ -13,6 +13,7 @@ from typing import Any
 
 from lawful.runtime.instance import Machine
 from lawful.spec import types as t
+from lawful.spec.declare import declared
 from lawful.spec.resolve import resolve
 from lawful.spec.ticks import is_tick
 from lawful.spec.words import Scope
@@ -33,7 +34,7 @@ AFTER = 2_000  # States that are looked at after the last one, for what cannot b
 
 
 def played(cls: type[Machine], scope: Scope, result: CheckResult) -> CheckResult:
-    """The result of a check with every trace played on the class.
+    """The result of a check within that scope, with every trace played on the class.
 
     A violation or a witness that the class does not have is `unknown`, with the reason.
     """
@@ -47,6 +48,7 @@ def played(cls: type[Machine], scope: Scope, result: CheckResult) -> CheckResult
         found = stage.play(p) if _rests_on_trace(p) else None
         if found is not None:
             unplayed.append(found)
+        if found is not None and not found.real:
             rows[i] = _open(p, found, stage.whole.less)
     told = Played(len(wanted), tuple(unplayed))
     return dataclasses.replace(result, properties=tuple(rows), played=told)
@@ -87,6 +89,7 @@ class _Stage:
         sorts = [kind for kind in machine.types if isinstance(kind, t.Sort)]
         universe = {whole.world.sorts[kind.name]: whole.space.values.of(kind) for kind in sorts}
         self.running = Running(cls, found, machine, universe)
+        self.abstract = f"{cls.__name__} is abstract" if declared(cls).abstract else ""
         self.ghosts = any(v.ghost for m in (machine, *machine.parts) for v in m.variables)
 
     def play(self, p: PropertyResult) -> Unplayed | None:
@@ -96,6 +99,8 @@ class _Stage:
         try:
             for run in runs.all():
                 if self._shows(p, run):
+                    if self.abstract:
+                        return Unplayed(p.name, self.abstract, real=True)
                     self._perform(run)
                     return None
                 wanted = "true" if _reached(p) else p.verdict.value

@@ -52,8 +52,10 @@ def check_text(result: CheckResult) -> str:
         lines += ["", *textwrap.wrap(said, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)]
     if result.coverage is not None:
         lines += ["", *((INDENT + line).rstrip() for line in coverage_text(result.coverage))]
+    doubtful = frozenset[str]() if result.played is None else result.played.doubtful
+    failed = (Verdict.VIOLATED, Verdict.UNDEFINED)
     for p in result.properties:
-        if p.trace is not None and p.verdict in (Verdict.VIOLATED, Verdict.UNDEFINED):
+        if p.trace is not None and (p.verdict in failed or p.name in doubtful):
             lines += ["", *counterexample(p)]
         elif p.why:
             lines += ["", f"{p.name}: {p.why}"]
@@ -80,7 +82,9 @@ def _summary(result: CheckResult) -> Iterable[str]:
     if not result.complete:
         yield f"stopped   {STOPPED[result.stopped]}before everything was explored"
     if result.played is not None:
-        yield f"played    {playing.text(result.played)}"
+        first, *more = playing.text(result.played)
+        yield f"played    {first}"
+        yield from (f"          {line}" for line in more)
     if result.embedded is not None:
         first, *more = embedded.text(result.embedded)
         yield f"runtime   {first}"

@@ -19,6 +19,7 @@ from typing import Any, cast
 from lawful.checks import remembered
 from lawful.checks.explore import Limits, explore
 from lawful.checks.happened import happened
+from lawful.checks.playing import played
 from lawful.checks.prove import How, prove
 from lawful.runtime.instance import Machine
 from lawful.spec.lower import lower
@@ -71,6 +72,7 @@ def established(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> Ro
     limits = Limits(seconds=given.max_seconds)
     try:
         explored = explore(flat, found.world, found.expects, limits=limits)
+        explored = played(cls, scope, explored)
     except ValueError as error:
         raise OutOfReach(str(error)) from error
     tell("proving")

@@ -1,0 +1,412 @@
+"""Traces of a check played on the class itself: what the class does not do is no violation."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from enum import Enum
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from lawful import (
+    Ghost,
+    Machine,
+    Nat,
+    Opaque,
+    Param,
+    Scope,
+    Serial,
+    Sort,
+    Timer,
+    before,
+    eventually,
+    initial,
+    invariant,
+    reachable,
+    recoverable,
+    require,
+    step_property,
+    transition,
+)
+from lawful.checks import running
+from lawful.checks.explore import CheckResult, Engine, explore
+from lawful.checks.playing import played
+from lawful.checks.verdict import Verdict
+from lawful.cli import main
+from lawful.spec import opaques
+from lawful.spec.lower import lower
+from lawful.spec.resolve import abstract_scopes, resolve
+from tests.checks import lively, timed
+from tests.checks.families import Rack
+from tests.machines.object_diffusion.test_declaration import InboundPeer
+
+Seq = Annotated[int, Serial(bits=8)]
+Flag = Annotated[bool, Opaque("Flag")]
+MODULE = "tests.checks.test_playing"
+
+
+class Color(Enum):
+    """An opaque's Python type."""
+
+    RED = 1
+    BLUE = 2
+
+
+class Wide(Machine):
+    """A window of 6: more than half of the numbers that 3 bits have."""
+
+    sent: Seq = 0
+    acked: Seq = 0
+
+    @transition()
+    def send(self) -> Seq:
+        require(self.sent - self.acked < 6, "the window is full")
+        self.sent += 1
+        return self.sent
+
+    @transition()
+    def ack(self, number: Seq) -> None:
+        require(before(self.acked, number), "acknowledged")
+        require(number == self.sent or before(number, self.sent), "not sent")
+        self.acked = number
+
+    @invariant
+    def in_order(self) -> bool:
+        return not before(self.sent, self.acked)
+
+    @step_property
+    def no_step_back(self, after: Wide) -> bool:
+        return not before(after.sent, self.sent)
+
+    scope = Scope(Serial=3)
+    enough = Scope(Serial=4)
+
+
+class Over(Machine):
+    """From a number that the caller chooses on; wrong where the numbers begin again."""
+
+    value: Seq = 0
+    first: Param[Seq] = 0
+
+    @initial
+    def begin(self) -> None:
+        self.value = self.first
+
+    @transition()
+    def on(self) -> None:
+        self.value += 1
+
+    @invariant
+    def never_again(self) -> bool:
+        return self.value != 0
+
+    scope = Scope(Serial=3, first=(6,))
+
+
+class Far(Machine):
+    """Acknowledges one after the other, at last a number that 3 bits have not."""
+
+    sent: Seq = 0
+    count: Nat = 0
+
+    @transition()
+    def ack(self, number: Seq) -> None:
+        require(number == self.sent + 1, "another one is next")
+        self.sent = number
+        self.count += 1
+
+    @invariant
+    def few(self) -> bool:
+        return self.count < 9
+
+    scope = Scope(Serial=3, Nat=range(0, 11))
+
+
+class Flags(Machine):
+    """Keeps the last three flags."""
+
+    a: Flag | None = None
+    b: Flag | None = None
+    c: Flag | None = None
+
+    @transition()
+    def put(self, flag: Flag) -> None:
+        self.a = self.b
+        self.b = self.c
+        self.c = flag
+
+    @invariant
+    def no_three(self) -> bool:
+        full = self.a is not None and self.b is not None
+        return not full or self.a == self.b or self.b == self.c or self.a == self.c
+
+    @invariant
+    def no_two(self) -> bool:
+        return self.b is None or self.b == self.c
+
+    scope = Scope(Flag=3)
+
+
+class Round(Machine):
+    """Goes round through all numbers, or stands."""
+
+    value: Seq = 0
+    up: bool = False
+
+    @transition(fair="weak")
+    def on(self) -> None:
+        require(not self.up, "up")
+        self.value += 1
+
+    @transition()
+    def stop(self) -> None:
+        require(self.value == 7, "not there")
+        self.up = True
+
+    @eventually
+    def comes_up(self) -> bool:
+        return self.up
+
+    @reachable
+    def last(self) -> bool:
+        return self.value + 1 == 0
+
+    @recoverable
+    def begins_again(self) -> bool:
+        return self.value == 0
+
+    scope = Scope(Serial=3)
+
+
+class Seen(Machine):
+    """What only a ghost knows."""
+
+    value: Nat = 0
+    left: Ghost[Nat] = 2
+
+    @transition()
+    def on(self) -> None:
+        require(self.value < 4, "enough")
+        self.value += 1
+        self.left -= 1
+
+    @invariant
+    def not_twice(self) -> bool:
+        return self.left > 0
+
+    scope = Scope(Nat=range(0, 5))
+
+
+class Node(Sort):
+    """Somebody."""
+
+
+class Breaks(Machine):
+    """Each built-in property is violated somewhere."""
+
+    at: Nat = 0
+    idle: Timer = Timer()
+    who: dict[Node, Nat] = {}
+
+    @transition()
+    def arm(self) -> None:
+        self.idle.start(5.0)
+
+    @transition(timer="idle")
+    def expire(self) -> None:
+        self.at -= 1
+
+    @transition()
+    def look(self, node: Node) -> Nat:
+        return self.who[node]
+
+    @transition(event="go")
+    def up(self) -> None:
+        assert self.at > 0, "it is at 0"
+
+    @transition(event="go")
+    def down(self) -> None: ...
+
+    scope = Scope(Nat=range(0, 3), Node=1)
+
+
+def checked(
+    cls: type[Machine], scope: str = "scope", engine: Engine = "auto"
+) -> tuple[CheckResult, CheckResult]:
+    """What exploration says, and the same after its traces were played."""
+    found = resolve(cls)
+    bounds = found.scopes.get("scope", Scope())
+    if scope != "scope":
+        bounds = bounds.widened(found.scopes[scope].bounds)
+    flat = lower(found.machine, bounds, abstract_scopes(found))
+    result = explore(flat, found.world, {}, engine=engine)
+    return result, played(cls, bounds, result)
+
+
+def verdicts(result: CheckResult) -> dict[str, str]:
+    """The verdicts that are no success."""
+    return {p.name: p.verdict.value for p in result.properties if not p.verdict.good}
+
+
+def counts(result: CheckResult) -> tuple[int, dict[str, str]]:
+    """How many traces there are, and why some were not played."""
+    assert result.played is not None
+    return result.played.traces, {u.property: u.why for u in result.played.unplayed}
+
+
+# Serial numbers.
+
+
+@pytest.mark.parametrize("engine", ["reference", "generated"])
+def test_a_violation_that_only_fewer_bits_have_is_none(engine: Engine) -> None:
+    explored, told = checked(Wide, engine=engine)
+    assert verdicts(explored) == {"in_order": "violated"}
+    assert verdicts(told) == {"in_order": "unknown"}
+    assert counts(told) == (1, {"in_order": "after these events in_order is not violated"})
+    (p,) = (p for p in told.properties if p.name == "in_order")
+    assert p.trace is not None and len(p.trace) == 5
+    assert p.why == (
+        "violated after 5 events within the scope, where serial numbers of 8 bits have 3; the "
+        "class itself does not do this: after these events in_order is not violated"
+    )
+
+
+def test_where_the_scope_has_bits_enough_there_is_nothing_to_play() -> None:
+    explored, told = checked(Wide, "enough")
+    assert verdicts(explored) == {}
+    assert told is explored
+
+
+def test_a_start_stands_for_the_number_as_far_from_the_last_one() -> None:
+    explored, told = checked(Over)
+    assert verdicts(explored) == {"never_again": "violated"}
+    assert (verdicts(told), counts(told)) == (verdicts(explored), (1, {}))
+
+
+def test_an_argument_stands_for_the_numbers_near_those_of_the_state() -> None:
+    explored, told = checked(Far)
+    assert verdicts(explored) == {"few": "violated"}
+    assert (verdicts(told), counts(told)) == (verdicts(explored), (1, {}))
+
+
+def test_a_lasso_that_only_fewer_bits_close_is_none() -> None:
+    explored, told = checked(Round)
+    assert verdicts(explored) == {"comes_up": "violated", "begins_again": "violated"}
+    assert verdicts(told) == {"comes_up": "unknown", "last": "unknown", "begins_again": "violated"}
+    assert counts(told) == (3, {
+        "comes_up": "after these events comes_up is not violated",
+        "last": "after these events last is not true",
+    })
+
+
+# Opaque values.
+
+
+def test_more_values_than_the_python_type_has() -> None:
+    explored, told = checked(Flags)
+    assert verdicts(explored) == {"no_three": "violated", "no_two": "violated"}
+    assert verdicts(told) == {"no_three": "unknown", "no_two": "violated"}
+    why = "it needs more values of Flag: its Python type has 2"
+    assert counts(told) == (2, {"no_three": why})
+
+
+@pytest.mark.parametrize(
+    ("annotation", "values"),
+    [
+        (bool, (False, True)), (int, (0, 1, 2, 3, 4)), (Decimal, tuple(map(Decimal, range(5)))),
+        (str, ("0", "1", "2", "3", "4")), (bytes, (b"0", b"1", b"2", b"3", b"4")),
+        (Color, (Color.RED, Color.BLUE)), (Literal["a", "b"], ("a", "b")),
+        (bool | None, (False, True, None)), (tuple[bool, Color], (
+            (False, Color.RED), (False, Color.BLUE), (True, Color.RED), (True, Color.BLUE),
+        )),
+        (object, None), (tuple[int, ...], None), (bool | object, None),
+    ],
+)
+def test_values_of_python_types(annotation: Any, values: tuple[Any, ...] | None) -> None:
+    assert opaques.values([annotation], 5) == values
+
+
+# What is played as it is.
+
+
+@pytest.mark.parametrize(
+    ("cls", "wrong", "traces"),
+    [
+        (Breaks, {"bounds": "violated", "asserts": "violated", "undefined": "undefined",
+                  "ambiguous": "violated"}, 4),
+        (Seen, {"bounds": "violated", "not_twice": "violated"}, 2),
+    ],
+)
+def test_what_the_class_does_stays(
+    cls: type[Machine], wrong: Mapping[str, str], traces: int
+) -> None:
+    explored, told = checked(cls)
+    assert verdicts(explored) == wrong
+    assert dataclasses.replace(told, played=None) == explored
+    assert counts(told) == (traces, {})
+
+
+def machines(module: Any) -> list[type[Machine]]:
+    """The machines of a module of tests that have a scope."""
+    mine = [each for each in vars(module).values() if isinstance(each, type)]
+    own = [each for each in mine if each.__module__ == module.__name__]
+    return [each for each in own if issubclass(each, Machine) and "scope" in vars(each)]
+
+
+PLAYED = [*machines(lively), *machines(timed), Rack]
+
+
+@pytest.mark.parametrize("cls", PLAYED, ids=lambda c: c.__name__)
+def test_lassos_ticks_and_parts_are_played(cls: type[Machine]) -> None:
+    explored, told = checked(cls)
+    assert dataclasses.replace(told, played=None) == explored
+    failing = [p for p in explored.properties if p.trace is not None]
+    assert counts(told) == (len(failing), {}) if failing else told is explored
+
+
+def test_an_abstract_class_has_no_instances() -> None:
+    explored, told = checked(InboundPeer)
+    assert verdicts(told) == verdicts(explored)
+    traces, unplayed = counts(told)
+    assert (traces, set(unplayed.values())) == (len(unplayed), {"InboundPeer is abstract"})
+
+
+# What commands say.
+
+
+def test_the_command_says_what_was_played(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", f"{MODULE}:Wide", "--quiet", "--json", "-"]) == 3
+    (row,) = json.loads(capsys.readouterr().out)["machines"]
+    assert row["verdict"] == "unknown"
+    assert row["played"] == {"traces": 1, "played": 0, "not_played": [
+        {"property": "in_order", "why": "after these events in_order is not violated"}
+    ]}
+    assert main(["check", f"{MODULE}:Flags"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("  played    1 of 2 traces on the class itself")
+    assert lines[at + 1] == (
+        "            not no_three: it needs more values of Flag: its Python type has 2"
+    )
+    assert "no_three is unknown: violated after 3 events within the scope, where Flag has 3" in (
+        "\n".join(lines)
+    )
+
+
+def test_an_instance_that_does_something_else_is_a_fault(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(*_: Any) -> tuple[str, None, None]:
+        return "refused", None, None
+
+    monkeypatch.setattr(running.Running, "take", refused)
+    assert main(["check", f"{MODULE}:Far", "--quiet", "--json", "-"]) == 70
+    (row,) = json.loads(capsys.readouterr().out)["machines"]
+    (p,) = (p for p in row["properties"] if p["name"] == "few")
+    assert p["verdict"] == Verdict.UNKNOWN.value
+    assert row["played"]["not_played"] == [{"property": "few", "why": (
+        "event 1, ack: the reference engine gives done, an instance refused, which is a fault of "
+        "lawful: please report it with these lines"
+    )}]
