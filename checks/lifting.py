@@ -337,7 +337,8 @@ def _bits(whole: ir.Machine, scoped: ir.Machine) -> dict[t.Serial, int]:
 def _kinds(machine: ir.Machine) -> Iterator[t.Type]:
     """The types of all that a machine keeps or is given."""
     for m in (machine, *machine.parts, *machine.abstracts):
-        yield from (v.type for v in (*m.variables, *m.parameters))
+        yield from (v.type for v in m.variables)
+        yield from (p.type for p in m.parameters)
         functions = (*m.initials, *(r.function for r in m.transitions))
         functions += (*m.functions, *(p.function for p in m.properties))
         for f in functions:

@@ -36,12 +36,12 @@ from lawful.checks.explore import CheckResult, Engine, explore
 from lawful.checks.playing import played
 from lawful.checks.verdict import Verdict
 from lawful.cli import main
+from lawful.machines.object_diffusion.declaration import InboundPeer
 from lawful.spec import opaques
 from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
 from tests.checks import lively, timed
 from tests.checks.families import Rack
-from tests.machines.object_diffusion.test_declaration import InboundPeer
 
 Seq = Annotated[int, Serial(bits=8)]
 Flag = Annotated[bool, Opaque("Flag")]
@@ -141,7 +141,7 @@ class Flags(Machine):
     @invariant
     def no_three(self) -> bool:
         full = self.a is not None and self.b is not None
-        return not full or self.a == self.b or self.b == self.c or self.a == self.c
+        return not full or self.b in (self.a, self.c) or self.a == self.c
 
     @invariant
     def no_two(self) -> bool:
@@ -351,9 +351,13 @@ def test_what_the_class_does_stays(
 
 def machines(module: Any) -> list[type[Machine]]:
     """The machines of a module of tests that have a scope."""
-    mine = [each for each in vars(module).values() if isinstance(each, type)]
-    own = [each for each in mine if each.__module__ == module.__name__]
-    return [each for each in own if issubclass(each, Machine) and "scope" in vars(each)]
+    names: dict[str, Any] = vars(module)
+    return [each for each in names.values() if _is_scoped(each, module.__name__)]
+
+
+def _is_scoped(value: object, module: str) -> bool:
+    machine = isinstance(value, type) and issubclass(value, Machine)
+    return machine and value.__module__ == module and "scope" in vars(value)
 
 
 PLAYED = [*machines(lively), *machines(timed), Rack]
