@@ -7,7 +7,8 @@ import json
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import Enum
-from typing import Annotated, Any, Literal
+from types import ModuleType
+from typing import Annotated, Any, Literal, cast
 
 import pytest
 
@@ -22,11 +23,13 @@ from lawful import (
     Sort,
     Timer,
     before,
+    constraint,
     eventually,
     initial,
     invariant,
     reachable,
     recoverable,
+    refines,
     require,
     step_property,
     transition,
@@ -34,12 +37,14 @@ from lawful import (
 from lawful.checks import running
 from lawful.checks.explore import CheckResult, Engine, explore
 from lawful.checks.playing import played
+from lawful.checks.report import trace_json
 from lawful.checks.verdict import Verdict
 from lawful.cli import main
 from lawful.machines.object_diffusion.declaration import InboundPeer
 from lawful.spec import opaques
 from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
+from lawful.testing import rerun
 from tests.checks import lively, timed
 from tests.checks.families import Rack
 
@@ -204,6 +209,18 @@ class Node(Sort):
     """Somebody."""
 
 
+class Single(Machine):
+    """Counts by one."""
+
+    value: Nat = 0
+
+    @transition()
+    def on(self) -> None:
+        self.value += 1
+
+    scope = Scope(Nat=range(0, 6))
+
+
 class Breaks(Machine):
     """Each built-in property is violated somewhere."""
 
@@ -349,10 +366,9 @@ def test_what_the_class_does_stays(
     assert counts(told) == (traces, {})
 
 
-def machines(module: Any) -> list[type[Machine]]:
+def machines(module: ModuleType) -> list[type[Machine]]:
     """The machines of a module of tests that have a scope."""
-    names: dict[str, Any] = vars(module)
-    return [each for each in names.values() if _is_scoped(each, module.__name__)]
+    return [each for each in vars(module).values() if _is_scoped(each, module.__name__)]
 
 
 def _is_scoped(value: object, module: str) -> bool:
@@ -369,6 +385,54 @@ def test_lassos_ticks_and_parts_are_played(cls: type[Machine]) -> None:
     assert dataclasses.replace(told, played=None) == explored
     failing = [p for p in explored.properties if p.trace is not None]
     assert counts(told) == (len(failing), {}) if failing else told is explored
+
+
+class Doubled(Machine):
+    """Its steps are none of what it refines."""
+
+    value: Nat = 0
+
+    @transition()
+    def on(self) -> None:
+        self.value += 2
+
+    @refines(Single)
+    def one_by_one(self) -> Single:
+        return Single.lawful.state(value=self.value)
+
+    scope = Scope(Nat=range(0, 6))
+
+
+class Limited(Machine):
+    """Its constraint has no value in a state."""
+
+    value: Nat = 0
+    who: dict[Node, Nat] = {}
+
+    @transition()
+    def on(self, node: Node) -> None:
+        self.value += 2
+        self.who[node] = self.value
+
+    @constraint
+    def small(self) -> bool:
+        return self.value == 0 or all(self.who[n] < 3 for n in Node)
+
+    scope = Scope(Nat=range(0, 6), Node=2)
+
+
+@pytest.mark.parametrize(("cls", "traces"), [(Breaks, 4), (Doubled, 1), (Limited, 1)])
+def test_counterexamples_of_every_kind_run_again(cls: type[Machine], traces: int) -> None:
+    explored, told = checked(cls)
+    assert dataclasses.replace(told, played=None) == explored
+    failing = [p for p in explored.properties if not p.verdict.good and p.trace is not None]
+    assert len(failing) == traces
+    for p in failing:
+        assert p.trace is not None
+        row = trace_json(p.trace)
+        assert isinstance(row, list)
+        with pytest.raises(AssertionError, match="as before"):
+            rerun(f"{MODULE}:{cls.__name__}", p.name, cast(list[Any], row))
 
 
 def test_an_abstract_class_has_no_instances() -> None:
