@@ -24,9 +24,10 @@ from .spread import in_order
 from .subject import BUILT_IN, Subject
 from .term import Term
 from .unroll import Run
-from .verdict import Trace, Verdict
+from .verdict import Trace, Verdict, after
 
 METHOD = "bounded"
+NO_TERMS: Mapping[str, Term] = {}
 NOT_SHOWN_REAL = "a longer run violates it, but perhaps only"
 Tell = Callable[[str], None]
 
@@ -150,22 +151,26 @@ class Bounded:
         if answer.status == "unknown":
             return f"Z3 does not decide whether a run can be so long: {answer.why}"
         bad: dict[str, Term] = {}
+        undefined: dict[str, Term] = {}
         for kind in ("invariant", "step_property"):
             steps = kind == "step_property"
             if steps and len(run.links) < 2:
                 continue
             states = run.states[-2:] if steps else run.states[-1:]
             for j in self.subject.of_kind(kind):
-                kept = tried(self.subject.always, j, *states)
-                if isinstance(kept, NotEncodable):
-                    self._decide(j.name, Verdict.UNKNOWN, f"not encodable: {kept}")
+                broken = tried(self.subject.broken, j, *states)
+                if isinstance(broken, NotEncodable):
+                    self._decide(j.name, Verdict.UNKNOWN, f"not encodable: {broken}")
                 else:
-                    bad[j.name] = self.subject.logic.negate(kept)
-        self._look(run, bad)
+                    bad[j.name], undefined[j.name] = broken
+        self._look(run, bad, undefined)
         return ""
 
-    def _look(self, run: Run, bad: Mapping[str, Term]) -> None:
-        """Which of these can be; all of them at once, as long as none is."""
+    def _look(
+        self, run: Run, bad: Mapping[str, Term], undefined: Mapping[str, Term] = NO_TERMS
+    ) -> None:
+        """Which of these can be; all of them at once, as long as none is. `undefined` says of
+        properties where they fail because they have no value."""
         wanted = {name for name in self.names if name not in self.decided}
         left = {name: term for name, term in bad.items() if name in wanted}
         while left:
@@ -177,20 +182,27 @@ class Bounded:
             met = [n for n, term in left.items() if model is not None and model.truth(term)]
             if not met and len(left) > 1:
                 for name, term in left.items():
-                    self._look(run, {name: term})
+                    self._look(run, {name: term}, undefined)
                 return
+            # What was asked alone is true in the model, though quantifiers may keep it from saying
+            # so.
             for name in met or list(left):
                 del left[name]
-                if model is None or not met:
+                if model is None:
                     self.decided[name] = self._open(name, f"longer runs undecided: {answer.why}")
                 else:
-                    self._violated(name, run, model)
+                    no_value = name == "undefined" or (
+                        name in undefined and model.truth(undefined[name])
+                    )
+                    self._violated(name, run, (model, no_value))
 
     def _ask(self, run: Run, term: Term) -> Answer:
         rest = max(0.0, self.until - time.perf_counter())
         return ask(self.subject.logic, (*run.facts, term), min(rest, self.seconds))
 
-    def _violated(self, name: str, run: Run, model: Model) -> None:
+    def _violated(self, name: str, run: Run, found: tuple[Model, bool]) -> None:
+        """A model violates a property, or shows that it has no value."""
+        model, undefined = found
         trace = run.trace(model)
         if self.doubt:
             self.decided[name] = self._open(name, self.doubt)
@@ -198,10 +210,8 @@ class Bounded:
         if trace is None:
             self._decide(name, Verdict.UNKNOWN, "a model that is not finite")
             return
-        no_value = self.subject.undefined(run.case(model, -1), name)
-        undefined = name == "undefined" or model.truth(no_value)
         verdict = Verdict.UNDEFINED if undefined else Verdict.VIOLATED
-        self._decide(name, verdict, f"after {len(trace)} events", trace)
+        self._decide(name, verdict, after(trace), trace)
 
     def _decide(self, name: str, verdict: Verdict, note: str, trace: Trace | None = None) -> None:
         self.decided[name] = PropertyProof(name, verdict, METHOD, self.covers, note, trace)

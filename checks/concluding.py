@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.explain import text
 
 from .induction import VACUOUS, Induction
 from .judged import LIVENESS
 from .obligation import NO_START, NO_STEP, START_UNKNOWN, Obligation, PropertyProof
 from .shapes import NotEncodable
-from .verdict import Verdict, worst
+from .subject import START
+from .verdict import Trace, Verdict, worst
 
 EXPLORATION_ONLY = "exploration only"
 EXPLORED: tuple[ir.PropertyKind, ...] = ("reachable", "recoverable", *LIVENESS)
@@ -28,13 +31,30 @@ def conclude(induction: Induction, obligations: list[Obligation]) -> list[Proper
         mine = [o for o in obligations if o.property == name]
         verdict = worst(o.verdict for o in mine)
         note = ""
-        if not begins and verdict not in (Verdict.VIOLATED, Verdict.UNDEFINED):
+        if not begins and not verdict.failed:
             verdict, note = Verdict.UNKNOWN, NO_START if never else START_UNKNOWN
         method = "induction" if all(o.depth == 1 for o in mine) else "k-induction"
-        out.append(PropertyProof(name, verdict, method, induction.covers, note))
+        trace = None
+        if verdict.failed:
+            wrong = next(o for o in mine if o.verdict is verdict)
+            trace, note = _at_start(wrong)
+        out.append(PropertyProof(name, verdict, method, induction.covers, note, trace))
     for j in () if induction.steps else exact.of_kind("step_property"):
         out.append(PropertyProof(j.name, Verdict.UNKNOWN, "induction", induction.covers, NO_STEP))
     return [*out, *_not_asked(induction.machine)]
+
+
+def _at_start(o: Obligation) -> tuple[Trace | None, str]:
+    """The run that violates a property at its start, and what the start was given, in words."""
+    shown: Any = o.counterexample
+    if shown is None:
+        return None, o.note
+    given = {**shown["parameters"], **shown["args"]}
+    values = ", ".join(f"{name} = {text(value)}" for name, value in given.items())
+    by = "" if o.obligation == START else f" by {o.obligation}"
+    after, parameters = shown["after"], shown["parameters"]
+    trace = Trace((), ()) if after is None else Trace(({**after, **parameters},), ())
+    return trace, f"at the start{by}{f' with {values}' if values else ''}"
 
 
 def _not_asked(machine: ir.Machine) -> Iterator[PropertyProof]:

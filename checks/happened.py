@@ -24,7 +24,7 @@ def happened(flat: Flat, world: World) -> frozenset[str | None]:
     Only steps from states where all invariants hold count, and only those that stay in the scope.
     """
     walks, begun = _Walks(Space(flat, world)), time.process_time()
-    while not walks.over() and time.process_time() - begun < SECONDS:
+    while walks.starts and not walks.over() and time.process_time() - begun < SECONDS:
         walks.walk(walks.rng.choice(walks.starts))
         walks.walk(walks.new())
     return frozenset(walks.met)

@@ -19,7 +19,7 @@ from lawful.spec import ir
 from lawful.spec.ir import Json
 from lawful.spec.ticks import with_ticks
 
-from .asked import Case, Question, tried
+from .asked import Case, Fixed, Question, tried
 from .covers import covers
 from .established import established
 from .narrowing import Narrowed, cases
@@ -152,7 +152,7 @@ class Induction:
         if self.exact.lost:
             why = f"{NOT_CONFIRMED}: {', '.join(self.exact.lost)} not encodable"
             return replace(open, note=why)
-        undefined = example.get("undefined") is True
+        undefined = open.property == "undefined" or example.get("undefined") is True
         verdict = Verdict.UNDEFINED if undefined else Verdict.VIOLATED
         return replace(open, verdict=verdict, counterexample=example, note=AT_START)
 
@@ -307,8 +307,7 @@ class Induction:
         if answer.model is None:
             return None
         fixed, _, _ = subject.told(case, Witness(subject.encoding, answer.model))
-        exact = Subject(self.machine, Options(self.sizes), fixed, self.shown)
-        exact.dropped = self.exact.dropped
+        exact = self._put_in(fixed)
         again = exact.case(name, property)
         if isinstance(again, NotEncodable):
             return None
@@ -337,9 +336,26 @@ class Induction:
             "after": after if reached else None,
             "output": output if reached else None,
         }
-        if witness.model.truth(subject.undefined(case, property)):
-            out["undefined"] = True
+        if reached and subject.undefined(case, property) is not subject.logic.false:
+            if self._undefined(fixed, case.name, property):
+                out["undefined"] = True
         return out
+
+    def _undefined(self, fixed: Fixed, name: str, property: str) -> bool:
+        """Whether a property has no value, for some values of its parameters, after a case with
+        these values."""
+        subject = self._put_in(fixed)
+        case = subject.case(name, property)
+        if isinstance(case, NotEncodable):
+            return False
+        facts = (*subject.happens(case), subject.undefined(case, property))
+        return ask(subject.logic, facts, min(QUICK_SECONDS, self.seconds)).model is not None
+
+    def _put_in(self, fixed: Fixed) -> Subject:
+        """The machine, exactly, with these values."""
+        exact = Subject(self.machine, Options(self.sizes), fixed, self.shown)
+        exact.dropped = self.exact.dropped
+        return exact
 
     # What all of it amounts to.
 

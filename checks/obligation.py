@@ -38,9 +38,13 @@ class Obligation:
     before: bool = False
 
 
+NOT_ASKED = "none"  # The method of what only `check` judges.
+INDUCTIVE = ("induction", "k-induction")
+
+
 @dataclass(frozen=True, slots=True)
 class PropertyProof:
-    """A property's verdict over all of its obligations.
+    """A property's verdict, and the method that established it.
 
     `trace` is a run that violates it; `events`: all runs of at most so many were looked at.
     """
@@ -52,6 +56,11 @@ class PropertyProof:
     note: str = ""
     trace: Trace | None = None
     events: int | None = None
+
+    @property
+    def settled_otherwise(self) -> bool:
+        """Whether a run refutes it, or a method that has no obligations proves it."""
+        return self.trace is not None or (self.verdict.good and self.method not in INDUCTIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +91,10 @@ class ProofResult:
     seconds: float
     needless: tuple[Needless, ...] = ()
     proposal: Proposal | None = None
+
+    @property
+    def counted(self) -> tuple[Obligation, ...]:
+        """The obligations that matter: why a property is not inductive is no question once it is
+        proved or refuted in another way."""
+        settled = {p.name for p in self.properties if p.settled_otherwise}
+        return tuple(o for o in self.obligations if o.property not in settled)

@@ -12,50 +12,50 @@ from typing import Any
 from lawful.spec import ir
 from lawful.spec.words import Expected
 
+from . import verdict
 from .induction import TO_INDUCTION
-from .obligation import Obligation, ProofResult, PropertyProof
+from .obligation import NOT_ASKED, Obligation, ProofResult, PropertyProof
 from .outside import Case, Suite, place
-from .prove_report import NONE, PROVED, refuted, wanted
-from .report import trace_text
-from .verdict import Trace, TraceStep, Verdict
-
-FAILED = (Verdict.VIOLATED, Verdict.UNDEFINED)
+from .prove_report import PROVED, judgement, refuted
+from .report import expected_text, trace_text
+from .verdict import Trace, TraceStep
 
 
 def suite(
     machine: ir.Machine, result: ProofResult, expects: Mapping[str, Expected]
 ) -> Suite:
     """What was proved of a machine, and what was not."""
-    rows = [_of_property(machine, p, wanted(p.name, expects)) for p in result.properties]
-    rows += [_of_obligation(machine, o, wanted(o.property, expects)) for o in result.obligations]
+    rows = [_of_property(machine, p, expects) for p in result.properties]
+    rows += [_of_obligation(machine, o, expects) for o in result.counted]
     return Suite(result.machine, result.seconds, tuple(rows))
 
 
-def _of_property(machine: ir.Machine, p: PropertyProof, expected: str) -> Case:
+def _of_property(
+    machine: ir.Machine, p: PropertyProof, expects: Mapping[str, Expected]
+) -> Case:
     said = f"{p.name} is {p.verdict.value}{f': {p.note}' if p.note else ''}"
     lines = () if p.trace is None else (said, *trace_text(p.trace))
-    at = place(machine, p.name)
-    if p.method == NONE:
+    at, judged = place(machine, p.name), judgement(p, expects)
+    if p.method == NOT_ASKED:
         return Case(p.name, "proof", "skipped", f"{p.name} is not asked here: explore it", place=at)
-    if expected != "holds":
-        if p.verdict in PROVED:
-            said += f", where {expected} was expected"
-            return Case(p.name, "proof", "failed", said, p.verdict.value, lines, at)
+    if judged.as_expected:
         return Case(p.name, "proof", "passed")
-    if p.verdict in PROVED:
-        return Case(p.name, "proof", "passed")
-    if p.verdict in FAILED:
-        return Case(p.name, "proof", "failed", said, p.verdict.value, lines, at)
-    return Case(p.name, "proof", "skipped", said, p.verdict.value, lines, at)
+    if verdict.exit_code([judged]) == 3:
+        return Case(p.name, "proof", "skipped", said, p.verdict.value, lines, at)
+    wanted = expected_text(judged).removeprefix("EXPECTED ")
+    said += "" if judged.expect == "holds" else f", where {wanted} was expected"
+    return Case(p.name, "proof", "failed", said, p.verdict.value, lines, at)
 
 
-def _of_obligation(machine: ir.Machine, o: Obligation, expected: str) -> Case:
+def _of_obligation(
+    machine: ir.Machine, o: Obligation, expects: Mapping[str, Expected]
+) -> Case:
     name = f"{o.property}: {o.obligation}"
-    if o.verdict in PROVED or expected != "holds":
+    if o.verdict in PROVED or expects.get(o.property, "holds") != "holds":
         return Case(name, "obligation", "passed")
     lines, at = tuple(refuted(o)), place(machine, o.property)
     said = lines[0]
-    if o.verdict in FAILED:
+    if o.verdict.failed:
         return Case(name, "obligation", "failed", said, o.verdict.value, lines, at)
     kind = "induction" if is_to_induction(o) else "obligation"
     return Case(name, kind, "skipped", said, o.verdict.value, lines, at)
@@ -72,8 +72,8 @@ def traces(machine: ir.Machine, result: ProofResult) -> Iterator[tuple[str, str,
     for p in result.properties:
         if p.trace is not None and p.trace.states:
             yield p.name, f"{machine.name}.{p.name} is {p.verdict.value} {p.note}".rstrip(), p.trace
-    for o in result.obligations:
-        if is_to_induction(o) and o.verdict not in FAILED:
+    for o in result.counted:
+        if is_to_induction(o) and not o.verdict.failed:
             name = f"{o.property}.{o.obligation}.induction"
             yield name, f"{refuted(o)[0]}: its state need not be reachable", _step(o)
 

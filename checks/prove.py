@@ -9,16 +9,19 @@ from math import inf
 from typing import Literal
 
 from lawful.spec import ir
+from lawful.spec import types as t
 
 from .answers import answers
 from .bounded import Runs, searched
 from .concluding import conclude
-from .covers import sorts
+from .covers import sorts, types
 from .guards import needless
 from .induction import Induction
 from .k_induction import Deeper
-from .obligation import Needless, Obligation, ProofResult, PropertyProof
+from .obligation import NOT_ASKED, Needless, Obligation, ProofResult, PropertyProof
+from .reached import settled
 from .spacer import Spacer
+from .strengthen import Seen
 from .verdict import Verdict
 
 LONGEST = 4_000_000.0  # Seconds; Z3 counts milliseconds in 32 bits.
@@ -54,13 +57,15 @@ def prove(
     how: How | None = None,
     progress: Tell | None = None,
     happened: Callable[[], Collection[str | None]] = frozenset,
+    explored: Callable[[], Seen | None] = lambda: None,
 ) -> ProofResult:
     """Prove the invariants and step properties, or find what violates them.
 
     `sizes` gives the number of elements of sorts; a sort without a size may have any number.
-    `progress` is told how far it is; `happened` is asked which starts and transitions are known to
-    happen, where Z3 does not see it soon. Raises ValueError for a timeout that is no number of
-    seconds.
+    `progress` is told how far it is. `happened` is asked which starts and transitions are known to
+    happen, where Z3 does not see it soon. `explored` is asked for a short exploration where
+    something is left open: a violation that it met is the verdict. Raises ValueError for a timeout
+    that is no number of seconds.
     """
     how = how or How()
     if not 0 <= how.seconds <= LONGEST:  # False for NaN.
@@ -68,26 +73,33 @@ def prove(
         raise ValueError(f"the timeout is {how.seconds} seconds; {allowed}")
     began, sizes = time.perf_counter(), sorts(machine, sizes)
     depth = how.depth or DEPTHS.get(how.method, 1)
+    runs = Runs(depth, how.seconds, how.altogether, how.workers)
     obligations: list[Obligation] = []
     properties: list[PropertyProof] = []
     guards: list[Needless] = []
     unmet: set[str] = set()  # Properties of what cannot happen.
     if how.method == "spacer":
         properties = _reached((machine, sizes), how, happened)
-    elif how.method != "bounded":
+    elif how.method == "bounded":
+        properties = searched((machine, sizes), None, runs, progress)
+    else:
         induction, obligations = _inductive((machine, sizes), how, depth, (progress, happened))
         properties = conclude(induction, obligations)
         unmet = {o.property for o in obligations if o.obligation in induction.vacuous}
         happening = {*induction.steps} - {*induction.vacuous}
         guards = needless(induction.exact, happening, how.workers)
-    left = None if how.method == "bounded" else _open(properties)
+    seen = explored() if any(_is_open(p) for p in properties) else None
+    if seen is not None:
+        # Of a sort of any size, a counterexample may name elements that no instance has.
+        sized = all(k.name in sizes for k in types(machine) if isinstance(k, t.Sort))
+        properties = settled(properties, obligations if sized else (), seen)
+    left = _left(properties)
     if how.method == "auto" and left:
         spacer = Spacer(machine, sizes, how.seconds / 2, how.workers)
         if spacer.plain:
             properties = _joined(properties, spacer.prove([n for n in left if n not in unmet]))
-            left = _open(properties)
-    if left is None or (how.method == "auto" and left):
-        runs = Runs(depth, how.seconds, how.altogether, how.workers)
+            left = _left(properties)
+    if how.method == "auto" and left:
         properties = _joined(properties, searched((machine, sizes), left, runs, progress))
     seconds = time.perf_counter() - began
     return ProofResult(
@@ -132,8 +144,13 @@ def _reached(
     return spacer.prove(names)
 
 
-def _open(properties: Iterable[PropertyProof]) -> list[str]:
-    return [p.name for p in properties if p.method != "none" and p.verdict is Verdict.UNKNOWN]
+def _is_open(p: PropertyProof) -> bool:
+    """Whether exploration may say more: also of what starts wrong, it tells what `check` tells."""
+    return p.method != NOT_ASKED and not p.verdict.good
+
+
+def _left(properties: Iterable[PropertyProof]) -> list[str]:
+    return [p.name for p in properties if p.method != NOT_ASKED and p.verdict is Verdict.UNKNOWN]
 
 
 def _joined(

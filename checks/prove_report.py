@@ -10,39 +10,38 @@ from lawful.spec.explain import text as value_text
 from lawful.spec.ir import Json
 from lawful.spec.words import Expected
 
+from . import verdict
+from .obligation import NOT_ASKED as NONE
 from .obligation import Obligation, ProofResult, PropertyProof, Proposal
-from .report import INDENT, table, trace_json, trace_text
+from .report import INDENT, expected_text, table, trace_json, trace_text, verdict_text
 from .subject import BUILT_IN
-from .verdict import Verdict
+from .verdict import PropertyResult, Verdict
 
 PROVED = frozenset({Verdict.PROVED, Verdict.PROVED_WITHIN})
-NONE = "none"  # The method of what induction does not judge.
 
 
 def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
-    """The table of properties, and every obligation that is not proved."""
-    proved = sum(o.verdict in PROVED for o in result.obligations)
-    counts = f"{proved} of {len(result.obligations)} obligations proved, "
-    before = sum(o.before for o in result.obligations)
+    """The table of properties, and every obligation that leaves one of them open."""
+    counted = result.counted
+    proved = sum(o.verdict in PROVED for o in counted)
+    counts = f"{proved} of {len(counted)} obligations proved, "
+    before = sum(o.before for o in counted)
     counts += f"{before} of them known from before, " if before else ""
-    done = f"{counts if result.obligations else ''}{result.seconds:.1f} s (Z3)"
-    lines = [result.machine, f"{INDENT}{'induction' if result.obligations else 'runs':<9}  {done}"]
+    done = f"{counts if counted else ''}{result.seconds:.1f} s (Z3)"
+    lines = [result.machine, f"{INDENT}{'induction' if counted else 'runs':<9}  {done}"]
     asked = [p for p in result.properties if p.method != NONE]
     covers = _covers(asked)
     lines += [f"{INDENT}covers     {covers}"] if covers else []
-    rows = [("property", "verdict", "obligations", "seconds", "")]
-    for p in asked:
-        own = [o for o in result.obligations if o.property == p.name]
+    rows = [("property", "verdict", "method", "obligations", "seconds", "")]
+    for p, judged in zip(asked, judgements(result, expects), strict=True):
+        own = [o for o in counted if o.property == p.name]
         done = f"{sum(o.verdict in PROVED for o in own)}/{len(own)}" if own else ""
         spent = f"{sum(o.seconds for o in own):.2f}" if own else ""
-        more = [p.covers.removeprefix(f"{covers}; "), _odd(p, expects)]
+        more = [p.covers.removeprefix(f"{covers}; "), expected_text(judged)]
         last = "  ".join(each for each in more if each and each != covers)
-        rows.append((p.name, p.verdict.value, done, spent, last))
+        rows.append((p.name, verdict_text(judged), p.method, done, spent, last))
     lines += ["", *(INDENT + line for line in table(rows))]
-    # Of what is violated, a run is shown: why it is not inductive is no question any more.
-    met = {p.name for p in asked if p.trace is not None}
-    open = [o for o in result.obligations if o.verdict not in PROVED and o.property not in met]
-    lines += _left_open(open)
+    lines += _left_open([o for o in counted if o.verdict not in PROVED])
     for p in asked:
         if p.trace is not None:
             lines += ["", f"{p.name} is {p.verdict.value} {p.note}"]
@@ -83,15 +82,18 @@ def _nothing_own(result: ProofResult) -> bool:
     return bool(left) and not asked
 
 
-def _odd(p: PropertyProof, expects: Mapping[str, Expected]) -> str:
-    """What the declaration expects of a property, where it is not that it holds."""
-    return f"expected {wanted(p.name, expects)}" if p.name in expects else ""
+def judgements(
+    result: ProofResult, expects: Mapping[str, Expected]
+) -> list[PropertyResult]:
+    """What is asked here, each with what the declaration expects of it, as `check` has them."""
+    return [judgement(p, expects) for p in result.properties if p.method != NONE]
 
 
-def wanted(name: str, expects: Mapping[str, Expected]) -> str:
-    """The verdict that the declaration expects of a property."""
-    expected = expects.get(name, "holds")
-    return expected if isinstance(expected, str) else expected[0]
+def judgement(p: PropertyProof, expects: Mapping[str, Expected]) -> PropertyResult:
+    """A property's verdict beside the expected one."""
+    expected = expects.get(p.name, "holds")
+    expect, events = (expected, None) if isinstance(expected, str) else expected
+    return PropertyResult(p.name, "proof", p.verdict, expect, events, p.note, p.trace)
 
 
 def _left_open(obligations: Sequence[Obligation]) -> list[str]:
@@ -199,22 +201,9 @@ def _obligation(o: Obligation) -> Json:
 
 
 def exit_code(result: ProofResult, expects: Mapping[str, Expected]) -> int:
-    """0 all proved that is expected to hold, 1 a surprise, 3 something is open.
+    """0 all as expected, 1 a surprise, 3 something is open: as `check` has it.
 
-    What is expected to be violated is no surprise unless it is proved; finding the violation is
-    for exploration, because a counterexample to induction is none. What is not asked here does not
-    count, unless it is all that the machine declares: then its pass would be an empty one.
+    What is not asked here does not count, unless it is all that the machine declares: then its
+    pass would be an empty one.
     """
-    code = 3 if _nothing_own(result) else 0
-    for p in result.properties:
-        if p.method == NONE:
-            continue
-        failed = p.verdict in (Verdict.VIOLATED, Verdict.UNDEFINED)
-        if wanted(p.name, expects) != "holds":
-            if p.verdict in PROVED:
-                return 1
-        elif failed:
-            return 1
-        elif p.verdict not in PROVED:
-            code = 3
-    return code
+    return verdict.exit_code(judgements(result, expects)) or (3 if _nothing_own(result) else 0)

@@ -15,7 +15,7 @@ from . import played as playing
 from .coverage import Coverage
 from .explore import CheckResult
 from .limits import Reason
-from .verdict import PropertyResult, Trace, TraceStep, Verdict
+from .verdict import PropertyResult, Trace, TraceStep, Verdict, after
 
 INDENT = "  "
 WIDTH = 96
@@ -42,7 +42,7 @@ def check_text(result: CheckResult) -> str:
     """The whole answer of a check: counts, verdicts, and each counterexample."""
     lines = [result.machine, *(INDENT + line for line in _summary(result)), ""]
     rows = [("property", "kind", "verdict", "")]
-    rows += [(p.name, p.kind, _verdict(p), _expected(p)) for p in result.properties]
+    rows += [(p.name, p.kind, verdict_text(p), expected_text(p)) for p in result.properties]
     lines += [INDENT + line for line in table(rows)]
     idle = [name for name, counts in result.transitions.items() if not counts["enabled"]]
     if idle and result.complete:
@@ -53,9 +53,8 @@ def check_text(result: CheckResult) -> str:
     if result.coverage is not None:
         lines += ["", *((INDENT + line).rstrip() for line in coverage_text(result.coverage))]
     doubtful = frozenset[str]() if result.played is None else result.played.doubtful
-    failed = (Verdict.VIOLATED, Verdict.UNDEFINED)
     for p in result.properties:
-        if p.trace is not None and (p.verdict in failed or p.name in doubtful):
+        if p.trace is not None and (p.verdict.failed or p.name in doubtful):
             lines += ["", *counterexample(p)]
         elif p.why:
             lines += ["", f"{p.name}: {p.why}"]
@@ -91,15 +90,15 @@ def _summary(result: CheckResult) -> Iterable[str]:
         yield from (f"          {line}" for line in more)
 
 
-def _verdict(p: PropertyResult) -> str:
-    failed = p.verdict in (Verdict.VIOLATED, Verdict.UNDEFINED)
-    if failed and p.trace is not None:
-        events = len(p.trace)
-        return f"{p.verdict.value} after {events} event{'s' * (events != 1)}"
+def verdict_text(p: PropertyResult) -> str:
+    """The verdict, and how long the run is that shows it."""
+    if p.verdict.failed and p.trace is not None:
+        return f"{p.verdict.value} {after(p.trace)}"
     return p.verdict.value
 
 
-def _expected(p: PropertyResult) -> str:
+def expected_text(p: PropertyResult) -> str:
+    """What was expected, where it is not that the property holds, or it does not."""
     if p.expect == "holds":
         # That a walk met nothing is all that a walk can say.
         return "" if p.as_expected or p.verdict is Verdict.SAMPLED else "EXPECTED to hold"

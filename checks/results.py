@@ -61,7 +61,7 @@ def _result(
 def _judged(search: Explored, name: str, kind: str, over: Over) -> Answer:
     found = search.failures.get(name)
     if found is not None:
-        return found.verdict, found.why, _trace(search, found.at, found.edge), ()
+        return found.verdict, found.why, run_to(search, found.at, found.edge), ()
     if kind in LIVENESS:
         return _live(search, _named(search, name), over)
     if kind == "reachable":
@@ -86,7 +86,7 @@ def _reached(search: Explored, name: str) -> tuple[Verdict, str, Trace | None]:
     if not search.states:
         return Verdict.UNKNOWN, "there is no state", None
     if unseen == [] and name in search.witnesses:
-        return Verdict.HOLDS, "", _trace(search, search.witnesses[name], None)
+        return Verdict.HOLDS, "", run_to(search, search.witnesses[name], None)
     j = _named(search, name)
     which = f" for {_given(search, j, unseen[0])}" if unseen and unseen[0] else ""
     if search.cut_by or not search.complete:
@@ -116,7 +116,7 @@ def _recovered(search: Explored, name: str) -> tuple[Verdict, str, Trace | None]
         if surely:
             which = f" for {_given(search, j, args)}" if args else ""
             why = f"no such state can be reached any more{which}"
-            return Verdict.VIOLATED, why, _trace(search, min(surely), None)
+            return Verdict.VIOLATED, why, run_to(search, min(surely), None)
         unknown = unknown or bool(lost)
     if unknown:
         return Verdict.UNKNOWN, "the scope cuts the steps that might lead back", None
@@ -134,7 +134,7 @@ def _cannot_reach(search: Explored, goals: Sequence[int]) -> set[int]:
     return set(range(len(search.states))) - seen
 
 
-def _trace(search: Explored, at: int, edge: Edge | None) -> Trace:
+def run_to(search: Explored, at: int, edge: Edge | None) -> Trace:
     """The shortest run to a state, and the step beyond it."""
     space = search.space
     if at < 0:
@@ -170,7 +170,7 @@ def _live(search: Explored, j: Judged, over: Over) -> Answer:
         return Verdict.UNKNOWN, found.what, None, ()
     if isinstance(found, NoLabel):
         why = f"undefined: {found.what}"
-        return Verdict.UNDEFINED, why, _trace(search, found.at, None), ()
+        return Verdict.UNDEFINED, why, run_to(search, found.at, None), ()
     if found is not None:
         said = shown(search.space, j, search.states, graph, found)
         return Verdict.VIOLATED, *said

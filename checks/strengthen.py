@@ -7,6 +7,7 @@ they are tried together, and those that are not inductive are taken back until t
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,17 +16,22 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.flat import Flat
 from lawful.spec.ir import Json
+from lawful.spec.ticks import with_ticks
 from lawful.spec.values import World, decode
 
+from .again import again
 from .answers import in_turn
 from .boxes import State
 from .candidates import NAME, Clause, Clauses
 from .covers import sorts
 from .induction import NOT_SHOWN, VACUOUS, Induction
 from .obligation import Obligation, ProofResult, Proposal
+from .refining import refinements
+from .report import trace_json
 from .search import Limits as Short
 from .search import Search, visited
 from .space import Space
+from .verdict import Trace
 
 STATES = 3000
 SECONDS = 5.0
@@ -37,18 +43,36 @@ Limits = tuple[Mapping[str, int], float, int]  # Sizes of sorts, seconds, proces
 
 
 class Seen:
-    """The states of a search of limited length within a scope."""
+    """The states of a search of limited length within a scope, and what it found wrong.
 
-    def __init__(self, flat: Flat, world: World) -> None:
+    `declared` is the machine without the scope: serial numbers may have more bits there. Raises
+    ValueError where no initial state is within the scope.
+    """
+
+    def __init__(self, flat: Flat, world: World, declared: ir.Machine) -> None:
         self.space = Space(flat, world)
-        self.search = Search(self.space, Short(STATES, SECONDS))
+        began = time.process_time()
+        limits = Short(STATES, stop=lambda: time.process_time() - began > SECONDS)
+        self.search = Search(self.space, limits, refinements=refinements(self.space))
         for _ in visited(self.search):
             pass
+        declared = with_ticks(declared)
+        self.narrowed = flat.machine != declared
+        self._whole = Space(replace(flat, machine=declared), world)
 
     @property
     def whole(self) -> bool:
         """Whether these are all states there are, within the scope and beyond it."""
         return self.search.complete and not self.search.cut_by
+
+    def is_real(self, name: str, trace: Trace) -> bool:
+        """Whether the run violates the property with all the bits that serial numbers have, too."""
+        if not self.narrowed:
+            return True
+        if not trace.states or name == "ambiguous":
+            return False
+        rows: Any = trace_json(trace)
+        return again(self._whole, name, rows) is not None
 
     def state(self, example: Mapping[str, Json]) -> State | None:
         """The state of a counterexample; None where it is none of this world."""
@@ -63,10 +87,14 @@ class Seen:
             return None
         return tuple(rows)
 
+    def number(self, example: Mapping[str, Json]) -> int | None:
+        """The number of the state of a counterexample to induction; None where it is not seen."""
+        state = None if example.get("state") is None else self.state(example)
+        return None if state is None else self.search.index.get(state)
+
     def told(self, example: Mapping[str, Json]) -> str:
         """Whether the state of a counterexample to induction is among them, in words."""
-        state, many = self.state(example), len(self.search.states)
-        number = None if state is None else self.search.index.get(state)
+        number, many = self.number(example), len(self.search.states)
         if number is None:
             states = f"none of the {many:,} states" if many > 1 else "not the 1 state"
             there = "there are" if many > 1 else "there is"
@@ -92,12 +120,8 @@ def looked_up(result: ProofResult, seen: Seen) -> ProofResult:
 
 def open_of(result: ProofResult) -> list[Obligation]:
     """The obligations that are refuted by a state of which nobody knows whether it is reachable."""
-    met = {p.name for p in result.properties if p.trace is not None}
-    return [
-        o
-        for o in result.obligations
-        if o.property not in met and o.counterexample and o.counterexample.get("state") is not None
-    ]
+    rows = [o for o in result.counted if o.counterexample is not None]
+    return [o for o in rows if o.counterexample and o.counterexample.get("state") is not None]
 
 
 def proposed(
@@ -107,9 +131,7 @@ def proposed(
 
     `how` gives the sizes of sorts, how many seconds there are for each obligation, and processes.
     """
-    met = {p.name for p in result.properties if p.trace is not None}
-    rows = [o for o in result.obligations if o.property not in met]
-    proposal = _propose(machine, seen, (sorts(machine, how[0]), *how[1:]), rows)
+    proposal = _propose(machine, seen, (sorts(machine, how[0]), *how[1:]), result.counted)
     return replace(result, proposal=proposal)
 
 

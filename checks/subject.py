@@ -161,16 +161,36 @@ class Subject:
         """The property for all values of its parameters and all members of the families on its
         path, of a step those that are there before and after; where it is undefined, false.
         """
-        return self.logic.all(
-            self._of_member(j, place, where, (state, after))
-            for place, where in self._members(j, *((state,) if after is None else (state, after)))
+        logic = self.logic
+        return logic.all(
+            logic.forall(names, where, logic.all((defined, value)))
+            for names, where, defined, value in self._of_members(j, state, after)
         )
+
+    def broken(
+        self, j: Judged, state: Mapping[str, Value], after: Mapping[str, Value] | None = None
+    ) -> tuple[Term, Term]:
+        """Where the property does not hold for some values of its parameters and some member, and
+        where it has no value for them. Both name them by the same constants, so that a model
+        decides them."""
+        logic, rows = self.logic, list(self._of_members(j, state, after))
+        fails = [logic.all((w, logic.negate(logic.all((d, v))))) for _, w, d, v in rows]
+        undefined = [logic.all((where, logic.negate(d))) for _, where, d, _ in rows]
+        return logic.any(fails), logic.any(undefined)
+
+    def _of_members(
+        self, j: Judged, state: Mapping[str, Value], after: Mapping[str, Value] | None
+    ) -> Iterator[tuple[list[Term], Term, Term, Term]]:
+        """For each member the constants for any values of the parameters, where these are allowed
+        and the member is there, where the property has a value, and where that is true."""
+        states = (state,) if after is None else (state, after)
+        for place, where in self._members(j, *states):
+            yield self._of_member(j, place, where, (state, after))
 
     def _of_member(
         self, j: Judged, place: Place, where: Sequence[Term],
         states: tuple[Mapping[str, Value], Mapping[str, Value] | None],
-    ) -> Term:
-        """The property of the member at a place, where it is there."""
+    ) -> tuple[list[Term], Term, Term, Term]:
         state, after = states
         names, where = unlisted(place), list(where)
         args: dict[str, Value] = {}
@@ -183,7 +203,7 @@ class Subject:
             where.append(self.encoding.bounds(term, kind))
             args[name] = term
         value, defined = self.run(state).judge(j.row.function, args, place, j.machine)
-        return self.logic.forall(names, self.logic.all(where), self.logic.all((defined, value)))
+        return names, self.logic.all(where), defined, value
 
     def _members(
         self, j: Judged, *states: Mapping[str, Value]
@@ -389,20 +409,14 @@ class Subject:
                 raise NotEncodable(value.why)
 
     def undefined(self, case: Case, name: str) -> Term:
-        """Where the property itself has no value after the case."""
+        """Where the property itself has no value after the case. Raises NotEncodable."""
         j = self.judged.get(name)
-        if j is None or j.row.kind != "invariant" or j.row.function.params:
+        if j is None or j.row.kind not in ("invariant", "step_property"):
             return self.logic.false
-        after = case.step.after
-        found = self._members(j, after)
-        defined = [
-            self.logic.forall(
-                unlisted(place), self.logic.all(where),
-                self.run(after).judge(j.row.function, {}, place, j.machine)[1],
-            )
-            for place, where in found
-        ]
-        return self.logic.negate(self.logic.all(defined))
+        if j.row.kind == "invariant":
+            return self.broken(j, case.step.after)[1]
+        assert case.before is not None
+        return self.broken(j, case.before, case.step.after)[1]
 
     # Witnesses.
 

@@ -23,6 +23,11 @@ class Verdict(enum.Enum):
     UNDEFINED = "undefined"
 
     @property
+    def failed(self) -> bool:
+        """Whether something was found that is wrong."""
+        return self in (Verdict.VIOLATED, Verdict.UNDEFINED)
+
+    @property
     def good(self) -> bool:
         """Whether this passes where nothing else is expected."""
         return self in _GOOD
@@ -32,6 +37,7 @@ _ORDER = list(Verdict)
 _GOOD = frozenset(
     {Verdict.PROVED, Verdict.PROVED_WITHIN, Verdict.HOLDS, Verdict.HOLDS_WITHIN_SCOPE}
 )
+_OPEN = frozenset({Verdict.UNKNOWN, Verdict.BOUNDED, Verdict.SAMPLED})
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
@@ -70,6 +76,11 @@ class Trace:
         return len(self.steps)
 
 
+def after(trace: Trace) -> str:
+    """How long a run is that violates something, in words."""
+    return f"after {len(trace)} event{'s' * (len(trace) != 1)}"
+
+
 @dataclass(frozen=True, slots=True)
 class PropertyResult:
     """One property's verdict; `why` names the false clause with its values."""
@@ -92,3 +103,11 @@ class PropertyResult:
             return False
         events = None if self.trace is None else len(self.trace)
         return self.expect_events is None or self.expect_events == events
+
+
+def exit_code(properties: Iterable[PropertyResult]) -> int:
+    """1 where a verdict is a surprise, 3 where one could not be established, else 0."""
+    missed = [p.verdict for p in properties if not p.as_expected]
+    if any(verdict not in _OPEN for verdict in missed):
+        return 1
+    return 3 if missed else 0

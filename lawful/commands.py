@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from lawful.checks.verdict import PropertyResult, Verdict
+from lawful.checks.verdict import exit_code
 from lawful.runtime.instance import Machine
 from lawful.spec import freeze as freezing
 from lawful.spec.flat import Flat
@@ -99,7 +99,7 @@ def _told(given: argparse.Namespace, command: str, run: Run) -> int:
     # What was found is told first: a file that cannot be written must not take it away.
     _answer(given, "\n\n".join(texts), command, [answer for _, _, answer in found])
     _written(exports.of_checks(given, command, rows), given.itf, given.pytest)
-    codes = ((_exit_code(r.properties), _agreement(r)) for _, r, _ in found)
+    codes = ((exit_code(r.properties), _agreement(r)) for _, r, _ in found)
     return _gravest(code for both in codes for code in both)
 
 
@@ -217,15 +217,6 @@ def _only(result: CheckResult, names: Sequence[str]) -> CheckResult:
     return dataclasses.replace(result, properties=kept)
 
 
-def _exit_code(properties: Sequence[PropertyResult]) -> int:
-    """1 where a verdict is a surprise, 3 where one could not be established, else 0."""
-    missed = [p.verdict for p in properties if not p.as_expected]
-    weak = (Verdict.UNKNOWN, Verdict.BOUNDED, Verdict.SAMPLED)
-    if any(verdict not in weak for verdict in missed):
-        return VIOLATED
-    return UNKNOWN if missed else HOLDS
-
-
 def prove(given: argparse.Namespace) -> int:
     """prove invariants with Z3, for all integers"""
     try:
@@ -238,8 +229,9 @@ def prove(given: argparse.Namespace) -> int:
     classes = targets.machines(given.target)
     for cls in classes:
         with progress(f"proving {cls.__name__}", given.quiet) as tell:
-            found.append((proving.proved(cls, given, tell), resolve(cls).expects))
-    proved = [(cls, result) for cls, (result, _) in zip(classes, found, strict=True)]
+            expects = targets.expectations(cls, given.scope)
+            found.append((proving.proved(cls, given, tell), expects))
+    proved = [(cls, *row) for cls, row in zip(classes, found, strict=True)]
     text = "\n\n".join(prove_report.text(*row) for row in found)
     _answer(given, text, "prove", [prove_report.to_json(result) for result, _ in found])
     _written(exports.of_proofs(given, proved), given.itf, given.smtlib)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from lawful.checks import again, itf, outside
 from lawful.checks.explore import CheckResult
-from lawful.checks.verdict import PropertyResult, Verdict
+from lawful.checks.verdict import PropertyResult
 from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve
+from lawful.spec.words import Expected
 
 if TYPE_CHECKING:
     from lawful.checks.obligation import ProofResult
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 Files = Iterator[tuple[Path, str]]
 Checked = Sequence[tuple[type[Machine], CheckResult]]
-Proved = Sequence[tuple[type[Machine], "ProofResult"]]
+Proved = Sequence[tuple[type[Machine], "ProofResult", Mapping[str, Expected]]]
 
 
 def of_checks(given: argparse.Namespace, command: str, found: Checked) -> Files:
@@ -60,13 +61,16 @@ def of_proofs(given: argparse.Namespace, found: Proved) -> Files:
     """The same of proofs: runs that violate a property, and counterexamples to induction."""
     from lawful.checks import outside_proofs
 
-    rows = [(resolve(cls), result) for cls, result in found]
-    suites = [outside_proofs.suite(r.machine, result, r.expects) for r, result in rows]
+    rows = [(resolve(cls), result) for cls, result, _ in found]
+    suites = [
+        outside_proofs.suite(resolve(cls).machine, result, expects)
+        for cls, result, expects in found
+    ]
     yield from _reports(given, "prove", suites)
     if given.smtlib is not None:
         from .proving import scripts
 
-        for cls, result in found:
+        for cls, result, _ in found:
             for name, text in scripts(cls, given, result):
                 yield given.smtlib / name, text
     if given.itf is None:
@@ -92,5 +96,4 @@ def of_replay(given: argparse.Namespace, result: ReplayResult) -> Files:
 
 
 def _has_counterexample(p: PropertyResult) -> bool:
-    failed = p.verdict in (Verdict.VIOLATED, Verdict.UNDEFINED)
-    return failed and p.trace is not None and bool(p.trace.states)
+    return p.verdict.failed and p.trace is not None and bool(p.trace.states)

@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from functools import cache
 
 from lawful.checks import established, remembered, strengthen
 from lawful.checks import prove as proofs
@@ -70,13 +71,21 @@ def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofRe
     def met() -> Collection[str | None]:
         return () if flat is None else happened(flat, found.world)
 
+    @cache
+    def explored() -> strengthen.Seen | None:
+        tell("looking at what is reachable")
+        with suppress(ValueError):  # No initial state is within the scope.
+            return None if flat is None else strengthen.Seen(flat, found.world, found.machine)
+        return None
+
     how = proofs.How(given.method, given.timeout, given.depth, workers())
     with remembered.kept_in(None if given.no_cache else remembered.users()):
-        result = proofs.prove(found.machine, sizes=sizes, how=how, progress=tell, happened=met)
-        if flat is None or not strengthen.open_of(result):
+        result = proofs.prove(
+            found.machine, sizes=sizes, how=how, progress=tell, happened=met, explored=explored,
+        )
+        seen = explored() if strengthen.open_of(result) else None
+        if seen is None:
             return result
-        tell("looking at what is reachable")
-        seen = strengthen.Seen(flat, found.world)
         result = strengthen.looked_up(result, seen)
         if given.strengthen:
             tell("trying clauses")
