@@ -336,9 +336,9 @@ class Induction:
             "after": after if reached else None,
             "output": output if reached else None,
         }
-        if reached and subject.undefined(case, property) is not subject.logic.false:
-            if self._undefined(fixed, case.name, property):
-                out["undefined"] = True
+        partial = reached and subject.undefined(case, property) is not subject.logic.false
+        if partial and self._undefined(fixed, case.name, property):
+            out["undefined"] = True
         return out
 
     def _undefined(self, fixed: Fixed, name: str, property: str) -> bool:

@@ -26,7 +26,9 @@ def suite(
 ) -> Suite:
     """What was proved of a machine, and what was not."""
     rows = [_of_property(machine, p, expects) for p in result.properties]
-    rows += [_of_obligation(machine, o, expects) for o in result.counted]
+    counted = {o.property for o in result.counted}
+    told = [o for o in result.obligations if o.property in counted or o.verdict.failed]
+    rows += [_of_obligation(machine, o, expects) for o in told]
     return Suite(result.machine, result.seconds, tuple(rows))
 
 

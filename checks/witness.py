@@ -178,8 +178,11 @@ def _integer(value: int) -> Json:
 
 
 def literal(encoding: Encoding, data: Any, kind: t.Type) -> Term:
-    """The term for a value in JSON form; raises NotEncodable for a type without encoding."""
+    """The term for a value in JSON form; raises NotEncodable for a type without encoding, or what
+    was told of such a value."""
     logic = encoding.logic
+    if isinstance(data, dict) and "$unknown" in data:
+        raise NotEncodable(f"a value of type {kind}")
     match kind:
         case t.Timer() if encoding.tick and data is None:
             return stopped(encoding)

@@ -24,7 +24,7 @@ from tests.spec import texts
 def strengthened(cls: type[Machine], sizes: dict[str, int]) -> tuple[ProofResult, list[str]]:
     """The proofs with clauses, and how these are written."""
     found = resolve(cls)
-    seen = Seen(lower(found.machine, found.scopes["scope"]), found.world)
+    seen = Seen(lower(found.machine, found.scopes["scope"]), found.world, found.machine)
     result = prove(found.machine, sizes=sizes)
     result = proposed(found.machine, seen, (sizes, 10.0, 1), looked_up(result, seen))
     clauses = () if result.proposal is None else result.proposal.clauses

@@ -1,0 +1,99 @@
+"""`check` beside `prove`: of one property both say the same, as far as each goes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping
+
+from lawful.checks.happened import happened
+from lawful.checks.obligation import NOT_ASKED, ProofResult, PropertyProof
+from lawful.checks.prove import How, Method, prove
+from lawful.checks.prove_report import exit_code, judgement
+from lawful.checks.results import judge, run_to
+from lawful.checks.search import Limits, Search, search
+from lawful.checks.space import Space
+from lawful.checks.strengthen import Seen
+from lawful.checks.verdict import PropertyResult
+from lawful.spec import ir
+
+from .test_bounded import Run
+
+
+@dataclasses.dataclass(frozen=True)
+class Sides:
+    """One machine within a scope: what exploration found, and what was proved of it."""
+
+    search: Search
+    checked: Mapping[str, PropertyResult]
+    seen: Seen | None
+    proved: ProofResult
+
+    def differences(self, met: Counter[str]) -> list[str]:
+        """What the two say differently of a property; `met` counts what was compared."""
+        found: list[str] = []
+        for p in self.proved.properties:
+            if p.method != NOT_ASKED:
+                met["properties"] += 1
+                found += self._of(p, met)
+        return found
+
+    def _of(self, p: PropertyProof, met: Counter[str]) -> list[str]:
+        checked = self.checked.get(p.name)
+        said = f"{p.name}: {p.verdict.value} by {p.method} {p.note}"
+        if checked is None:
+            return [f"{said}, and check does not know it"]
+        if p.verdict.good:
+            met["proved"] += 1
+            return [f"{said}, but check: {checked.verdict}"] if checked.verdict.failed else []
+        if self.seen is not None and p.name in self.seen.search.failures and checked.verdict.failed:
+            met["seen to fail"] += 1
+            same = (p.verdict, p.trace) == (checked.verdict, checked.trace)
+            expects = {p.name: _as_found(checked)}
+            same = same and judgement(p, expects).as_expected and not judgement(p, {}).as_expected
+            return [] if same else [f"{said}, but check: {checked.verdict} {checked.why}"]
+        if p.verdict.failed:
+            met["shown to fail"] += 1
+            return self._confirmed(p, said, met)
+        met["open"] += 1
+        return []
+
+    def _confirmed(self, p: PropertyProof, said: str, met: Counter[str]) -> list[str]:
+        """Whether the reference engine goes the run that Z3 found, to the violation."""
+        if p.trace is None:
+            return [f"{said}, without a run"]
+        if p.method == "exploration" or not p.trace.states:
+            return []
+        if "$unknown" in str(p.trace):
+            met["untold"] += 1  # A value without an encoding: any will do.
+            return []
+        try:
+            Run(self.search.space, p, p.trace).confirm()
+        except AssertionError as error:
+            return [f"{said}, but the reference engine: {str(error)[:200]}"]
+        met["confirmed"] += 1
+        return []
+
+
+def _as_found(checked: PropertyResult) -> tuple[str, int]:
+    """The expectation that what was found meets, and no other run does."""
+    assert checked.trace is not None
+    return checked.verdict.value, len(checked.trace)
+
+
+def sides(
+    space: Space, declared: ir.Machine, *, states: int | None = None, seconds: float = 1.0,
+    method: Method = "auto", explored: bool = True,
+) -> Sides:
+    """Both sides of a machine; ValueError where no initial state is within the scope."""
+    found = search(space, Limits(states=states))
+    seen = Seen(space.flat, space.world, declared)
+    proofs = prove(
+        declared, sizes=dict(space.flat.sizes), how=How(method, seconds),
+        happened=lambda: happened(space.flat, space.world), explored=lambda: seen if explored else None,
+    )
+    checked = {p.name: p for p in judge(found, {})}
+    assert all(run_to(found, f.at, f.edge) == checked[n].trace for n, f in found.failures.items())
+    expects = {p.name: checked[p.name].verdict.value for p in proofs.properties}
+    assert exit_code(proofs, {}) in (0, 1, 3) and expects
+    return Sides(found, checked, seen if explored else None, proofs)
