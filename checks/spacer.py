@@ -133,9 +133,9 @@ class Spacer:
             return self._stopped(runs, name)
         j = self.subject.judged[name]
         if j.row.kind == "invariant":
-            return [], logic.negate(self.subject.always(j, self.subject.state))
+            return [], self.subject.broken(j, self.subject.state)[0]
         steps = [
-            logic.all((*step.facts, k.goes, logic.negate(self.subject.always(j, *step.states))))
+            logic.all((*step.facts, k.goes, self.subject.broken(j, *step.states)[0]))
             for k in step.links
         ]
         return [], logic.any(steps)
