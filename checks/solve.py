@@ -343,7 +343,8 @@ class Model:
         if value.num_args() == 0:
             return bool(z3.is_int_value(value) or value.sort().kind() != z3.Z3_INT_SORT)
         constructed = z3.is_app_of(value, z3.Z3_OP_DT_CONSTRUCTOR)
-        return bool(constructed and all(self._ground(arg) for arg in value.children()))
+        written = z3.is_store(value) or z3.is_const_array(value)  # A set that is a key of another.
+        return bool((constructed or written) and all(map(self._ground, value.children())))
 
     def _value(self, term: Term) -> Any:
         return self._model.eval(self._made(term), model_completion=True)

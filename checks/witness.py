@@ -23,7 +23,7 @@ MANY = 4096  # Keys of more values than this are shown only where the model name
 
 class Witness:
     """Reads one model; `infinite` says whether not all of it can be told: a collection in it has no
-    end, or a real number is none that is written for a float."""
+    end, or has keys that the model does not decide, or a real number is none that is written for a float."""
 
     def __init__(self, encoding: Encoding, model: Model) -> None:
         self.encoding = encoding
@@ -112,6 +112,8 @@ class Witness:
             there, value = self.encoding.get(kind, term, key)
             if self.model.truth(there):
                 pairs.append((self.term(key, item), self._held(value, kind)))
+            elif not self.model.truth(self.encoding.logic.negate(there)):
+                self.infinite = True  # A model does not always decide whether two sets are equal.
         pairs.sort(key=lambda pair: rank(pair[0]))
         if isinstance(kind, t.Set):
             return {"$set": [key for key, _ in pairs]}

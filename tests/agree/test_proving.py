@@ -1,0 +1,102 @@
+"""`check` and `prove` beside each other: random machines, the classics, and those that are broken."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+
+import pytest
+
+from lawful import Machine
+from lawful.checks.prove import How
+from lawful.checks.space import Space
+from lawful.spec.errors import DeclarationError
+from lawful.spec.lower import lower
+from lawful.spec.resolve import abstract_scopes, resolve
+from lawful.spec.words import Scope
+from tests.classics import broken
+from tests.classics.jugs import Jugs
+from tests.classics.majority import Majority
+from tests.classics.table import CLASSICS
+from tests.spec import texts
+
+from . import planning
+from .examine import HEAD, forget, seeded
+from .proving import sides
+from .test_resuming import many
+
+STATES = 200
+QUICK = How("auto", 0.5)
+
+
+def differences(seeds: range, met: Counter[str], *, explored: bool) -> list[str]:
+    """What the two say differently of the machines of these seeds."""
+    found: list[str] = []
+    for seed in seeds:
+        try:
+            resolved = resolve(texts.machine(seeded(seed), HEAD))
+            space = planning.space(resolved)
+        except (DeclarationError, ValueError):
+            continue  # A ValueError where a part's default breaks what it assumes.
+        finally:
+            forget()
+        if space is None or space.machine.initials:
+            continue
+        few = tuple(rule for rule in space.flat.rules if not many(rule))
+        space = Space(dataclasses.replace(space.flat, rules=few), space.world)
+        try:
+            both = sides(space, resolved.machine, QUICK, states=STATES, explored=explored)
+        except ValueError as error:
+            assert "no initial state is within the scope" in str(error)
+            continue
+        met["machines"] += 1
+        found += [f"seed {seed}: {each}" for each in both.differences(met)]
+    return found
+
+
+@pytest.mark.parametrize("explored", [True, False], ids=["explored", "Z3 alone"])
+def test_both_say_the_same_of_random_machines(explored: bool) -> None:
+    met = Counter[str]()
+    assert not differences(range(1000, 1030), met, explored=explored)
+    assert met["machines"] == 14
+    assert met["proved"] > 20 and met["seen to fail" if explored else "confirmed"] > 3
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("explored", [True, False], ids=["explored", "Z3 alone"])
+@pytest.mark.parametrize("shard", range(10))
+def test_both_say_the_same_of_many_random_machines(shard: int, explored: bool) -> None:
+    met = Counter[str]()
+    first = 1030 + shard * 200
+    assert not differences(range(first, first + 200), met, explored=explored)
+    assert met["machines"] > 20 and met["proved"] > 20
+
+
+def of_classic(cls: type[Machine], met: Counter[str]) -> list[str]:
+    """What the two say differently of a classic within its own scope."""
+    found = resolve(cls)
+    flat = lower(found.machine, found.scopes.get("scope", Scope()), abstract_scopes(found))
+    return sides(Space(flat, found.world), found.machine, QUICK).differences(met)
+
+
+BROKEN = [
+    each for each in vars(broken).values()
+    if isinstance(each, type) and issubclass(each, Machine) and each.__module__ == broken.__name__
+]
+
+
+@pytest.mark.parametrize("cls", [Jugs, Majority], ids=lambda cls: cls.__name__)
+def test_both_say_the_same_of_a_classic(cls: type[Machine]) -> None:
+    met = Counter[str]()
+    assert not of_classic(cls, met)
+    assert met["seen to fail"] == 1
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    "cls", [*(row.machine for row in CLASSICS), *BROKEN], ids=lambda cls: cls.__name__
+)
+def test_both_say_the_same_of_the_classics(cls: type[Machine]) -> None:
+    met = Counter[str]()
+    assert not of_classic(cls, met)
+    assert met["properties"] == met["proved"] + met["open"] + met["seen to fail"]
