@@ -19,6 +19,7 @@ from .translate import Translation, renew, translation, z3
 
 NO_NAMES: Mapping[str, Term] = {}
 FAR = 1000  # Further than this from every number in a model nothing is special any more.
+SOON = 1_000_000  # Resource units of Z3 for one value of a model.
 LATE = 0.25  # Seconds after which a search that goes on is interrupted, and then again,
 OFTEN = 40  # so often, before it is hopeless.
 
@@ -266,8 +267,15 @@ class Model:
         self._numbers: dict[str, dict[str, int]] = {}
 
     def truth(self, term: Term) -> bool:
-        """The value of a condition."""
-        return bool(z3.is_true(self._value(term)))
+        """The value of a condition. What evaluation leaves open, such as a quantifier or whether
+        two sets are equal, is true where Z3 soon finds nothing against it."""
+        value = self._value(term)
+        if z3.is_true(value) or z3.is_false(value):
+            return bool(z3.is_true(value))
+        solver = z3.Solver(ctx=value.ctx)
+        solver.set(rlimit=SOON)
+        solver.add(z3.Not(value))
+        return bool(solver.check() == z3.unsat)
 
     def integer(self, term: Term) -> int:
         """The value of an integer term."""

@@ -175,35 +175,26 @@ class Subject:
         decides them."""
         logic, rows = self.logic, list(self._of_members(j, state, after))
         fails = [logic.all((w, logic.negate(logic.all((d, v))))) for _, w, d, v in rows]
-        undefined = [logic.all((where, logic.negate(d))) for _, where, d, _ in rows]
-        return logic.any(fails), logic.any(undefined)
+        return logic.any(fails), logic.any(logic.all((w, logic.negate(d))) for _, w, d, _ in rows)
 
     def _of_members(
         self, j: Judged, state: Mapping[str, Value], after: Mapping[str, Value] | None
     ) -> Iterator[tuple[list[Term], Term, Term, Term]]:
         """For each member the constants for any values of the parameters, where these are allowed
         and the member is there, where the property has a value, and where that is true."""
-        states = (state,) if after is None else (state, after)
-        for place, where in self._members(j, *states):
-            yield self._of_member(j, place, where, (state, after))
-
-    def _of_member(
-        self, j: Judged, place: Place, where: Sequence[Term],
-        states: tuple[Mapping[str, Value], Mapping[str, Value] | None],
-    ) -> tuple[list[Term], Term, Term, Term]:
-        state, after = states
-        names, where = unlisted(place), list(where)
-        args: dict[str, Value] = {}
-        for i, (name, kind) in enumerate(j.row.function.params):
-            if after is not None and i == 0:
-                args[name] = self.run(after).read(place)
-                continue
-            term = self.logic.fresh(name, self.encoding.shape(kind))
-            names.append(term)
-            where.append(self.encoding.bounds(term, kind))
-            args[name] = term
-        value, defined = self.run(state).judge(j.row.function, args, place, j.machine)
-        return names, self.logic.all(where), defined, value
+        for place, there in self._members(j, *((state,) if after is None else (state, after))):
+            names, where = unlisted(place), list(there)
+            args: dict[str, Value] = {}
+            for i, (name, kind) in enumerate(j.row.function.params):
+                if after is not None and i == 0:
+                    args[name] = self.run(after).read(place)
+                    continue
+                term = self.logic.fresh(name, self.encoding.shape(kind))
+                names.append(term)
+                where.append(self.encoding.bounds(term, kind))
+                args[name] = term
+            value, defined = self.run(state).judge(j.row.function, args, place, j.machine)
+            yield names, self.logic.all(where), defined, value
 
     def _members(
         self, j: Judged, *states: Mapping[str, Value]

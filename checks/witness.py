@@ -23,7 +23,7 @@ MANY = 4096  # Keys of more values than this are shown only where the model name
 
 class Witness:
     """Reads one model; `infinite` says whether not all of it can be told: a collection in it has no
-    end, or has keys that the model does not decide, or a real number is none that is written for a float."""
+    end, or keys that are not decided, or a real number is none that is written for a float."""
 
     def __init__(self, encoding: Encoding, model: Model) -> None:
         self.encoding = encoding
@@ -168,8 +168,20 @@ class Witness:
                         return None
                     found += [encoding.inject(value, kind, i) for value in values]
                 return found
+            case t.Set(item=item):
+                return self._subsets(kind, item, numbers)
             case _:
                 return encoding.universe(kind)
+
+    def _subsets(self, kind: t.Set, item: t.Type, numbers: Sequence[int]) -> list[Term] | None:
+        """Every set of finitely many elements; None where there are too many, or any integers."""
+        elements = None if self._has_integers(item) else self._values(item, numbers)
+        if elements is None or 2 ** len(elements) > MANY:
+            return None
+        found = [self.encoding.empty(kind)]
+        for each in elements:
+            found += [self.encoding.logic.write(s, each, self.encoding.logic.true) for s in found]
+        return found
 
     def _has_integers(self, kind: t.Type) -> bool:
         return t.contains(kind, t.Int)

@@ -1,4 +1,4 @@
-"""`check` and `prove` beside each other: random machines, the classics, and those that are broken."""
+"""`check` and `prove` beside each other: random machines, the classics, and broken ones."""
 
 from __future__ import annotations
 
