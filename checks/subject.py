@@ -404,10 +404,8 @@ class Subject:
         j = self.judged.get(name)
         if j is None or j.row.kind not in ("invariant", "step_property"):
             return self.logic.false
-        if j.row.kind == "invariant":
-            return self.broken(j, case.step.after)[1]
-        assert case.before is not None
-        return self.broken(j, case.before, case.step.after)[1]
+        before = () if j.row.kind == "invariant" else (case.before or {},)
+        return self.broken(j, *before, case.step.after)[1]
 
     # Witnesses.
 
