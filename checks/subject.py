@@ -404,8 +404,9 @@ class Subject:
         j = self.judged.get(name)
         if j is None or j.row.kind not in ("invariant", "step_property"):
             return self.logic.false
-        before = () if j.row.kind == "invariant" else (case.before or {},)
-        return self.broken(j, *before, case.step.after)[1]
+        before, after = case.before or {}, case.step.after
+        of_step = j.row.kind == "step_property"
+        return (self.broken(j, before, after) if of_step else self.broken(j, after))[1]
 
     # Witnesses.
 

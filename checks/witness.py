@@ -195,7 +195,7 @@ def literal(encoding: Encoding, data: Any, kind: t.Type) -> Term:
     """The term for a value in JSON form; raises NotEncodable for a type without encoding, or what
     was told of such a value."""
     logic = encoding.logic
-    if isinstance(data, dict) and "$unknown" in data:
+    if _is_untold(data):
         raise NotEncodable(f"a value of type {kind}")
     match kind:
         case t.Timer() if encoding.tick and data is None:
@@ -244,6 +244,10 @@ def _is_of(data: Any, option: t.Type) -> bool:
     if isinstance(option, t.Record):
         return _record_name(data) == option.name
     return _record_name(data) is None
+
+
+def _is_untold(data: Any) -> bool:
+    return isinstance(data, dict) and "$unknown" in data
 
 
 def _is_tuple(data: Any) -> bool:
