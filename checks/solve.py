@@ -257,6 +257,10 @@ def decide(logic: Logic, term: Term, facts: Sequence[Term], seconds: float) -> b
     return False if ask(logic, [*facts, term], seconds).status == "unsat" else None
 
 
+class Undecided(Exception):
+    """A model does not say which value a term has, as where that hangs on a quantifier."""
+
+
 class Model:
     """Values for all constants; those the question did not need are completed."""
 
@@ -278,8 +282,11 @@ class Model:
         return bool(solver.check() == z3.unsat)
 
     def integer(self, term: Term) -> int:
-        """The value of an integer term."""
-        return int(self._value(term).as_long())
+        """The value of an integer term; raises Undecided."""
+        value = self._value(term)
+        if not z3.is_int_value(value):
+            raise Undecided
+        return int(value.as_long())
 
     def real(self, term: Term) -> float:
         """The value of a real term, rounded to a float."""
@@ -289,11 +296,14 @@ class Model:
         return float(value.as_fraction())
 
     def variant(self, term: Term) -> int:
-        """Which variant of its datatype the value is."""
+        """Which variant of its datatype the value is; raises Undecided."""
         value = self._value(term)
         sort = value.sort()
         names = [sort.constructor(i) for i in range(sort.num_constructors())]
-        return next(i for i, c in enumerate(names) if c.eq(value.decl()))
+        found = next((i for i, c in enumerate(names) if c.eq(value.decl())), None)
+        if found is None:
+            raise Undecided
+        return found
 
     def number(self, term: Term) -> int:
         """A number for a value of an uninterpreted sort: equal values have equal numbers."""

@@ -13,7 +13,7 @@ from lawful.spec.values import EXACT, rank
 
 from .encode import Encoding
 from .shapes import NotEncodable
-from .solve import FAR, Model
+from .solve import FAR, Model, Undecided
 from .symbols import Made, Many, Missing, Value, Whole
 from .term import Term
 from .ticking import stopped
@@ -31,7 +31,8 @@ class Witness:
         self.infinite = False
 
     def value(self, value: Value, kind: t.Type) -> Json:
-        """The JSON form of a value, as `spec.values` has it; None for what has no encoding."""
+        """The JSON form of a value, as `spec.values` has it; `$unknown` for what has no encoding,
+        or what the model does not decide."""
         match value:
             case Many(rows=rows, item=item) if not any(row.names for row in rows):
                 items = [self.value(r.value, item) for r in rows if self.model.truth(r.when)]
@@ -41,7 +42,11 @@ class Witness:
             case Many() | Missing() | Whole():
                 return {"$unknown": str(kind)}
             case _:
-                return self.term(value, kind)
+                try:
+                    return self.term(value, kind)
+                except Undecided:
+                    self.infinite = True
+                    return {"$unknown": str(kind)}
 
     def _named_fields(self, values: Sequence[Value], kind: t.Type) -> Json:
         kind = self.encoding.product(kind, len(values))
