@@ -14,9 +14,10 @@ from lawful.spec.resolve import Resolved, abstract_scopes, resolve
 from lawful.spec.serial import Fingerprints, behaviour, fingerprints
 
 from . import choice, judging, persist
+from .elements import Universe, other_elements
 from .guards import Refusal
 from .judging import Asserted
-from .make import bare, begin, plan_of
+from .make import assume, bare, begin, plan_of
 from .migration import Migration
 from .observed import Observed, Observer, foremost
 from .plan import Alarm, Plan, Way
@@ -73,7 +74,7 @@ class Access(Generic[M]):
         self,
         data: Mapping[str, Any],
         *,
-        universe: Mapping[type[Any], Any] | None = None,
+        universe: Universe | None = None,
         clock: Any = None,
         renamed: Mapping[str, str] | None = None,
     ) -> M:
@@ -85,30 +86,41 @@ class Access(Generic[M]):
         state. What `lawful diff` proved of the migration is given as `migration.proved(path)`; a
         function for what names do not say as a `Migration`.
 
-        ValueError where the data are no snapshot of this machine, or of another shape of it, and
-        where an invariant is false, or cannot be judged.
+        The universe is that of the snapshot where none is given. One with other elements is taken
+        as another version is: only with `renamed`, be it empty, and by every invariant.
+
+        ValueError where the data are no snapshot of this machine, or of another shape of it; where
+        a value is none of its type, or an element none of the universe; where an `@assume` is
+        false; and where an invariant is false, or cannot be judged.
         """
         plan = self.plan
         shape = fingerprint_of(plan).shape
         if not isinstance(cast(object, data), Mapping):
             raise ValueError(f"not a snapshot of {plan.name}: {data!r}")
-        another = data.get("shape") != shape
         if data.get("v") != 1:
             raise ValueError(f"a snapshot of version {data.get('v')!r}; this lawful reads 1")
+        another = data.get("shape") != shape
+        told = persist.told_in(data, plan)
+        other = other_elements(universe or {}, told)
         if another and renamed is None:
             raise ValueError(
                 f"a snapshot of another {plan.name}: shape {data.get('shape')!r}, not {shape!r}"
             )
-        machine = bare(self._cls, universe, clock)
+        if other and renamed is None:
+            raise ValueError(f"a snapshot of {plan.name} with another universe: {other}")
+        machine = bare(self._cls, {**told, **(universe or {})} or None, clock)
         if another and renamed is not None:
             change = None
             if isinstance(renamed, Migration):
                 renamed.check(plan.name, str(data.get("shape")), self.fingerprint.whole)
                 change = renamed.change
             self._take_over(machine, persist.renamed(data, plan, renamed, change))
+        elif other:
+            self._take_over(machine, persist.renamed(data, plan, {}, None))
         else:
             kept = persist.read(data, plan, machine.__around__.universe)
             persist.fill(machine, kept, machine.__around__.now())
+            assume(machine)
         if plan.asserted is not None:
             plan.asserted.but_of_steps().judge(machine, "restore")
         return machine
@@ -121,6 +133,7 @@ class Access(Generic[M]):
         if not missing:
             begin(machine, kept.parameters, plan.fresh_but(frozenset(kept.variables)))
             persist.fill(machine, kept, machine.__around__.now())
+            assume(machine)
             missing = [name for name in plan.variables if not hasattr(machine, slot(name))]
         if missing:
             raise ValueError(f"{plan.name}: {', '.join(missing)} is new, and begins with no value")
@@ -158,7 +171,7 @@ class Access(Generic[M]):
         return asserted
 
     def state(
-        self, *, universe: Mapping[type[Any], Any] | None = None, **values: Any
+        self, *, universe: Universe | None = None, **values: Any
     ) -> M:
         """An instance with these variables and parameters; the others have their defaults.
 
@@ -260,11 +273,11 @@ class InstanceAccess(Access[M]):
     def snapshot(self) -> dict[str, Any]:
         """The instance as JSON data, to be given to `restore`; see `persist` for its form.
 
-        TypeError for an opaque value that is neither bytes nor str nor int.
+        TypeError for an opaque value that is neither bytes nor str nor int, or is of another type
+        than its annotation says.
         """
-        kept = persist.keep(self._machine, self._machine.__around__.now())
-        shape = fingerprint_of(self.plan).shape
-        return {"v": 1, "shape": shape, **persist.snapshot(kept, self.plan)}
+        now = self._machine.__around__.now()
+        return persist.snapshot(self._machine, fingerprint_of(self.plan).shape, now)
 
     def observe(self, callback: Observer) -> Callable[[], None]:
         """Call it with a `Stepped` after every event from now on, refused and ignored ones too.

@@ -1,7 +1,8 @@
 """Arguments: whether a value is of its declared type, before anything happens.
 
-Of every value from outside: TypeError where it is of another type, ValueError where it is out of
-bounds, or lacks a key that its type has; both name the argument and the place in it. What is kept
+Of every value from outside: TypeError where it is of another type; ValueError where it is out of
+bounds, has an element of a sort that is none of those which the instance was told, or lacks a key
+that its type has. Both name the argument and the place in it. What is kept
 is the machine's own, and immutable where its type is: a container that the caller could change
 later is copied, and what holds one is made anew around the copy.
 """
@@ -21,9 +22,10 @@ from lawful.spec.opaques import mixed
 from lawful.spec.representation import shown
 from lawful.spec.values import FrozenBag, FrozenMap, World
 
-from .build import any_of, attribute, call, compare, name, outside
+from .build import all_of, any_of, attribute, call, compare, name, outside
+from .elements import NO_ELEMENTS, Elements
 from .emit import Names
-from .timers import NO_ELEMENTS, Elements
+from .state import Untold
 
 Check = Callable[..., Any]  # Of a value, and of the elements of the sorts where they are known.
 MOST_TESTS = 12  # More than these are left to the function that also explains.
@@ -62,7 +64,7 @@ def _joined(found: str) -> str:
 
 def taken(value: Any, kind: t.Type, known: Known, what: str) -> Any:
     """The value as the machine keeps it, if it is of this type; bounds aside. TypeError if it is
-    not, ValueError where a total map in it lacks a key."""
+    not; ValueError where an element in it is none that was told, or a total map lacks a key."""
     cls: Any = value.__class__
     match kind:
         case t.Int() if cls is int:
@@ -78,6 +80,8 @@ def taken(value: Any, kind: t.Type, known: Known, what: str) -> Any:
         case t.Enum(name=key) if isinstance(value, known.world.enums[key]):
             return value
         case t.Sort(name=key) if cls is known.world.sorts[key]:
+            if str(value) not in known.elements.members[key]:
+                raise ValueError(f"{what}: {value!r} is no element that universe= told")
             return value
         case t.Opaque(name=key) if cls.__hash__ is not None:
             number = known.world.opaques.get(key, int)
@@ -175,25 +179,28 @@ def _map(held: Mapping[Any, Any], kind: t.Map, known: Known, what: str) -> Any:
 
 
 def complete(held: Mapping[Any, Any], kind: t.Map, known: Known, what: str) -> None:
-    """ValueError, naming what is missing, where a map lacks a key that its type has."""
+    """ValueError, naming what is missing, where a map lacks a key that its type has; `Untold` where
+    nobody can know, because the elements of a sort were not told."""
     if kind.total:
-        absent = (k for k in _keys(kind.key, known) if k not in held)
+        absent = (k for k in _keys(kind.key, known, what) if k not in held)
         missing = [f"{k!r}" for k in itertools.islice(absent, MOST_NAMED + 1)]
         if missing:
             more = ", ..." if len(missing) > MOST_NAMED else ""
             raise ValueError(f"{what} has no value for {', '.join(missing[:MOST_NAMED])}{more}")
 
 
-def _keys(kind: t.Type, known: Known) -> Iterable[Any]:
-    """Every value of a type; none where a sort in it has elements that nobody told."""
+def _keys(kind: t.Type, known: Known, what: str) -> Iterable[Any]:
+    """Every value of a type."""
     match kind:
         case t.Int(low=int() as low, high=int() as high):
             return range(low, high + 1)  # However many: not more are looked at than there are keys.
         case _:
             try:
                 return Values(known.world, {}, known.elements).of(kind)
-            except (KeyError, TypeError):
-                return ()
+            except KeyError as error:
+                (sort,) = error.args
+                needed = f"a value for each {sort}: make the instance with universe="
+                raise Untold(f"{what} has {needed}{{{sort}: [...]}}") from None
 
 
 def _wrong(value: Any, kind: t.Type, what: str) -> NoReturn:
@@ -222,7 +229,11 @@ def _tests(
         case t.Enum(name=key):
             return [_not_a(names, value, names.world.enums[key])]
         case t.Sort(name=key):
-            return [_not_a(names, value, names.world.sorts[key])]
+            told = _part(_part(lambda: name("self"), "__around__"), "told")
+            members = ast.Subscript(told(), ast.Constant(key), ast.Load())
+            some = compare(told(), ast.IsNot(), ast.Constant(None))
+            strange = compare(call(names.put("str", str), value()), ast.NotIn(), members)
+            return [_not_a(names, value, names.world.sorts[key]), all_of([some, strange])]
         case t.Bool():
             return [_not_a(names, value, bool)]
         case t.Opaque(name=key):

@@ -12,7 +12,7 @@ from lawful.spec.ranks import order_of, ring
 
 from .guards import NEEDED, Refusal
 from .state import State, Untold
-from .timers import Around, Ticks, ticks_of
+from .timers import Ticks, ticks_of
 
 
 def needed(value: Any, why: str | Callable[[], str]) -> Any:
@@ -80,9 +80,7 @@ def new(state: State, machine: str, **parameters: Any) -> Any:
 def view(state: State, machine: str, **values: Any) -> Any:
     """An instance of the abstract machine with these values."""
     cls: Any = state.__plan__.resolved.parts[machine]
-    made = cls.lawful.state(**values)
-    made.__around__ = Around(made.__around__.clock, state.__around__.universe)
-    return made
+    return cls.lawful.state(universe=state.__around__.universe.universe(), **values)
 
 
 def ticking(state: State, tick: float) -> Ticks:

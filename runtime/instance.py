@@ -16,7 +16,7 @@ from .state import Mark, State, Untold
 
 if TYPE_CHECKING:
     from .access import Access, InstanceAccess
-    from .make import Universe
+    from .elements import Universe
     from .timers import Clock
 
 M = TypeVar("M", bound="Machine")

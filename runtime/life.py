@@ -11,12 +11,13 @@ from lawful.spec.representation import shown
 
 from . import persist
 from .choice import UNSET
+from .elements import Universe
 from .instance import Machine
-from .make import Universe, bare, equip
+from .make import assume, bare, equip, plan_of
 from .make import begin as give
 from .persist import Kept
 from .state import UNSTARTED, Mark, Untold
-from .timers import ALL_AROUND, REAL, Around, Clock
+from .timers import ALL_AROUND, Around, Clock
 
 M = TypeVar("M", bound=Machine)
 
@@ -60,11 +61,17 @@ def pickled(machine: Machine) -> tuple[Any, ...]:
 
 
 def unpickled(kept: Kept, universe: dict[str, Any], unstarted: bool) -> Machine:
-    """An instance with the same values, on the real clock, without observers."""
-    made = bare(kept.cls, None, None)
-    if universe:
-        made.__around__ = Around(REAL, universe)
+    """An instance with the same values, on the real clock, without observers.
+
+    The class may have changed since: TypeError or ValueError, as for any value from outside, where
+    what was kept is no state of it.
+    """
+    sorts = plan_of(kept.cls).resolved.world.sorts
+    told = {sorts[name]: row for name, row in universe.items() if name in sorts}
+    made = bare(kept.cls, told or None, None)
+    kept = persist.judged(kept, made.__around__.universe, partly=unstarted)
     persist.fill(made, kept, made.__around__.now())
+    assume(made)
     if unstarted:
         made.__watch__ = UNSTARTED
     return made

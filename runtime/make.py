@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -11,14 +11,15 @@ from lawful.spec import types as t
 from lawful.spec.declare import Declared, slot
 from lawful.spec.members import chain_of
 from lawful.spec.resolve import ONE_AT_A_TIME, resolve
-from lawful.spec.words import Sort, header
+from lawful.spec.words import header
 
-from .choice import restore, save
+from .choice import restore, save, tree
 from .compile import Compiler
+from .elements import NO_ELEMENTS, Universe, elements_of
 from .observed import Observed
 from .plan import Plan, Way
 from .state import PART, UNSTARTED, State, Watch
-from .timers import ALL_AROUND, NO_ELEMENTS, REAL, Around, Clock
+from .timers import ALL_AROUND, REAL, Around, Clock
 from .views import viewer
 from .whole import choose, judge_all
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from .instance import Machine
 
 M = TypeVar("M", bound="Machine")
-Universe = Mapping[type[Any], Any]
 GHOST = "is a ghost: erased when it runs"
 
 
@@ -52,7 +52,7 @@ def equip(machine: Machine, universe: Universe | None, clock: Clock | None) -> P
     plan = plan_of(type(machine))
     machine.__watch__ = watching(plan)
     if plan.timed or plan.asserted or universe is not None or clock is not None:
-        elements = NO_ELEMENTS if universe is None else _elements(universe)
+        elements = NO_ELEMENTS if universe is None else elements_of(universe, plan)
         machine.__around__ = Around(REAL if clock is None else clock, elements)
     else:
         machine.__around__ = ALL_AROUND
@@ -99,37 +99,33 @@ def begin(
     (fresh or plan.fresh)(state)
     for name, value in parameters.items():
         setattr(state, slot(name), plan.parameters[name](value, state.__around__.universe))
+    if state.__around__.told is not None:
+        _told(state, plan.parameters.keys() - parameters.keys())
     _assume(state)
     if fresh is None and (plan.families or not plan.judged):
         judge_all(state)  # Initial values depend on nothing, but a part's on its key.
         plan.judged = True
 
 
+def _told(state: State, defaults: Iterable[str]) -> None:
+    """ValueError where a parameter's default has an element that the instance was not told."""
+    plan = state.__plan__
+    for name in defaults:
+        plan.parameters[name](getattr(state, slot(name)), state.__around__.universe)
+
+
+def assume(state: State) -> None:
+    """ValueError where the parameters of the state, or of a part of it, are not those that its
+    machine assumes."""
+    for each in tree(state):
+        _assume(each)
+
+
 def _assume(state: State) -> None:
-    """ValueError where the parameters are not those that the machine assumes."""
     plan = state.__plan__
     for name in plan.assumed:
         if not plan.functions[name](state):
             raise ValueError(f"{plan.name}: the assumption {name} is false of these parameters")
-
-
-def _elements(universe: Universe) -> dict[str, tuple[Any, ...]]:
-    """The elements of each sort by its name; text is taken for the name of an element.
-
-    TypeError for what is no sort, or no element of it; ValueError where one stands twice.
-    """
-    made: dict[str, tuple[Any, ...]] = {}
-    for sort, given in universe.items():
-        if not issubclass(sort, Sort):
-            raise TypeError(f"universe: {sort.__name__} is no sort")
-        for each in given:
-            if type(each) not in (str, sort):
-                raise TypeError(f"universe: {each!r} is no {sort.__name__}")
-        elements = tuple(sort(each) for each in given)
-        if len(set(elements)) < len(elements):
-            raise ValueError(f"universe: an element of {sort.__name__} stands twice")
-        made[sort.__name__] = elements
-    return made
 
 
 # Putting the compiled methods into the class.

@@ -1,6 +1,7 @@
 """Instances as data: copies, pickles, and snapshots that outlive the process.
 
-    snapshot := {"v": 1, "machine", "shape", "parameters": {name: JSON}, "variables": {name: JSON}}
+    snapshot := {"v": 1, "machine", "shape", "parameters": {name: JSON}, "variables": {name: JSON},
+                 "universe": {sort: [element]}}          of an instance that was told elements
 
 Values have the JSON form of everything else, with three additions: a timer is the seconds that are
 left (less than 0 if it is overdue), or null; a clock is the seconds that it has run; an opaque
@@ -19,13 +20,16 @@ from typing import TYPE_CHECKING, Any
 
 from lawful.spec import types as t
 from lawful.spec.declare import slot
-from lawful.spec.values import FrozenBag, FrozenMap, Token, decode, encode
+from lawful.spec.opaques import ENCODED
+from lawful.spec.values import FrozenBag, FrozenMap, Token, World, decode, encode
 
 from . import migration
 from .arguments import Known, admitted, complete
+from .elements import Elements, Universe
+from .make import plan_of
 from .plan import Plan
 from .state import State
-from .timers import Elements, begun, ticks_of
+from .timers import begun, ticks_of
 from .views import native
 
 if TYPE_CHECKING:
@@ -95,35 +99,45 @@ def _filled(state: State, value: Any, kind: t.Type, now: float) -> Any:
 # Snapshots.
 
 
-def snapshot(kept: Kept, plan: Plan) -> dict[str, Any]:
-    """The JSON form of what is kept. TypeError for an opaque value that has no encoding."""
-    part = {
+def snapshot(machine: Machine, shape: str, now: float) -> dict[str, Any]:
+    """The JSON form of an instance as of a time. TypeError for an opaque value that has no
+    encoding, or is of another type than its annotation says."""
+    data = {"v": 1, "shape": shape, **_part(keep(machine, now))}
+    told = machine.__around__.universe
+    if told:
+        data["universe"] = {sort: list(map(str, row)) for sort, row in told.items()}
+    return data
+
+
+def _part(kept: Kept) -> dict[str, Any]:
+    plan = plan_of(kept.cls)
+    rows = {"parameters": kept.parameters, "variables": kept.variables}
+    return {
         "machine": plan.name,
-        "parameters": {k: _written(v, plan.fields[k]) for k, v in kept.parameters.items()},
-        "variables": {k: _written(v, plan.fields[k]) for k, v in kept.variables.items()},
+        **{
+            name: {k: written(v, plan.fields[k], plan) for k, v in row.items()}
+            for name, row in rows.items()
+        },
     }
-    return part
 
 
-def _written(value: Any, kind: t.Type) -> Any:
+def written(value: Any, kind: t.Type, plan: Plan) -> Any:
+    """The JSON form of a value of this machine, an argument say, as in a snapshot."""
+    world = plan.resolved.world
     match kind:
         case t.Part():
-            return snapshot(value, value.cls.lawful.plan)
+            return _part(value)
         case t.Map(key=key, value=t.Part() as of):
-            rows = [[encode(_closed(k, key), key), _written(v, of)] for k, v in value.items()]
-            return sorted(rows, key=repr)
+            pairs = [(encode(_closed(k, key, world), key), v) for k, v in value.items()]
+            return sorted(([k, written(v, of, plan)] for k, v in pairs), key=repr)
         case _:
-            return encode(_closed(value, kind), plain(kind))
-
-
-def written(value: Any, kind: t.Type) -> Any:
-    """The JSON form of an argument, as in a snapshot."""
-    return _written(value, kind)
+            return encode(_closed(value, kind, world), plain(kind))
 
 
 def taken(data: Any, kind: t.Type, plan: Plan) -> Any:
     """The argument that `written` gave. ValueError for what is none."""
-    return _open(decode(data, kind, plan.resolved.world), kind)
+    world = plan.resolved.world
+    return _open(decode(data, kind, world), kind, world)
 
 
 def plain(kind: t.Type) -> t.Type:
@@ -139,6 +153,20 @@ def plain(kind: t.Type) -> t.Type:
             return kind
 
 
+def told_in(data: Mapping[str, Any], plan: Plan) -> Universe:
+    """The universe that a snapshot tells, of the sorts that the machine has; ValueError where it
+    is of another form."""
+    rows: Any = data.get("universe", {})
+    form = rows.__class__ is dict and all(
+        row.__class__ is list and all(each.__class__ is str for each in row)
+        for row in rows.values()
+    )
+    if not form:
+        raise ValueError(f"{plan.name}: a universe is {{sort: [element]}}, not {rows!r}")
+    sorts = plan.resolved.world.sorts
+    return {sorts[name]: row for name, row in rows.items() if name in sorts}
+
+
 def read(data: Any, plan: Plan, elements: Elements, *, partly: bool = False) -> Kept:
     """What a snapshot keeps, of sorts with these elements; ValueError, with what is wrong, for
     anything else. `partly`: not everything need be there."""
@@ -151,7 +179,7 @@ def read(data: Any, plan: Plan, elements: Elements, *, partly: bool = False) -> 
     return Kept(
         plan.cls,
         _rows(rows.get("parameters"), plan, held, elements),
-        _rows(rows.get("variables"), plan, own, elements),
+        _rows(rows.get("variables"), plan, own, elements.and_named(plan)),
     )
 
 
@@ -205,16 +233,25 @@ def _read(data: Any, kind: t.Type, plan: Plan, what: str, known: Known) -> Any:
             cls: Any = family[named]
             return read(data, cls.lawful.plan, known.elements)
         case t.Map(key=key, value=t.Part() as of):
-            rows = [(decode(k, key, world), v) for k, v in _pairs(data, what)]
-            held = {_open(k, key): _read(v, of, plan, what, known) for k, v in rows}
+            pairs = [(_open(decode(k, key, world), key, world), v) for k, v in _pairs(data, what)]
+            held = {_key(k, key, known, what): _read(v, of, plan, what, known) for k, v in pairs}
             complete(held, kind, known, what)
             return held
         case _:
-            form = plain(kind)
-            value = native(_open(decode(data, form, world), kind), kind)
-            if form is not kind:
-                _finite(value.values() if isinstance(kind, t.Map) else (value,), what)
-            return admitted(value, form, known, what)
+            value = native(_open(decode(data, plain(kind), world), kind, world), kind)
+            return _value(value, kind, known, what)
+
+
+def _key(key: Any, kind: t.Type, known: Known, what: str) -> Any:
+    return admitted(key, kind, known, f"a key of {what}")
+
+
+def _value(value: Any, kind: t.Type, known: Known, what: str) -> Any:
+    """A value that is no part, with timers and clocks as seconds."""
+    form = plain(kind)
+    if form is not kind:
+        _finite(value.values() if isinstance(kind, t.Map) else (value,), what)
+    return admitted(value, form, known, what)
 
 
 def _finite(held: Iterable[Any], what: str) -> None:
@@ -230,6 +267,39 @@ def _pairs(data: Any, what: str) -> list[Any]:
     if not all(type(row) is list and len(row) == 2 for row in rows):
         raise ValueError(f"{what} is a list of [key, part]")
     return rows
+
+
+def judged(kept: Kept, elements: Elements, *, partly: bool = False) -> Kept:
+    """What was kept elsewhere, maybe of another version: the same, where each value is one of this
+    version, of sorts with these elements; TypeError or ValueError where one is not. `partly`: not
+    every variable need be there."""
+    plan = plan_of(kept.cls)
+    wanted, own = set(plan.parameters), set(plan.variables)
+    if partly:
+        own &= set(kept.variables)
+    found = set(kept.parameters) | set(kept.variables)
+    if (set(kept.parameters), set(kept.variables)) != (wanted, own):
+        known = sorted(wanted | own)
+        raise ValueError(f"{plan.name} has {known}, and not {sorted(found)}")
+    told = Known(plan.resolved.world, elements)
+    held = Known(plan.resolved.world, elements.and_named(plan))
+    return Kept(
+        kept.cls,
+        {k: _judged(v, plan.fields[k], told, k) for k, v in kept.parameters.items()},
+        {k: _judged(v, plan.fields[k], held, k) for k, v in kept.variables.items()},
+    )
+
+
+def _judged(value: Any, kind: t.Type, known: Known, what: str) -> Any:
+    match kind:
+        case t.Part():
+            return judged(value, known.elements)
+        case t.Map(key=key, value=t.Part()):
+            held = {_key(k, key, known, what): judged(v, known.elements) for k, v in value.items()}
+            complete(held, kind, known, what)
+            return held
+        case _:
+            return _value(value, kind, known, what)
 
 
 def _family(cls: type[Any]) -> list[type[Any]]:
@@ -248,24 +318,47 @@ def checked(state: State, name: str, value: Any) -> Any:
             value = native(value, kind)
         case _:
             pass
-    return admitted(value, kind, Known(plan.resolved.world, state.__around__.universe), name)
+    elements = state.__around__.universe.and_named(plan)
+    return admitted(value, kind, Known(plan.resolved.world, elements), name)
 
 
 # Opaque values.
 
 
-def _closed(value: Any, kind: t.Type) -> Any:
+def _closed(value: Any, kind: t.Type, world: World) -> Any:
     """The value with each opaque value in it as a token that holds its encoding."""
-    return _opaques(value, kind, lambda held, name: Token(name, _encoding(held)))
+    return _opaques(value, kind, lambda held, name: Token(name, _encoding(held, name, world)))
 
 
-def _open(value: Any, kind: t.Type) -> Any:
-    """The value with each token in it as the opaque value that it holds."""
-    return _opaques(value, kind, lambda token, name: _opened(token))
+def _open(value: Any, kind: t.Type, world: World) -> Any:
+    """The value with each token in it as the opaque value that it holds; ValueError where that is
+    of another type than its annotation says."""
+
+    def opened(token: Any, name: str) -> Any:
+        held = _opened(token)
+        if not _is_declared(held, name, world):
+            wanted = _types(name, world)
+            raise ValueError(f"{name} is of type {wanted}, not {held!r}, a {type(held).__name__}")
+        return held
+
+    return _opaques(value, kind, opened)
 
 
-def _encoding(value: Any) -> str:
+def _is_declared(value: Any, name: str, world: World) -> bool:
+    """Whether the annotation of an opaque admits values of this one's type."""
+    return isinstance(value, tuple(world.encoded.get(name, ENCODED)))
+
+
+def _types(name: str, world: World) -> str:
+    types = world.encoded.get(name, ENCODED)
+    return " or ".join(sorted(each.__name__ for each in types)) or "none that has an encoding"
+
+
+def _encoding(value: Any, name: str, world: World) -> str:
     match value:
+        case bytes() | str() | int() if not _is_declared(value, name, world):
+            wanted = _types(name, world)
+            raise TypeError(f"no encoding for {value!r}: the opaque {name} is of type {wanted}")
         case bytes():
             return "bytes:" + base64.b64encode(value).decode()
         case str():

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from lawful.spec import types as t
 from lawful.spec.resolve import Resolved
 from lawful.spec.serial import Fingerprints
 
+from .elements import named_in
 from .guards import Site
 from .state import State
 
@@ -126,3 +128,8 @@ class Plan:
     @property
     def machine(self) -> ir.Machine:
         return self.resolved.machine
+
+    @functools.cached_property
+    def named(self) -> dict[str, frozenset[str]]:
+        """The texts of the elements that the declaration names, by their sorts."""
+        return named_in(self.machine)

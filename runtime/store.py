@@ -195,7 +195,7 @@ class Store:
 
         Armed timers have the time left that they had after the last event ("remaining"), or less
         by what has passed since ("deadline"; by the wall clock), or all of it ("restart").
-        `renamed` is as for `lawful.restore`: of another version there may be a snapshot, not
+        `universe` and `renamed` are as for `lawful.restore`: of another version there may be a snapshot, not
         events after it. Errors: StoreError where there is no such instance, or its events are of
         another behaviour or lead elsewhere; as `lawful.restore`.
         """
@@ -214,7 +214,8 @@ class Store:
             if place in old.timers:
                 old.timers[place] = old.timers[place][0], seconds
         self._again(old, past)
-        logged = _moved(old, bare(cls, universe, clock), timers)
+        told = entry.__around__.universe.universe()
+        logged = _moved(old, bare(cls, told or None, clock), timers)
         watch = logged.entry.lawful.watched("restore")
         with self._transaction():
             self._snapshot(logged)
@@ -291,7 +292,7 @@ class Store:
             return
         plan = logged.entry.__plan__
         kinds = dict(plan.ways[done.transition].params)
-        args = {of: written(value, kinds[of]) for of, value in done.args.items()}
+        args = {of: written(value, kinds[of], plan) for of, value in done.args.items()}
         seq, wall, before = logged.seq + 1, clocks.time(), logged.timers
         row = (
             logged.name, seq, done.time, wall, behaviour_of(plan), done.transition,
@@ -326,11 +327,7 @@ class Store:
         return True
 
     def _snapshot(self, logged: _Logged) -> None:
-        plan = logged.entry.__plan__
-        data = {
-            "v": 1, "shape": fingerprint_of(plan).shape,
-            **snapshot(keep(logged.entry, 0.0), plan),
-        }
+        data = snapshot(logged.entry, fingerprint_of(logged.entry.__plan__).shape, 0.0)
         started = {place: seconds for place, (_, seconds) in logged.timers.items()}
         row = (
             logged.name, logged.seq, logged.last, logged.wall, json.dumps(data),

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
 from lawful.spec.ticks import passed, until_due
 
-Elements = Mapping[str, tuple[Any, ...]]  # Of each sort, by its name.
-NO_ELEMENTS: Elements = MappingProxyType({})
+from .elements import NO_ELEMENTS, Elements, Members
 
 
 class Clock(Protocol):
@@ -62,15 +60,16 @@ class Around:
     """What a machine and its parts have around them: the time, which is the clock's or the instant
     that stands still, and the elements of the sorts that it was told.
 
-    `ticks` is where the machine counts ticks, if it does; `note` the name of the transition that
+    `told`: those elements to look one up, None where no sort was told. `ticks` is where the machine counts ticks, if it does; `note` the name of the transition that
     ran last, None where the event was ignored.
     """
 
-    __slots__ = ("clock", "note", "now", "ticks", "universe")
+    __slots__ = ("clock", "note", "now", "ticks", "told", "universe")
 
     def __init__(self, clock: Clock, universe: Elements = NO_ELEMENTS) -> None:
         self.clock = clock
         self.universe = universe
+        self.told: Members | None = universe.members if universe else None
         self.now: Callable[[], float] = clock.now
         self.ticks: Ticks | None = None
         self.note: str | None = None

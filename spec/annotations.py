@@ -18,7 +18,7 @@ from . import types as t
 from .bits import LEAST
 from .declare import Declaration, Names
 from .errors import Place, Problems, a, nearest
-from .opaques import numbers_in
+from .opaques import encoded_in, numbers_in
 from .values import World
 from .words import Clock, Mark, Opaque, OrderedSort, Record, Serial, Sort, Timer
 
@@ -56,6 +56,7 @@ class TypeReader:
         self.sorts: dict[str, type[Any]] = {}
         self.opaques: dict[str, type[Any]] = {}
         self.held: dict[str, tuple[Any, ...]] = {}
+        self.encoded: dict[str, frozenset[type[Any]]] = {}
         self.parts: dict[str, type[Declaration]] = {}
         self.used: dict[t.Type, None] = {}
         self.reading: list[type[Any]] = []
@@ -65,6 +66,7 @@ class TypeReader:
         return World(
             dict(self.enums), dict(self.records), dict(self.sorts), dict(self.opaques),
             dict(self.held),
+            dict(self.encoded),
         )
 
     def take(self, other: World) -> None:
@@ -87,6 +89,8 @@ class TypeReader:
         self.opaques.update(other.opaques)
         for name, more in other.held.items():
             self._hold(name, more)
+        for name, types in other.encoded.items():
+            self.encoded[name] = self.encoded.get(name, frozenset()) | types
 
     def _hold(self, name: str, more: Iterable[Any]) -> None:
         """Note annotations of an opaque type."""
@@ -295,8 +299,10 @@ class TypeReader:
     ) -> t.Type | None:
         opaque = [mark for mark in marks if isinstance(mark, Opaque)]
         if opaque:
-            self._hold(opaque[0].name, (of,))
-            return self._opaque(opaque[0].name, numbers_in(of), place)
+            name = opaque[0].name
+            self._hold(name, (of,))
+            self.encoded[name] = self.encoded.get(name, frozenset()) | encoded_in(of)
+            return self._opaque(name, numbers_in(of), place)
         found = self.read(of, place, names)
         for mark in marks:
             found = self._marked(found, mark, place)

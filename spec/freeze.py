@@ -59,7 +59,11 @@ def _machine(cls: type[Declaration], resolved: Resolved, module: str, folder: st
     classes: dict[str, Json] = {}
     for kind, rows in _classes(resolved).items():
         classes[kind] = {name: _address(cls, row, module) for name, row in rows.items()}
-    return {"ir": written, "outline": outlined, "classes": classes}
+    world = resolved.world
+    encoded: dict[str, Json] = {
+        name: [*sorted(each.__name__ for each in types)] for name, types in world.encoded.items()
+    }
+    return {"ir": written, "outline": outlined, "classes": classes, "encoded": encoded}
 
 
 def _classes(resolved: Resolved) -> dict[str, dict[str, type[Any]]]:

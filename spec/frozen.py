@@ -4,7 +4,8 @@
                  "machines": {qualified name: machine}}
     machine  := {"ir": document of `serial`, "outline": [text*],
                  "classes": {"enums" | "records" | "sorts" | "opaques" | "parts":
-                             {name: [module, name]}}}
+                             {name: [module, name]}},
+                 "encoded": {opaque: ["bytes" | "int" | "str" of its annotation]}}
               | null, where it is abstract and has no meaning alone
 
 Where the source is readable it alone counts. Otherwise the classes must be those that were frozen:
@@ -33,6 +34,7 @@ from typing import Any, TypeGuard
 from . import ir, serial
 from .errors import DeclarationError, Place, Problem
 from .ir import Json
+from .opaques import ENCODED
 from .values import World
 from .words import Header, Ignored, header
 
@@ -81,7 +83,9 @@ class Frozen:
     def world(self) -> World:
         """The classes behind the machine's types."""
         enums, records, sorts = map(self.classes, ("enums", "records", "sorts"))
-        return World(enums, records, sorts, self.classes("opaques"))
+        rows: dict[str, list[str]] = self.row.get("encoded", {})  # Older documents have none.
+        encoded = {n: frozenset(e for e in ENCODED if e.__name__ in row) for n, row in rows.items()}
+        return World(enums, records, sorts, self.classes("opaques"), encoded)
 
     def judge(self, outline: list[str]) -> None:
         """`DeclarationError` where the classes, or a module's code, are not those of then."""

@@ -1,7 +1,8 @@
-"""The numbers among opaque values: of one type, for Python takes True, 1 and 1.0 for one value.
+"""The Python types of opaque values, which only their annotations tell.
 
-Which of the equal values a set keeps would tell the order in which they came. And values of the
-Python types that opaques are declared with, for machines that are run beside what explores them.
+Numbers are of one type, for Python takes True, 1 and 1.0 for one value: which of the equal values a
+set keeps would tell the order in which they came. Snapshots encode bytes, str and int. Machines that
+run beside what explores them get values of the types that their opaques are declared with.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+ENCODED: tuple[type[Any], ...] = (bytes, str, int)
 NUMBERS: tuple[type[Any], ...] = (bool, int, float, complex, Decimal, Fraction)
 
 
@@ -26,6 +28,21 @@ def numbers_in(annotation: Any) -> tuple[type[Any], ...]:
         return own
     inside = (numbers_in(each) for each in typing.get_args(annotation))
     return tuple(dict.fromkeys(number for found in inside for number in found))
+
+
+def encoded_in(annotation: Any) -> frozenset[type[Any]]:
+    """The types that snapshots encode whose values are of this annotation; of one that is no plain
+    class or union, such as a protocol's or a type variable's, all."""
+    if isinstance(annotation, typing.NewType):
+        return encoded_in(annotation.__supertype__)
+    origin = typing.get_origin(annotation)
+    if origin in (typing.Union, python_types.UnionType):
+        return frozenset().union(*map(encoded_in, typing.get_args(annotation)))
+    if annotation is None or isinstance(origin, type):
+        return frozenset()
+    if not isinstance(annotation, type) or getattr(annotation, "_is_protocol", False):
+        return frozenset(ENCODED)
+    return frozenset(e for e in ENCODED if issubclass(e, annotation) or issubclass(annotation, e))
 
 
 def mixed(value: Any, number: type[Any]) -> Any:

@@ -87,6 +87,8 @@ class World:
 
     `opaques`: the type of the numbers among opaque values, where it is another than int. `held`:
     the annotations by which opaque values are declared; nothing where only the IR is known.
+    `encoded`: which of the types that snapshots encode an opaque's annotation admits; where it is
+    absent, all.
     """
 
     enums: Mapping[str, type[enum.Enum]]
@@ -95,6 +97,9 @@ class World:
     opaques: Mapping[str, type[Any]] = dataclasses.field(default_factory=dict[str, type[Any]])
     held: Mapping[str, tuple[Any, ...]] = dataclasses.field(
         default_factory=dict[str, tuple[Any, ...]]
+    )
+    encoded: Mapping[str, frozenset[type[Any]]] = dataclasses.field(
+        default_factory=dict[str, frozenset[type[Any]]]
     )
 
     @staticmethod

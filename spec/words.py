@@ -91,8 +91,7 @@ class Sort(str, metaclass=_SortMeta):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __hash__(self) -> int:
-        return str.__hash__(self)
+    __hash__ = str.__hash__  # Itself, and no call of it: elements are looked up in every step.
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str.__repr__(self)})"

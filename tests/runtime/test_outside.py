@@ -203,7 +203,8 @@ def test_the_missing_keys_are_named() -> None:
 
 def test_of_a_sort_the_known_elements_are_needed() -> None:
     a, b = Node("a"), Node("b")
-    Roster().put({a: True})  # Nobody said which elements there are.
+    with pytest.raises(RuntimeError, match=r"put: ready .*universe=\{Node: \[\.\.\.\]\}"):
+        Roster().put({a: True})  # Nobody said which elements there are.
     roster = Roster(universe={Node: [a, b]})
     with pytest.raises(ValueError, match=r"no value for Node\('b'\)"):
         roster.put({a: True})
@@ -212,8 +213,9 @@ def test_of_a_sort_the_known_elements_are_needed() -> None:
     roster.put({a: True, b: False})
     data = roster.lawful.snapshot()
     assert Roster.lawful.restore(data, universe={Node: [a, b]}) == roster
+    more = {Node: [a, b, Node("c")]}
     with pytest.raises(ValueError, match=r"no value for Node\('c'\)"):
-        Roster.lawful.restore(data, universe={Node: [a, b, Node("c")]})
+        Roster.lawful.restore(data, universe=more, renamed={})
 
 
 def test_a_snapshot_without_a_key_is_none() -> None:

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from lawful import Refused, Undefined
+from lawful import Refused
 from tests.checks.rings import Ring, Row, Seat
 from tests.spec.agreement import agreement
 
@@ -76,6 +76,6 @@ def test_what_is_explored_is_what_python_does_with_the_text() -> None:
 
 def test_what_is_none_of_the_elements_has_no_rank() -> None:
     table = ring()
-    with pytest.raises(Undefined):
+    with pytest.raises(ValueError, match=r"move: \w+: Seat\('south'\) is no element"):
         table.move(Seat("south"))
     assert table.at is None
