@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from lawful.runtime.elements import NO_ELEMENTS
 from lawful.spec import ir, serial
 from lawful.spec.ir import Json
 
 from .mapping import Foreign, foreign_of
 from .rows import WHOLE, Row, RowOf, journal_row
-from .stepper import Differs, Malformed, Stepper, Universe, Unreplayable
+from .stepper import Differs, Malformed, Stepper, Unreplayable
 
 VERDICTS = ("fits", "open", "deviates", "inconclusive", "quarantined")
 DUPLICATE = -1  # Comes before what else is wrong at its place: which copy came first is chance.
@@ -134,7 +135,7 @@ class Fold:
         self.first: tuple[int, str] | None = None
         self.stepper: Stepper | None = None
         self.state: Any = None
-        self.universe: Universe = {}
+        self.universe = NO_ELEMENTS
         self.time: float | None = None
         self.next = 0
         self.rows = 0

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from lawful.runtime.effects import erased, ghosts_of, only_reads
+from lawful.runtime.elements import NO_ELEMENTS, Elements, named_in
 from lawful.spec import bounds, ir, serial, walk
 from lawful.spec import types as t
 from lawful.spec.ir import Json
@@ -24,12 +25,12 @@ from .meaning import SELF, Guard, NoValue
 from .passing import at_tick, waiting
 from .reference import Done, Fault, Outcome, Reference, Refusal
 from .rows import WHOLE, Absent, Row
+from .strangers import stranger
 from .told import Told, Untold, form
 
 CONTROL = "state"  # The variable that is the control state, where it is an enum.
 KINDS = ("output", "changed", "after", "before")  # In which a row and the machine may differ.
 Args = Mapping[str, Any]
-Universe = Mapping[str, tuple[Any, ...]]
 
 
 class Malformed(Exception):
@@ -56,7 +57,8 @@ class Stepper:
     def __init__(self, machine: ir.Machine, anywhere: bool = False) -> None:
         self.machine = machine
         self.anywhere = anywhere
-        self.universe: Universe = {}
+        self.universe = NO_ELEMENTS
+        self.named = named_in(machine)
         self.world = World.made_of(machine.types)
         self.fingerprint = serial.behaviour(machine)
         # Ghosts are erased when a machine runs, and no journal tells of them.
@@ -72,7 +74,7 @@ class Stepper:
         found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
         self.at = found[0] if found else None
         self.waiting = waiting(machine)
-        self.told = Told(self.reference, self._value)
+        self.told = Told(self.reference, self._held)
 
     def _domain(self, kind: t.Type) -> tuple[Any, ...]:
         try:
@@ -123,11 +125,11 @@ class Stepper:
 
     def _guards(self, row: ir.Transition, state: State) -> Iterator[bool]:
         env = {SELF: state}
-        if row.source is not None and row.control is not None and not _reads_local(row.control):
+        if row.source is not None and row.control is not None and not walk.reads_local(row.control):
             yield self.reference.eval(row.control, env).name in row.source
-        if row.timer is not None and not _reads_local(row.timer):
+        if row.timer is not None and not walk.reads_local(row.timer):
             yield bool(self.reference.eval(row.timer, env))
-        for stmt in _leading_guards(row.function.body):
+        for stmt in walk.leading_guards(row.function.body):
             yield bool(self.reference.eval(stmt.test, env))
 
     def ended(self, state: State) -> bool:
@@ -200,7 +202,16 @@ class Stepper:
             found = bounds.breach(value, kind)
             if found is not None:
                 raise Differs("argument", f"{name}{found if found[0] in '.[' else f': {found}'}")
+            self._known("argument", name, value, kind, self.universe)
         return values
+
+    def _known(
+        self, word: str, name: str, value: Any, kind: t.Type, told: Elements
+    ) -> None:
+        """Differs where a value has an element that the instance was not told."""
+        found = stranger(value, kind, told.members) if told else ""
+        if found:
+            raise Differs(word, f"{name}: {found}")
 
     def _value(self, name: str, data: Json, kind: t.Type) -> Any:
         if hidden(data):
@@ -211,6 +222,12 @@ class Stepper:
             return decode(data, kind, self.world)
         except (ValueError, AttributeError, TypeError, RecursionError) as error:
             raise Malformed(f"the value of {name} is no {kind}") from error
+
+    def _held(self, name: str, data: Json, kind: t.Type) -> Any:
+        """The value of a variable as a row tells it; elements that the machine names are known."""
+        value = self._value(name, data, kind)
+        self._known("changed", name, value, kind, self.universe.and_named(self.named))
+        return value
 
     def _made(self, row: Row) -> State:
         if row.outcome not in WHOLE:
@@ -223,6 +240,8 @@ class Stepper:
             raise Malformed("a parameter is missing")
         given = {name: self._value(name, row.args[name], known[name].type) for name in row.args}
         state = self.reference.initial(given)
+        for i, p in enumerate(self.machine.parameters, len(self.machine.variables)):
+            self._known("parameter", p.name, state[i], p.type, self.universe)
         for p in self.machine.of_kind("assume"):
             if not self._holds(p, state):
                 raise Differs("assume", f"{p.name} is false of the parameters")
@@ -244,14 +263,18 @@ class Stepper:
         self._compare(row, None, Done(now, None, ""))
         return now
 
-    def universe_of(self, row: Row) -> Universe:
+    def universe_of(self, row: Row) -> Elements:
         """The elements of the sorts, as the row of the making tells them."""
         sorts = {k.name: k for k in self.machine.types if isinstance(k, t.Sort)}
-        return {
+        found = {
             name: tuple(self._value(name, each, sorts[name]) for each in told)
             for name, told in row.universe.items()
             if name in sorts and is_list(told)
         }
+        for name, elements in found.items():
+            if not elements or len(set(elements)) < len(elements):
+                raise Malformed(f"the universe of {name} is no instance's: {row.universe[name]}")
+        return Elements(found)
 
     def _begun(self, row: Row, state: State) -> State:
         """The state of the row's instance when its journal began.
@@ -434,16 +457,3 @@ def _another(row: Row, outcomes: Sequence[Outcome], done: Done) -> NoReturn:
     named = [o for o in outcomes if not isinstance(o, Done) and o.transition == row.transition]
     why = f" ({named[0].reason()})" if named and isinstance(named[0], Refusal) else ""
     raise Differs("transition", f"{row.transition} is not possible{why}; {done.transition} is")
-
-
-def _reads_local(expr: ir.Expr | None) -> bool:
-    return any(isinstance(node, ir.Local) for node in walk.everything((expr,)))
-
-
-def _leading_guards(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Require]:
-    """The guards before anything is changed that read no argument."""
-    for stmt in body:
-        if not isinstance(stmt, ir.Require):
-            return
-        if not _reads_local(stmt.test):
-            yield stmt

@@ -49,14 +49,14 @@ class Elements(dict[str, tuple[Any, ...]]):
         """The same as a caller tells it."""
         return {type(row[0]): row for row in self.values()}
 
-    def and_named(self, plan: Plan) -> Elements:
+    def and_named(self, named: Mapping[str, frozenset[str]]) -> Elements:
         """The same, with the elements that the declaration itself names as members, too: a state
         may hold these, whatever the caller told."""
-        named = {sort: plan.named[sort] for sort in self if sort in plan.named}
-        if not named:
+        more = {sort: texts for sort, texts in named.items() if sort in self}
+        if not more:
             return self
         made = Elements(self)
-        made.members.update({sort: made.members[sort] | named[sort] for sort in named})
+        made.members.update({sort: made.members[sort] | texts for sort, texts in more.items()})
         return made
 
 

@@ -179,7 +179,7 @@ def read(data: Any, plan: Plan, elements: Elements, *, partly: bool = False) -> 
     return Kept(
         plan.cls,
         _rows(rows.get("parameters"), plan, held, elements),
-        _rows(rows.get("variables"), plan, own, elements.and_named(plan)),
+        _rows(rows.get("variables"), plan, own, elements.and_named(plan.named)),
     )
 
 
@@ -282,7 +282,7 @@ def judged(kept: Kept, elements: Elements, *, partly: bool = False) -> Kept:
         known = sorted(wanted | own)
         raise ValueError(f"{plan.name} has {known}, and not {sorted(found)}")
     told = Known(plan.resolved.world, elements)
-    held = Known(plan.resolved.world, elements.and_named(plan))
+    held = Known(plan.resolved.world, elements.and_named(plan.named))
     return Kept(
         kept.cls,
         {k: _judged(v, plan.fields[k], told, k) for k, v in kept.parameters.items()},
@@ -318,7 +318,7 @@ def checked(state: State, name: str, value: Any) -> Any:
             value = native(value, kind)
         case _:
             pass
-    elements = state.__around__.universe.and_named(plan)
+    elements = state.__around__.universe.and_named(plan.named)
     return admitted(value, kind, Known(plan.resolved.world, elements), name)
 
 

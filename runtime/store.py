@@ -195,9 +195,9 @@ class Store:
 
         Armed timers have the time left that they had after the last event ("remaining"), or less
         by what has passed since ("deadline"; by the wall clock), or all of it ("restart").
-        `universe` and `renamed` are as for `lawful.restore`: of another version there may be a snapshot, not
-        events after it. Errors: StoreError where there is no such instance, or its events are of
-        another behaviour or lead elsewhere; as `lawful.restore`.
+        `universe` and `renamed` are as for `lawful.restore`: of another version there may be a
+        snapshot, not events after it. Errors: StoreError where there is no such instance, or its
+        events are of another behaviour or lead elsewhere; as `lawful.restore`.
         """
         found = self._row("SELECT seq, time, wall, data, started FROM snapshot WHERE name=?", name)
         if found is None:

@@ -60,8 +60,9 @@ class Around:
     """What a machine and its parts have around them: the time, which is the clock's or the instant
     that stands still, and the elements of the sorts that it was told.
 
-    `told`: those elements to look one up, None where no sort was told. `ticks` is where the machine counts ticks, if it does; `note` the name of the transition that
-    ran last, None where the event was ignored.
+    `told`: those elements to look one up, None where no sort was told. `ticks` is where the machine
+    counts ticks, if it does; `note` the name of the transition that ran last, None where the event
+    was ignored.
     """
 
     __slots__ = ("clock", "note", "now", "ticks", "told", "universe")

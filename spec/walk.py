@@ -187,3 +187,17 @@ def may_be_undefined(node: ir.Node) -> bool:
             return op in PARTIAL
         case _:
             return False
+
+
+def reads_local(expr: ir.Expr | None) -> bool:
+    """Whether an expression reads an argument or a local."""
+    return any(isinstance(node, ir.Local) for node in everything((expr,)))
+
+
+def leading_guards(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Require]:
+    """The guards before anything is changed that read no argument."""
+    for stmt in body:
+        if not isinstance(stmt, ir.Require):
+            return
+        if not reads_local(stmt.test):
+            yield stmt

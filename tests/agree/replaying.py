@@ -12,6 +12,7 @@ from lawful.checks.compare import same
 from lawful.checks.rows import Rejected, journal_row
 from lawful.checks.running import Running
 from lawful.checks.stepper import Differs, Malformed, Stepper, Unreplayable
+from lawful.runtime.elements import Elements
 from lawful.runtime.journal import Journal, read
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -37,10 +38,10 @@ class Replaying:
         # The kernel knows the machine from JSON alone, and makes its own classes.
         self.stepper = Stepper(loaded, anywhere=True)
         sorts = {k.name for k in loaded.types if isinstance(k, t.Sort)}
-        self.stepper.universe = {
+        self.stepper.universe = Elements({
             name: tuple(self.stepper.world.sorts[name](e) for e in elements)
             for name, elements in self._elements() if name in sorts
-        }
+        })
         self.count = 0
         whole = (self.machine, *self.machine.parts)
         self.ghosts = any(v.ghost for m in whole for v in m.variables)
