@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lawful import Machine, Nat, Param, Record, State, require, transition
+from lawful import Machine, Nat, Param, Record, Sort, State, require, transition
 
 
 class Phase(State):
@@ -58,6 +58,26 @@ class Held(Machine):
         self.known.remove(key)
         del self.counts[key]
         self.last = Entry(key, 0)
+
+
+class Node(Sort):
+    """Who comes and goes."""
+
+
+class Present(Machine):
+    """Each event takes an element of a sort."""
+
+    here: set[Node] = set()
+
+    @transition()
+    def put(self, node: Node, times: Nat) -> None:
+        require(node not in self.here, "it is there")
+        self.here.add(node)
+
+    @transition()
+    def drop(self, node: Node) -> None:
+        require(node in self.here, "it is not there")
+        self.here.remove(node)
 
 
 class HeldByHand:

@@ -58,6 +58,8 @@ def main(argv: list[str]) -> int:
         line(TITLES[name], pair, unit, most)
     pair = best(partial(alone, "large"), partial(alone, "small"))
     line("10,000 elements held, 10 held", pair, "ns", 1.2)
+    pair = best(partial(alone, "told"), partial(alone, "untold"))
+    line("an event on an element, told and not", pair, "ns", 1.8)
     line("import lawful, its goal", (alone("import") * 1e3, 100.0), "ms", 1.0)
     line("classes of five systems, the goal", (alone("classes") * 1e3, 150.0), "ms", 1.0)
     return 0
@@ -153,10 +155,10 @@ def _each(call: Callable[[], Any], times: int = 50_000) -> float:
     return best * 1e9
 
 
-def _holding(job: Any) -> float:
+def _holding(job: Any, key: Any = 7) -> float:
     def both() -> None:
-        job.put(7, 1)
-        job.drop(7)
+        job.put(key, 1)
+        job.drop(key)
 
     return _each(both) / 2
 
@@ -168,6 +170,14 @@ def _held(size: int) -> float:
     for i in range(size):
         held.put(10 + i, 1)
     return _holding(held)
+
+
+def _present(elements: list[str] | None) -> float:
+    """An event on an element of a sort, of an instance that was told ten, or none."""
+    from benchmarks import _jobs as jobs
+
+    told = None if elements is None else {jobs.Node: elements}
+    return _holding(jobs.Present(universe=told), jobs.Node("n3"))
 
 
 def _refusing(job: Any) -> float:
@@ -223,6 +233,8 @@ MEASURED: dict[str, Callable[[], float]] = {
     "holding by hand": lambda: _holding(_jobs().HeldByHand()),
     "small": lambda: _held(10),
     "large": lambda: _held(10_000),
+    "told": lambda: _present([f"n{i}" for i in range(10)]),
+    "untold": lambda: _present(None),
     "refusal": lambda: _refusing(_jobs().Job()),
     "refusal by hand": lambda: _refusing(_peers().Methods()),
     "making": lambda: _each(_jobs().Job),

@@ -240,8 +240,8 @@ class Stepper:
             raise Malformed("a parameter is missing")
         given = {name: self._value(name, row.args[name], known[name].type) for name in row.args}
         state = self.reference.initial(given)
-        for i, p in enumerate(self.machine.parameters, len(self.machine.variables)):
-            self._known("parameter", p.name, state[i], p.type, self.universe)
+        for i, each in enumerate(self.machine.parameters, len(self.machine.variables)):
+            self._known("parameter", each.name, state[i], each.type, self.universe)
         for p in self.machine.of_kind("assume"):
             if not self._holds(p, state):
                 raise Differs("assume", f"{p.name} is false of the parameters")

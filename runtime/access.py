@@ -107,7 +107,8 @@ class Access(Generic[M]):
                 f"a snapshot of another {plan.name}: shape {data.get('shape')!r}, not {shape!r}"
             )
         if other and renamed is None:
-            raise ValueError(f"a snapshot of {plan.name} with another universe: {other}")
+            how = "renamed={} takes it over where every invariant allows it"
+            raise ValueError(f"a snapshot of {plan.name} with another universe: {other}; {how}")
         machine = bare(self._cls, {**told, **(universe or {})} or None, clock)
         if another and renamed is not None:
             change = None

@@ -13,7 +13,7 @@ from lawful.spec.members import chain_of
 from lawful.spec.resolve import ONE_AT_A_TIME, resolve
 from lawful.spec.words import header
 
-from .choice import restore, save, tree
+from .choice import NO_VALUE, restore, save, tree
 from .compile import Compiler
 from .elements import NO_ELEMENTS, Universe, elements_of
 from .observed import Observed
@@ -124,8 +124,13 @@ def assume(state: State) -> None:
 def _assume(state: State) -> None:
     plan = state.__plan__
     for name in plan.assumed:
-        if not plan.functions[name](state):
-            raise ValueError(f"{plan.name}: the assumption {name} is false of these parameters")
+        what = f"{plan.name}: the assumption {name}"
+        try:
+            holds = plan.functions[name](state)
+        except NO_VALUE as error:
+            raise ValueError(f"{what} has no value for these parameters: {error!r}") from error
+        if not holds:
+            raise ValueError(f"{what} is false of these parameters")
 
 
 # Putting the compiled methods into the class.

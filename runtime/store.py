@@ -40,9 +40,10 @@ from lawful.spec.declare import slot
 
 from .access import behaviour_of, fingerprint_of
 from .choice import control
+from .elements import other_elements
 from .make import bare
 from .observed import Observed, Stepped
-from .persist import fill, keep, snapshot, taken, written
+from .persist import fill, keep, snapshot, taken, told_in, written
 from .state import State
 from .timers import Clock
 
@@ -195,18 +196,21 @@ class Store:
 
         Armed timers have the time left that they had after the last event ("remaining"), or less
         by what has passed since ("deadline"; by the wall clock), or all of it ("restart").
-        `universe` and `renamed` are as for `lawful.restore`: of another version there may be a
-        snapshot, not events after it. Errors: StoreError where there is no such instance, or its
-        events are of another behaviour or lead elsewhere; as `lawful.restore`.
+        `universe` and `renamed` are as for `lawful.restore`: of another version, or with another
+        universe, there may be a snapshot, not events after it. Errors: StoreError where there is
+        no such instance, or its events are of another behaviour or lead elsewhere; as
+        `lawful.restore`.
         """
         found = self._row("SELECT seq, time, wall, data, started FROM snapshot WHERE name=?", name)
         if found is None:
             raise StoreError(f"the store has no instance {name}")
         seq, last, wall, data, started = found
-        past = _Instant()
-        entry = cls.lawful.restore(
-            json.loads(data), universe=universe, clock=past, renamed=renamed
-        )
+        past, saved = _Instant(), json.loads(data)
+        entry = cls.lawful.restore(saved, universe=universe, clock=past, renamed=renamed)
+        other = other_elements(universe or {}, told_in(saved, entry.lawful.plan))
+        if other and self.events(name, seq):
+            what = f"{name} with another universe, {other}, and events of the other one"
+            raise StoreError(f"{what}: restore it with that one, and snapshot it, first")
         old = _Logged(entry, name, seq)
         old.last, old.wall = _seconds(name, last, wall)
         old.look(last)

@@ -37,7 +37,8 @@ def encoded_in(annotation: Any) -> frozenset[type[Any]]:
         return encoded_in(annotation.__supertype__)
     origin = typing.get_origin(annotation)
     if origin in (typing.Union, python_types.UnionType):
-        return frozenset().union(*map(encoded_in, typing.get_args(annotation)))
+        inside = map(encoded_in, typing.get_args(annotation))
+        return frozenset(each for found in inside for each in found)
     if annotation is None or isinstance(origin, type):
         return frozenset()
     if not isinstance(annotation, type) or getattr(annotation, "_is_protocol", False):
