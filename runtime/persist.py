@@ -319,7 +319,8 @@ def checked(state: State, name: str, value: Any) -> Any:
         case _:
             pass
     elements = state.__around__.universe.and_named(plan.named)
-    return admitted(value, kind, Known(plan.resolved.world, elements), name)
+    # Nothing is promised of a state that a caller makes up, so that it need not tell a universe.
+    return admitted(value, kind, Known(plan.resolved.world, elements, anyhow=True), name)
 
 
 # Opaque values.

@@ -307,8 +307,7 @@ def test_a_state_made_of_values() -> None:
         Desk.lawful.state(count=-1)
     with pytest.raises(TypeError, match=r"order\[0\] is a Nat"):
         Desk.lawful.state(order=["x"])
-    mine = {Who("a"): 3}
-    started = Starting.lawful.state(universe={Who: ["a"]}, state=Life.LIVE, owner=mine)
+    started = Starting.lawful.state(state=Life.LIVE, owner={Who("a"): 3})
     started.up()
 
 
