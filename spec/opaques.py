@@ -1,8 +1,8 @@
 """The Python types of opaque values, which only their annotations tell.
 
 Numbers are of one type, for Python takes True, 1 and 1.0 for one value: which of the equal values a
-set keeps would tell the order in which they came. Snapshots encode bytes, str and int. Machines that
-run beside what explores them get values of the types that their opaques are declared with.
+set keeps would tell the order in which they came. Snapshots encode bytes, str and int. A machine
+that runs beside what explores it gets values of the types that its opaques are declared with.
 """
 
 from __future__ import annotations
