@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lawful.runtime import judging
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.ir import Json
+from lawful.spec.opaques import ENCODED
+from lawful.spec.resolve import Resolved
 from lawful.spec.serial import fingerprints, is_object
 from lawful.spec.ticks import clock_of, with_ticks
 
@@ -42,11 +44,27 @@ NOT_READ = "no state is found that has values of the newer types: nothing is pro
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """Two versions of a machine; `renamed` gives the former names of what had others."""
+    """Two versions of a machine; `renamed` gives the former names of what had others.
+
+    `refused`: for an opaque type of which the newer version refuses values by their Python type,
+    whether it refuses all of them. The IR does not have these types.
+    """
 
     old: ir.Machine
     new: ir.Machine
     renamed: Mapping[str, str]
+    refused: Mapping[str, bool] = field(default_factory=dict[str, bool])
+
+    @staticmethod
+    def of(old: Resolved, new: Resolved, renamed: Mapping[str, str]) -> Versions:
+        """The versions of two resolved classes."""
+        every = frozenset(ENCODED)
+        rows = {
+            name: (old.world.encoded.get(name, every), admitted)
+            for name, admitted in new.world.encoded.items()
+        }
+        refused = {name: not was & now for name, (was, now) in rows.items() if was - now}
+        return Versions(old.machine, new.machine, renamed, refused)
 
     def former(self, name: str) -> str | None:
         """What a variable or parameter was called; None for what is new."""
@@ -150,7 +168,7 @@ class _Taking:
                 value = self.subject.state[was]
                 if isinstance(value, Many | Made | Missing | Whole):
                     raise NotEncodable(f"the variable {was}")
-                found = taken(encoding, value, before[was], kind)
+                found = taken(encoding, value, (before[was], kind), self.versions.refused)
                 none = Missing(f"{name}: no {before[was]} is a {kind}")
                 given[name] = none if found is None else found.value
                 if known[name] != "ghost":  # No snapshot has one.

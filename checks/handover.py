@@ -8,7 +8,7 @@ examples, for each pair of types, and makes terms of the answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -34,10 +34,13 @@ class Taken:
     value: Term
 
 
-def taken(encoding: Encoding, term: Term, old: t.Type, new: t.Type) -> Taken | None:
-    """A value of an older type as one of a newer; None where no value is taken over. Raises
+def taken(
+    encoding: Encoding, term: Term, types: tuple[t.Type, t.Type], refused: Mapping[str, bool]
+) -> Taken | None:
+    """A value of an older type as one of a newer; None where no value is taken over. Of the opaque
+    types in `refused` values are refused by their Python type: all of them, or some. Raises
     NotEncodable."""
-    return Handover(encoding).taken(term, old, new)
+    return Handover(encoding, refused).taken(term, *types)
 
 
 def is_read(value: Any, old: t.Type, new: t.Type) -> bool:
@@ -94,16 +97,20 @@ def _any_is_read(old: t.Type, new: t.Type) -> bool:
 class Handover:
     """Makes the terms, in the older version's encoding."""
 
-    def __init__(self, encoding: Encoding) -> None:
+    def __init__(self, encoding: Encoding, refused: Mapping[str, bool]) -> None:
         self.encoding = encoding
+        self.refused = refused
         self.logic = encoding.logic
 
     def taken(self, term: Term, old: t.Type, new: t.Type) -> Taken | None:
         """The value as one of the newer type; None where it never is one."""
         logic = self.logic
-        if old == new:
+        opaque = (kind.name for kind in t.inside(old) if isinstance(kind, t.Opaque))
+        if old == new and self.refused.keys().isdisjoint(opaque):
             return Taken(logic.true, term)
         match old, new:
+            case t.Opaque(name=name), t.Opaque() if self.refused.get(name):
+                return None
             case t.Union(options=options), _:
                 return self._of_union(term, old, options, new)
             case _, t.Union(options=options):

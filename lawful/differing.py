@@ -36,7 +36,7 @@ def between(old: type[Machine], new: type[Machine], given: argparse.Namespace) -
     if not all(name and was for name, _, was in pairs):
         raise OutOfReach(f"--renamed {' '.join(given.renamed)}: NEW=OLD is expected")
     renamed = {name: was for name, _, was in pairs}
-    versions = Versions(resolve(old).machine, resolve(new).machine, renamed)
+    versions = Versions.of(resolve(old), resolve(new), renamed)
     bounds = targets.scope_of(new, given.scope).bounds
     sizes = {name: size for name, size in bounds.items() if type(size) is int}
     try:

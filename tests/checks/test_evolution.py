@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawful import Machine
+from lawful import Machine, Opaque, transition
 from lawful.checks.evolution import NO_STATE, Versions, evolve
 from lawful.checks.obligation import Obligation
 from lawful.checks.verdict import Verdict
@@ -27,7 +27,7 @@ RENAMED = {"total": "paid"}
 def evolved(
     old: type[Machine], new: type[Machine], renamed: dict[str, str], **sizes: int
 ) -> dict[str, Obligation]:
-    versions = Versions(resolve(old).machine, resolve(new).machine, renamed)
+    versions = Versions.of(resolve(old), resolve(new), renamed)
     return {o.property: o for o in evolve(versions, sizes, 10.0)}
 
 
@@ -159,7 +159,7 @@ def test_another_type_of_the_same_name_is_named(
 def diffed(old: type[Machine], new: type[Machine], path: Path) -> Path:
     """What `lawful diff` writes of two versions."""
     renamed = {"total": "paid"} if hasattr(new, "total") else {}
-    versions = Versions(resolve(old).machine, resolve(new).machine, renamed)
+    versions = Versions.of(resolve(old), resolve(new), renamed)
     both = (old.lawful.fingerprint, new.lawful.fingerprint)
     found = Difference(versions, both, tuple(evolve(versions, {"Member": 2}, 10.0)))
     path.write_text(json.dumps({"version": 1, "command": "diff", "machines": [to_json(found)]}))
@@ -232,3 +232,64 @@ def test_a_migration_that_is_not_proved_is_refused(tmp_path: Path, change: Chang
         (tmp_path / "other.json").write_text(text)
         with pytest.raises(ValueError, match="is nothing that lawful diff wrote"):
             proved(tmp_path / "other.json")
+
+
+class Told:
+    """An opaque value of one Python type."""
+
+    class Held(Machine):
+        note: Annotated[str, Opaque("Note")] | None = None
+        notes: set[Annotated[str, Opaque("Note")]] = set()
+
+        @transition()
+        def write(self, note: Annotated[str, Opaque("Note")]) -> None:
+            self.note = note
+
+
+class Counted:
+    """The same, of another."""
+
+    class Held(Machine):
+        note: Annotated[int, Opaque("Note")] | None = None
+        notes: set[Annotated[int, Opaque("Note")]] = set()
+
+        @transition()
+        def write(self, note: Annotated[int, Opaque("Note")]) -> None:
+            self.note = note
+
+
+class Either:
+    """The same, of both."""
+
+    class Held(Machine):
+        note: Annotated[int | str, Opaque("Note")] | None = None
+        notes: set[Annotated[int | str, Opaque("Note")]] = set()
+
+        @transition()
+        def write(self, note: Annotated[int | str, Opaque("Note")]) -> None:
+            self.note = note
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        (Told.Held, Counted.Held, Verdict.VIOLATED),
+        (Told.Held, Either.Held, Verdict.PROVED),
+        (Either.Held, Told.Held, Verdict.UNKNOWN),
+    ],
+)
+def test_the_python_type_of_an_opaque_value_is_part_of_what_is_taken_over(
+    old: type[Machine], new: type[Machine], verdict: Verdict
+) -> None:
+    versions = Versions.of(resolve(old), resolve(new), {})
+    found = {o.property: o.verdict for o in evolve(versions, {}, 10.0)}
+    assert found == {"bounds": verdict}
+    kept = old()
+    kept.lawful.take("write", "a" if old is not Counted.Held else 1)
+    if verdict is Verdict.PROVED:
+        assert new.lawful.restore(kept.lawful.snapshot()).lawful.snapshot()["variables"] == (
+            kept.lawful.snapshot()["variables"]
+        )
+    elif verdict is Verdict.VIOLATED:
+        with pytest.raises(ValueError, match="Note is of type int, not 'a', a str"):
+            new.lawful.restore(kept.lawful.snapshot())
