@@ -21,7 +21,7 @@ from lawful.spec.words import Expected, Scope
 
 from .boxes import State
 from .explore import CheckResult, explore, searched
-from .limits import Limits
+from .limits import Budget, Limits, OutOfBudget
 from .reference import Done
 from .space import Space
 from .verdict import Verdict
@@ -117,6 +117,8 @@ class _Advisor:
             return self._advice(self._outside(self.scope))
         except _Ended as end:
             return Advice(self.seconds, why=str(end))
+        except OutOfBudget as end:
+            return Advice(self.seconds, why=end.reason)
 
     def _advice(self, out: tuple[list[tuple[State, str]], int]) -> Advice:
         beyond = [state for state, _ in out[0]]
@@ -158,6 +160,7 @@ class _Advisor:
         if not made.cut_by:
             return [], len(made.states)
         out: list[tuple[State, str]] = []
+        space.budget = Budget(self.left)
         for _, _, outcome in space.initial():
             placed, cut = space.placed(outcome)
             if cut is not None and isinstance(placed, Done):
@@ -213,7 +216,7 @@ class _Advisor:
                     changes[bound.key] = value
                     scope = scope.widened({bound.key: value})
                 states, distinct = self._outside(scope)
-        except _Ended as end:
+        except (_Ended, OutOfBudget) as end:
             return Widened(changes, distinct, str(end))
 
     def _far_enough(self, bound: Bound, scope: Scope, states: Sequence[State]) -> object | None:

@@ -27,7 +27,7 @@ from lawful.spec.walk import everything
 
 from . import taken
 from .boxes import State
-from .limits import Limits
+from .limits import Budget, Limits, OutOfBudget
 from .meaning import SELF, Code, Env, Guard
 from .reference import Reference
 from .space import Args, Space
@@ -70,16 +70,18 @@ def coverage(space: Space, states: Sequence[State], limits: Limits) -> Coverage:
     """What these states exercised; when the seconds are over, or it is asked to stop, the rest of
     them are left."""
     began = time.perf_counter()
+    space.budget = Budget(limits, began)
     counting = Counting(space)
     places = Places(space.machine)
     looked = 0
     for state in states:
         looked += 1
         places.look(state)
-        counting.tries(state)
-        seconds = time.perf_counter() - began
-        late = limits.seconds is not None and seconds >= limits.seconds
-        if late or (limits.stop is not None and limits.stop()):
+        try:
+            counting.tries(state)
+        except OutOfBudget:
+            break
+        if limits.within().met(0, time.perf_counter() - began, False):
             break
     return Coverage(looked, tuple(_guards(counting)), places.taken())
 
@@ -113,17 +115,28 @@ class Counting(Reference):
         plan, rest = plans[0], plans[1:]
         present = self.space.present(plan, env)
         if present is None:
-            kinds = [each.type for each in plans]
-            yield from _product([self.space.values.of(kind) for kind in kinds])
+            yield from self._every(plans)
             return
-        tried = dict.fromkeys(present)
-        left = next((v for v in self.space.values.each(plan.type) if v not in tried), ABSENT)
-        if left is not ABSENT:
-            firsts = [next(self.space.values.each(each.type), ABSENT) for each in rest]
-            if ABSENT not in firsts:
-                yield (left, *firsts)
-        for value in tried:
+        if plan.over is not None or present == ():
+            present = dict.fromkeys(present)
+            left = next((v for v in self.space.values.each(plan.type) if v not in present), ABSENT)
+            if left is not ABSENT:
+                firsts = [next(iter(self.space.values.each(each.type)), ABSENT) for each in rest]
+                if ABSENT not in firsts:
+                    yield (left, *firsts)
+        for value in present:
+            self.space.ask()
             for more in self._tried(rest, {**env, plan.name: value}):
+                yield (value, *more)
+
+    def _every(self, plans: tuple[Plan, ...]) -> Iterator[Args]:
+        """All arguments, whatever the plans say."""
+        if not plans:
+            yield ()
+            return
+        for value in self.space.all_of(plans[0]):
+            self.space.ask()
+            for more in self._every(plans[1:]):
                 yield (value, *more)
 
     def _note(self, node: ir.Node, true: bool) -> None:
@@ -193,15 +206,6 @@ class Counting(Reference):
             return super().can(part, kind, name, args)
         finally:
             self.asking -= 1
-
-
-def _product(domains: Sequence[Sequence[Any]]) -> Iterator[Args]:
-    if not domains:
-        yield ()
-        return
-    for value in domains[0]:
-        for rest in _product(domains[1:]):
-            yield (value, *rest)
 
 
 # The clauses.

@@ -11,6 +11,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -26,6 +27,7 @@ from lawful.spec.ticks import is_tick, with_ticks
 from .boxes import State
 from .conformance import Way, answered, ways
 from .exact import typed, typed_state
+from .limits import Budget, OutOfBudget
 from .meaning import NoValue
 from .reading import spelled
 from .reference import Done, Fault, Outcome
@@ -89,7 +91,9 @@ def compare(
         what = "within the scope serial numbers have fewer bits than in an instance"
         raise ValueError(f"{space.machine.name}: the runtime cannot be compared: {what}")
     beside = _Beside(space, cls, limits)
-    beside.found.complete = beside.begin() and beside.walk(progress)
+    space.budget = Budget(limits, beside.began)
+    with suppress(OutOfBudget):  # What was compared until then was.
+        beside.found.complete = beside.begin() and beside.walk(progress)
     return beside.found
 
 

@@ -55,6 +55,12 @@ class Graph:
         self._ends.append(len(self._targets))
         self._now = 0
 
+    def drop(self) -> None:
+        """Forget the steps of the state that is being expanded: they are not all known."""
+        last = self._ends[-1]
+        del self._targets[last:], self._taken[last:]
+        self._now = 0
+
     def in_time(self) -> None:
         """Raises `TimeUp` where the time is over; asks now and then."""
         if self.over is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -42,6 +42,20 @@ class Limits:
             return "asked"
         return ""
 
+    def within(self) -> Limits:
+        """Those of them that can be met in the middle of one state."""
+        return replace(self, states=None, first=False)
+
+    def afterwards(self) -> Limits:
+        """The limits within which a search tells what it found: as many seconds again, and who
+        has asked it to stop has not asked for that."""
+        asked = self.stop is not None and self.stop()
+        seconds = self.seconds if self.seconds is not None or not asked else 0.0
+        return Limits(
+            seconds=None if seconds is None else max(GRACE, seconds),
+            stop=None if asked else self.stop,
+        )
+
     def over(self, started: float) -> Over:
         """Tells whether the seconds since then, an instant of `time.perf_counter`, are over, or
         somebody wants it to end; None where neither can be."""
@@ -53,6 +67,52 @@ class Limits:
             return late or (self.stop is not None and self.stop())
 
         return told
+
+
+class OutOfBudget(Exception):
+    """A limit is met in the middle of the work; `reason` is which."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason)
+        self.reason: Reason = reason
+
+
+class Budget:
+    """What every loop that may be long asks whether to go on; without limits it always may.
+
+    `met` is the limit that was met, once one is. Only every `EVERY`th time that it is asked it
+    looks at the limits, so that a loop may ask it in each round. The limits of states and of the
+    first violation are for the search to look at: it knows them.
+    """
+
+    EVERY = 64
+
+    def __init__(self, limits: Limits | None = None, started: float | None = None) -> None:
+        self._limits = None if limits is None else limits.within()
+        self._started = time.perf_counter() if started is None else started
+        self._asked = 0
+        self.met: Reason = ""
+
+    def ask(self) -> None:
+        """Raises `OutOfBudget` where a limit is met."""
+        if self._limits is None:
+            return
+        self._asked += 1
+        if self.met or self._asked % self.EVERY == 0:
+            self.look()
+
+    def look(self) -> None:
+        """The same, and it looks at once: for loops whose rounds are long."""
+        if self._limits is None:
+            return
+        if not self.met:
+            seconds = time.perf_counter() - self._started
+            self.met = self._limits.met(0, seconds, False)
+        if self.met:
+            raise OutOfBudget(self.met)
+
+
+GRACE = 5.0  # Seconds in which a search that was stopped tells what it found, at least.
 
 
 @dataclass(frozen=True, slots=True)

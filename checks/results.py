@@ -12,7 +12,7 @@ from .explored import Explored
 from .forever import shown
 from .graph import TimeUp
 from .judged import LIVENESS, Judged
-from .limits import Over
+from .limits import OutOfBudget, Over
 from .liveness import NoLabel, NoMember, violation
 from .reference import Done
 from .runs import trace_of
@@ -52,10 +52,21 @@ def _result(
 ) -> PropertyResult:
     name, kind = row
     expect, events = (expected, None) if isinstance(expected, str) else expected
-    verdict, why, trace, notes = _judged(search, name, kind, over)
-    if name == "deadlock" and verdict is Verdict.VIOLATED:
-        notes = stuck(search.space, search.states[search.failures[name].at])
+    try:
+        verdict, why, trace, notes = _judged(search, name, kind, over)
+        if name == "deadlock" and verdict is Verdict.VIOLATED:
+            notes = stuck(search.space, search.states[search.failures[name].at])
+    except OutOfBudget:
+        verdict, why, trace, notes = _untold(search, name)
     return PropertyResult(name, kind, verdict, expect, events, why, trace, notes)
+
+
+def _untold(search: Explored, name: str) -> Answer:
+    """What is said where a limit ends the judging: a failure stays one, without its run."""
+    found = search.failures.get(name)
+    if found is None:
+        return Verdict.UNKNOWN, "not decided in the time that there was", None, ()
+    return found.verdict, found.why, None, ("there was no time to work out the run to it",)
 
 
 def _judged(search: Explored, name: str, kind: str, over: Over) -> Answer:
@@ -107,6 +118,8 @@ def _recovered(search: Explored, name: str) -> tuple[Verdict, str, Trace | None]
     """From every reachable state such a state can be reached, for each of the property's values."""
     if not search.complete or not search.states:
         return Verdict.UNKNOWN, "not everything was explored", None
+    if search.predecessors is None:
+        return Verdict.UNKNOWN, "not decided in the time that there was", None
     space, j = search.space, _named(search, name)
     unknown = False
     for args in space.arguments(j.rule, search.states[0]):
@@ -127,6 +140,7 @@ def _cannot_reach(search: Explored, goals: Sequence[int]) -> set[int]:
     assert search.predecessors is not None
     seen, stack = set(goals), list(goals)
     while stack:
+        search.space.ask()
         for before in search.predecessors[stack.pop()]:
             if before not in seen:
                 seen.add(before)
@@ -164,7 +178,7 @@ def _live(search: Explored, j: Judged, over: Over) -> Answer:
         graph.over = over
         parents = [search.before(number) for number in range(len(search.states))]
         found = violation(search.space, j, search.states, parents, graph)
-    except TimeUp:
+    except (TimeUp, OutOfBudget):
         return Verdict.UNKNOWN, "not decided in the time that there was", None, ()
     if isinstance(found, NoMember):
         return Verdict.UNKNOWN, found.what, None, ()

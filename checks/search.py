@@ -14,7 +14,7 @@ from .explored import Found, Parent
 from .fair import Groups
 from .graph import Graph
 from .judged import LIVENESS, Judged
-from .limits import Limits, Progress, Reason
+from .limits import Budget, Limits, OutOfBudget, Progress, Reason
 from .reference import Done, Fault
 from .refining import Refining, refinements
 from .snapshots import Items, Snapshots, named, taken_up
@@ -27,7 +27,7 @@ __all__ = ["Limits", "Progress", "Search", "search"]
 Start = tuple[str | None, Args]
 KEPT = (
     "states", "parents", "starts", "predecessors", "cut_from", "generated", "cut_by", "enabled",
-    "new", "failures", "witnesses", "unseen", "distinct", "depth", "next", "last",
+    "new", "failures", "witnesses", "unseen", "distinct", "depth", "next", "last", "judged",
 )
 
 
@@ -57,6 +57,7 @@ class Search:
     depth: int = 0
     next: int = 0  # The state that is expanded next, and the end of its level.
     last: int = 0
+    judged: int = 0  # So many states are: all but the one in the middle of which a limit was met.
     complete: bool = True
     stopped: Reason = ""
     earlier: float = 0.0  # Seconds that runs took before, from which this one goes on.
@@ -109,16 +110,36 @@ def search(
     if space.of_kind(*LIVENESS) and symmetry is None:
         found.graph = Graph(Groups(space.flat))
     into, items = snapshots or (None, None)
-    if items is not None:
-        found.go_on(items)
-    else:
-        begin(found)
-    _levels(found, progress, into if found.complete else None)
+    space.budget = Budget(limits, found.started)
+    try:
+        if items is not None:
+            found.go_on(items)
+        else:
+            begin(found)
+        _levels(found, progress, into if found.complete else None)
+    finally:
+        space.budget = Budget(limits.afterwards())
     return found
+
+
+def ended(search: Search, end: OutOfBudget) -> None:
+    """A limit was met in the middle of a state: what was found of it stays, and it is expanded
+    again where the search is gone on with."""
+    search.complete, search.stopped = False, end.reason
+    if search.graph is not None:
+        search.graph.drop()
 
 
 def begin(search: Search) -> None:
     """The initial states, level 1; of too many those within the limits."""
+    try:
+        _begin(search)
+    except OutOfBudget as end:
+        ended(search, end)
+    search.depth = 1 if search.states else 0
+
+
+def _begin(search: Search) -> None:
     space = search.space
     for name, args, made in space.initial():
         if _over(search, time.perf_counter() - search.started):
@@ -143,7 +164,6 @@ def begin(search: Search) -> None:
             raise ValueError(
                 f"{name}: no initial state is within the scope; nothing would be checked"
             )
-    search.depth = 1 if search.states else 0
 
 
 def started(outcome: Fault) -> Found:
@@ -189,6 +209,7 @@ def _judge_state(search: Search, number: int) -> None:
                 _fail(search, j, failing, Found(number, None, "", Verdict.UNDEFINED))
     for j in space.reachables:
         _witness(search, j, number)
+    search.judged = number + 1
 
 
 def _witness(search: Search, j: Judged, number: int) -> None:
@@ -263,8 +284,14 @@ def _levels(
         if search.next == search.last:
             search.depth += search.next > 0
             search.last = len(search.states)
-        for edge, outcome in admitted(search, search.next):
-            follow(search, search.next, edge, outcome)
+        try:
+            if search.judged < len(search.states):
+                _judge_state(search, search.judged)
+            for edge, outcome in admitted(search, search.next):
+                follow(search, search.next, edge, outcome)
+        except OutOfBudget as end:
+            ended(search, end)
+            break
         search.next += 1
         now = time.perf_counter()
         if _over(search, now - search.started):
@@ -296,13 +323,13 @@ def admitted(search: Search, number: int) -> Iterator[tuple[Edge, Done]]:
     """The steps of a state that stay within the scope; what else it admits is noted, and once all
     are known whether it is a deadlock."""
     space, state = search.space, search.states[number]
-    found_any = False
+    # They count once all are known: a state that a limit interrupts is expanded again.
+    enabled: Counter[str] = Counter()
+    cut_by: Counter[str] = Counter()
     events: Counter[tuple[str, Args]] = Counter()
     for edge in space.edges(state):
-        found_any = True
-        search.generated += 1
         row = space.rules[edge.rule][1]
-        search.enabled[row.name] += 1
+        enabled[row.name] += 1
         key = row.event, edge.args
         events[key] += 1
         if events[key] == 2 and not space.machine.event(row.event).choice:
@@ -312,17 +339,20 @@ def admitted(search: Search, number: int) -> Iterator[tuple[Edge, Done]]:
             found = Found(number, edge, edge.outcome.what, _fault(edge.outcome))
             _note(search, edge.outcome.name, found)
         elif edge.cut is not None:
-            search.cut_by[edge.cut] += 1
+            cut_by[edge.cut] += 1
             search.cut_from.add(number)
             if search.graph is not None:
                 search.graph.leaves(edge.rule, edge.args)
         else:
             yield edge, edge.outcome
-    if search.graph is not None:
-        search.graph.close()
-    if not found_any and not may_rest(space, state):
+    if not enabled and not may_rest(space, state):
         said = "no transition is enabled"
         _note(search, "deadlock", Found(number, None, said, Verdict.VIOLATED))
+    if search.graph is not None:
+        search.graph.close()
+    search.generated += enabled.total()
+    search.enabled += enabled
+    search.cut_by += cut_by
 
 
 def _note(search: Search, name: str, found: Found) -> None:
@@ -361,14 +391,20 @@ def follow(search: Search, number: int, edge: Edge, outcome: Done) -> int:
 def visited(search: Search) -> Iterator[tuple[int, list[tuple[Edge, int]]]]:
     """Every state in the order in which it is found, its steps within the scope, and where each
     leads; ends early at a limit."""
+    search.space.budget = Budget(search.limits, search.started)
     begin(search)
     number = 0
     while number < len(search.states):
         if _over(search, time.perf_counter() - search.started):
             search.complete = False
             return
-        steps = list(admitted(search, number))
-        yield number, [(edge, follow(search, number, edge, outcome)) for edge, outcome in steps]
+        try:
+            steps = list(admitted(search, number))
+            leads = [(edge, follow(search, number, edge, outcome)) for edge, outcome in steps]
+        except OutOfBudget as end:
+            ended(search, end)
+            return
+        yield number, leads
         number += 1
 
 

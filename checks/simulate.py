@@ -20,6 +20,7 @@ from lawful.spec.words import Expected
 from .again import judged
 from .boxes import State
 from .explore import CheckResult
+from .limits import Budget, OutOfBudget
 from .reference import Done, Fault, Refusal
 from .refining import refinements
 from .results import judge
@@ -56,6 +57,8 @@ def simulate(
     space = Space(flat, world)
     limits = Limits(states=STARTS, seconds=walks.seconds)
     search = Search(space, limits, refinements=refinements(space), complete=False)
+    within = Limits(seconds=walks.seconds, stop=walks.stop)
+    space.budget = Budget(within, search.started)
     begin(search)
     initial, rng = len(search.states), Random(walks.seed)
     for run in range(walks.runs):
@@ -65,8 +68,14 @@ def simulate(
             break
         if tell is not None:
             tell(Progress(len(search.states), search.generated, search.depth, run, seconds))
-        walk(search, rng.randrange(initial), walks.steps, rng)
-    properties = _smallest(search, {name: _verdict(each) for name, each in expects.items()})
+        try:
+            walk(search, rng.randrange(initial), walks.steps, rng)
+        except OutOfBudget:
+            break
+    after = within.afterwards()
+    space.budget = Budget(after)
+    wanted = {name: _verdict(each) for name, each in expects.items()}
+    properties = _smallest(search, wanted, after)
     return CheckResult(
         machine=flat.machine.name,
         scope=dict(flat.scope),
@@ -101,13 +110,16 @@ def walk(search: Search, number: int, steps: int, rng: Random) -> None:
         search.depth = max(search.depth, taken + 2)
 
 
-def _smallest(search: Search, expects: Mapping[str, Expected]) -> list[PropertyResult]:
+def _smallest(
+    search: Search, expects: Mapping[str, Expected], within: Limits
+) -> list[PropertyResult]:
     """The verdicts; of each violation the shorter one of what is left of its walk, and of what an
     exhaustive search meets near the start."""
     found = [_sampled(search, p) for p in judge(search, expects)]
     if not search.failures:
         return found
-    near = {p.name: p for p in judge(explored(search.space, Limits(states=NEAR)), expects)}
+    around = explored(search.space, dataclasses.replace(within, states=NEAR))
+    near = {p.name: p for p in judge(around, expects)}
     return [_shorter(p, near[p.name]) if p.name in search.failures else p for p in found]
 
 
@@ -130,7 +142,10 @@ def _sampled(search: Search, p: PropertyResult) -> PropertyResult:
         before, rule, args = search.parents[number]
         events.append((rule, args))
         number = before
-    return _smaller(search.space, p, search.states[number], events[::-1])
+    try:
+        return _smaller(search.space, p, search.states[number], events[::-1])
+    except OutOfBudget:  # A longer run is one, too.
+        return p
 
 
 def _smaller(
@@ -141,6 +156,7 @@ def _smaller(
     while size:
         at = 0
         while at < len(events):
+            space.ask()
             fewer = events[:at] + events[at + size :]
             if _broken(space, p.name, start, fewer) is not None:
                 events = fewer

@@ -36,7 +36,7 @@ from .space import Edge, Space
 from .verdict import Verdict
 
 MAGIC = b"lawful snapshot\n"
-VERSION = 1
+VERSION = 2
 KNOWN = {
     (cls.__module__, cls.__name__): cls
     for cls in (Counter, PartState, FrozenMap, FrozenBag, Token, Edge, Done, Fault, Found, Verdict)

@@ -17,6 +17,7 @@ from lawful.spec.walk import everything, may_be_undefined
 
 from .boxes import State
 from .judged import Judged, judged
+from .limits import Budget
 from .meaning import SELF, Guard, NoValue
 from .reference import Done, Fault, Reference, Refusal
 from .states import changes, shown
@@ -54,6 +55,7 @@ class Space:
         self.machine = flat.machine
         self.world = world
         self.reference = Reference(flat.machine, world)
+        self.budget = Budget()
         self.values = values or bounds.Values(world, sizes_of(flat))
         self.positions = Positions(self.values)
         self.reference.domains = self.values.of
@@ -68,6 +70,10 @@ class Space:
         # Where one of these has no value, that is a failure; false is none.
         sought = self.of_kind("reachable", "recoverable")
         self.partial = [j for j in sought if _may_be_undefined(j)]
+
+    def ask(self) -> None:
+        """Whether to go on; raises `OutOfBudget` where the budget of a search does not allow it."""
+        self.budget.ask()
 
     def of_kind(self, *kinds: ir.PropertyKind) -> list[Judged]:
         """The properties of some kinds, in the order of the declaration, parts' last."""
@@ -84,6 +90,7 @@ class Space:
             if tried:
                 given.append([(p.name, decode(value, p.type, self.world)) for value in tried])
         for combination in itertools.product(*given):
+            self.ask()
             made = dict(combination)
             alone = self.reference.parameters(made)
             if self.assumed(alone):
@@ -142,7 +149,8 @@ class Space:
             return
         plan = plans[at]
         present = self.present(plan, env) if planned else None
-        for value in self._all(plan) if present is None else present:
+        for value in self.all_of(plan) if present is None else present:
+            self.ask()
             more = {**env, plan.name: value}
             for rest in self._arguments(plans, at + 1, more, planned and present is not None):
                 yield (value, *rest)
@@ -153,7 +161,7 @@ class Space:
             if not all(self.reference.eval(guard, env) for guard in plan.guards):
                 return ()
             if plan.over is None:
-                return self._all(plan)
+                return self.all_of(plan)
             # In a list, one value may stand more than once; of a map or a bag, keys are meant.
             members = dict.fromkeys(self.reference.eval(plan.over, env))
         except NoValue:
@@ -163,9 +171,13 @@ class Space:
         values = [value for value in members if _belongs(value, plan.type)]
         return sorted(values, key=lambda value: self.positions.of(plan.type, value))
 
-    def _all(self, plan: Plan) -> Iterable[Any]:
+    def all_of(self, plan: Plan) -> Iterable[Any]:
+        """Every value of a parameter within the scope, made when it is asked for.
+
+        ValueError where there are more than anybody could go through.
+        """
         try:
-            return self.values.of(plan.type)
+            return self.values.all_of(plan.type)
         except ValueError as error:
             raise ValueError(f"the parameter {plan.name}: {error}") from error
 

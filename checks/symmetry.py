@@ -107,6 +107,7 @@ class Symmetry:
     def _leaves(self, state: State, colours: Mapping[Any, int]) -> Iterator[Cells]:
         """Ways to tell all elements apart but those that are exchangeable: by all that the state
         holds of them; where that is the same, by taking each in turn as the first."""
+        self.space.ask()
         cells = self._cells(state, colours)
         rest = [cell for cell in cells if not self._exchangeable(state, cell)]
         if rest and len(cells) > len(set(colours.values())):

@@ -12,6 +12,9 @@ from .sorting import in_order
 from .values import FrozenBag, FrozenMap, Token, World, chosen
 
 Sizes = Mapping[str, int]
+FEW = 1 << 12  # Values of a type that are kept once they are made, where they are gone through.
+MOST = 1 << 22  # Values of a type that are held at once.
+COUNTABLE = 1 << 62  # Values of a type that anybody begins to go through.
 
 
 def breach(value: Any, type: t.Type) -> str | None:
@@ -154,15 +157,12 @@ class Values:
         where there are too many to be held."""
         if type not in self._known:
             if self.count(type) > MOST:
-                raise ValueError(
-                    f"{type} has more than {MOST:,} values within the scope: no engine can go "
-                    "through all of them"
-                )
+                raise _too_many(type)
             self._known[type] = tuple(self._all(type))
         return self._known[type]
 
-    def count(self, type: t.Type) -> int:
-        """How many values a type has; `MOST` + 1 for all that are more."""
+    def count(self, type: t.Type, most: int = MOST) -> int:
+        """How many values a type has; `most` + 1 for all that are more."""
         match type:
             case t.Bool() | t.Timer(ticks=False):
                 found = 2
@@ -177,31 +177,42 @@ class Values:
             case t.Sort(name=name) | t.Opaque(name=name):
                 found = len(self.elements[name]) if name in self.elements else self.sizes[name]
             case t.Record(fields=fields):
-                found = math.prod(self.count(kind) for _, kind in fields)
+                found = math.prod(self.count(kind, most) for _, kind in fields)
             case t.Tuple(items=items):
-                found = math.prod(map(self.count, items))
+                found = math.prod(self.count(item, most) for item in items)
             case t.Union(options=options):
-                found = sum(map(self.count, options))
+                found = sum(self.count(option, most) for option in options)
             case _:
-                found = self._contained(type)
-        return min(found, MOST + 1)
+                found = self._contained(type, most)
+        return min(found, most + 1)
 
-    def _contained(self, type: t.Type) -> int:
+    def _contained(self, type: t.Type, limit: int) -> int:
         match type:
             case t.Seq(item=item, most=int() as most):
-                return sum(_power(self.count(item), length) for length in range(most + 1))
+                count = self.count(item, limit)
+                return sum(_power(count, length, limit) for length in range(most + 1))
             case t.Set(item=item):
-                return _power(2, self.count(item))
+                return _power(2, self.count(item, limit), limit)
             case t.Bag(item=item, most=int() as most):
-                return math.comb(self.count(item) + most, most)
+                return math.comb(self.count(item, limit) + most, most)
             case t.Map(key=key, value=value, total=total):
-                return _power(self.count(value) + (not total), self.count(key))
+                base = self.count(value, limit) + (not total)
+                return _power(base, self.count(key, limit), limit)
             case _:
                 return 1
 
-    def each(self, type: t.Type) -> Iterator[Any]:
-        """The same one after the other: of very many the first ones cost no more than they are."""
-        yield from self._known.get(type) or self._all(type)
+    def each(self, type: t.Type) -> Iterable[Any]:
+        """The same one after the other, made when they are asked for; few of them are kept."""
+        if type in self._known or self.count(type) <= FEW:
+            return self.of(type)
+        return self._all(type)
+
+    def all_of(self, type: t.Type) -> Iterable[Any]:
+        """The same where all are gone through; ValueError where nobody could: there are more than
+        `COUNTABLE`."""
+        if self.count(type, COUNTABLE) > COUNTABLE:
+            raise _too_many(type)
+        return self.each(type)
 
     def _all(self, type: t.Type) -> Iterator[Any]:
         match type:
@@ -228,20 +239,44 @@ class Values:
                 make = self.world.records[name]
                 yield from (make(*args) for args in self._product(k for _, k in fields))
             case t.Union(options=options):
-                yield from itertools.chain.from_iterable(self.of(option) for option in options)
+                yield from itertools.chain.from_iterable(map(self.each, options))
             case t.Tuple(items=items):
                 yield from self._product(items)
             case _:
                 yield from self._containers(type)
 
     def _product(self, kinds: Iterable[t.Type]) -> Iterator[tuple[Any, ...]]:
-        return itertools.product(*(self.of(kind) for kind in kinds))
+        """Every row of values, the last one changing first."""
+        columns = tuple(kinds)
+        if all(self.count(kind) <= FEW for kind in columns):
+            return itertools.product(*map(self.of, columns))
+        return self._rows(columns)
+
+    def _rows(self, kinds: tuple[t.Type, ...]) -> Iterator[tuple[Any, ...]]:
+        """The same, and no column is kept."""
+        if not kinds:
+            yield ()
+            return
+        for value in self.each(kinds[0]):
+            for rest in self._rows(kinds[1:]):
+                yield (value, *rest)
+
+    def _choices(
+        self, value: t.Type, more: tuple[Any, ...], length: int
+    ) -> Iterator[tuple[Any, ...]]:
+        """Every row of so many values, each of which may be one of `more`, too."""
+        if length == 0:
+            yield ()
+            return
+        for first in itertools.chain(more, self.each(value)):
+            for rest in self._choices(value, more, length - 1):
+                yield (first, *rest)
 
     def _containers(self, type: t.Type) -> Iterator[Any]:
         match type:
             case t.Seq(item=item, most=int() as most):
                 for length in range(most + 1):
-                    yield from itertools.product(self.of(item), repeat=length)
+                    yield from self._product([item] * length)
             case t.Set(item=item):
                 yield from (frozenset(s) for s in _subsets(self.of(item)))
             case t.Bag(item=item, most=int() as most):
@@ -250,20 +285,24 @@ class Values:
                         yield FrozenBag({x: chosen_.count(x) for x in chosen_})
             case t.Map(key=key, value=value, total=total):
                 keys = self.of(key)
-                choices = self.of(value) if total else (_ABSENT, *self.of(value))
-                for row in itertools.product(choices, repeat=len(keys)):
+                absent = () if total else (_ABSENT,)
+                for row in self._choices(value, absent, len(keys)):
                     rows = zip(keys, row, strict=True)
                     yield FrozenMap((k, v) for k, v in rows if v is not _ABSENT)
             case _:
                 raise TypeError(f"{type} has no bounds")
 
 
-MOST = 1 << 22  # Values of a type that are held at once.
+def _too_many(type: t.Type) -> ValueError:
+    return ValueError(
+        f"{type} has more than {MOST:,} values within the scope: no engine can go through all of "
+        "them"
+    )
 
 
-def _power(base: int, exponent: int) -> int:
+def _power(base: int, exponent: int, most: int) -> int:
     """No more than is needed to know that it is too many."""
-    found: int = base ** (exponent if base < 2 else min(exponent, MOST.bit_length()))
+    found: int = base ** (exponent if base < 2 else min(exponent, most.bit_length()))
     return found
 
 

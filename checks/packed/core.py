@@ -1,8 +1,8 @@
 """Breadth-first search over packed words, as text that is compiled together with a machine's steps.
 
 These functions are written in what `assembly` reads, and never run as Python: numbers are 64 bits
-and wrap around. `WORDS` and `NOTES` become the machine's: the words of a state, the cells of
-`info`. What they work on is in `memory`, and `control` says how far they are.
+and wrap around. `WORDS`, `NOTES` and `ROUNDS` become the machine's: the words of a state, the cells
+of `info`, and the cell of `w` that has the rounds of long loops that are left. What they work on is in `memory`, and `control` says how far they are.
 
 States stand one after another in `store`, in the order in which they were found, so that a level
 is a range of numbers. `parents` holds the number of the state that each was first reached from,
@@ -22,8 +22,8 @@ from .prelude import clear
 
 Cells = MutableSequence[int]
 
-WORDS = NOTES = 1
-DONE, FULL, ROOM, ESCAPED, STOPPED, PAUSED = range(6)  # Why a search came back.
+WORDS = NOTES = ROUNDS = 1
+DONE, FULL, ROOM, ESCAPED, STOPPED, PAUSED, SPENT = range(7)  # Why a search came back.
 BATCH = 512  # Successors gathered before they are looked up: enough to wait for memory once.
 RECENT = 1 << 13  # Cells in which the states are that were met a moment ago.
 LOW = (1 << 32) - 1
@@ -210,7 +210,8 @@ def scout() -> int:
 
     It comes back when as many as `control[ENOUGH]` are gathered, `control[LEFT]` says how many, or
     for ROOM: `out` has none for the successors of one more state; ESCAPED: the state before
-    `control[NEXT]` needs the reference engine; STOPPED: it notes something at a place from
+    `control[NEXT]` needs the reference engine; SPENT: that state needs more rounds of long loops
+    than were left; STOPPED: it notes something at a place from
     `control[FAILING]` to `control[FAILED]`. `totals` sums `info`; `firsts` keeps for each of its
     places the first state where it was not 0.
     """
@@ -228,6 +229,9 @@ def scout() -> int:
         n = expand(w, store, number * WORDS, out, info, room)
         if n < 0:
             status = ROOM
+            break
+        if info[1] != 0 and w[ROUNDS] < 0:
+            status = SPENT
             break
         number += 1
         if info[1] != 0:
@@ -311,7 +315,7 @@ def work() -> int:
 def follow() -> int:
     """The successors of all states, once all are known: those of state n end at `ends[n]`.
 
-    FULL: `edges` has no place for those of one more state. What `info` counts from
+    FULL: `edges` has no place for those of one more state; SPENT: as `scout` has it. What `info` counts from
     `control[FIRST]` on are marks, which are kept in `marks`. Successors of states that need the
     reference engine are left out.
     """
@@ -330,6 +334,9 @@ def follow() -> int:
         n = expand(w, store, number * WORDS, out, info, room)
         if n < 0:
             status = ROOM
+            break
+        if info[1] != 0 and w[ROUNDS] < 0:
+            status = SPENT
             break
         for i in range(first, NOTES):
             marks[number * (NOTES - first) + i - first] = info[i]

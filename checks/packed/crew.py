@@ -60,6 +60,8 @@ class Crew:
         c[core.LAST] = min(span.last, span.next + self.workers * SPAN)
         c[core.COUNT], c[core.ENOUGH] = span.count, min(span.most - 1, c[core.STATES])
         c[core.TURN], c[core.STATUS] = 0, core.DONE
+        for row in self.rows:
+            memory.wind(row)
         list(self.pool.map(memory.code, ["work"] * self.workers, self.rows))
         if c[core.NEXT] == span.next:
             return None

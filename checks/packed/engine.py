@@ -8,10 +8,12 @@ which defines what happened, says it of that one state. A state that the generat
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -20,7 +22,7 @@ from ..explored import Found
 from ..fair import Groups
 from ..graph import Graph
 from ..judged import LIVENESS, Judged
-from ..limits import Limits, Progress, Reason, resident
+from ..limits import Budget, Limits, OutOfBudget, Progress, Reason, resident
 from ..reference import Done, Fault
 from ..search import may_rest, started, told
 from ..snapshots import Items, Snapshots, Unfit, named, taken_up
@@ -126,6 +128,13 @@ class PackedSearch:
 
     def begin(self) -> None:
         """The initial states, level 1; ValueError where none is within the scope."""
+        try:
+            self._begin()
+        except OutOfBudget as end:
+            self.complete, self.stopped = False, end.reason
+        self.depth = 1 if self.count else 0
+
+    def _begin(self) -> None:
         for name, args, made in self.space.initial():
             if self._over():
                 self.complete = False
@@ -144,7 +153,6 @@ class PackedSearch:
                     f"{self.space.machine.name}: no initial state is within the scope; "
                     "nothing would be checked"
                 )
-        self.depth = 1 if self.count else 0
 
     def insert(self, state: State, parent: tuple[int, int]) -> bool:
         """Whether a state is new; if so it has a number now."""
@@ -186,9 +194,11 @@ class PackedSearch:
             self._tell(progress, into)
         if into is not None:
             into.write(self.kept())
+        self.space.budget = Budget(self.limits.afterwards())
         self._sum_up()
         if self.complete and self.stepping.marks:
-            self._follow()
+            with suppress(OutOfBudget):  # Without predecessors nothing is said of what leads back.
+                self._follow()
 
     def _advance(self) -> bool:
         """Expand states of this level; False where a limit was met."""
@@ -198,8 +208,12 @@ class PackedSearch:
         )
         self.expanded, self.count = done.next, done.count
         if done.escaped:
+            try:
+                self._by_reference(done.next - 1)
+            except OutOfBudget as end:
+                self.expanded, self.stopped = done.next - 1, end.reason
+                return False
             self.escaped.append(done.next - 1)
-            self._by_reference(done.next - 1)
         limit = self.limits.memory
         if limit is not None and done.wanted and resident() + done.wanted >= limit:
             self.stopped = "memory"
@@ -227,7 +241,8 @@ class PackedSearch:
 
     def _over(self) -> bool:
         seconds = time.perf_counter() - self.started
-        self.stopped = self.stopped or self.limits.met(self.count, seconds, self._failed())
+        met = self.stopped or self.space.budget.met
+        self.stopped = met or self.limits.met(self.count, seconds, self._failed())
         return bool(self.stopped)
 
     def _failed(self) -> bool:
@@ -240,7 +255,8 @@ class PackedSearch:
         """Expand a state that the compiled steps gave up."""
         space, state = self.space, self.states[number]
         events: Counter[tuple[str, Args]] = Counter()
-        admitted = 0
+        enabled: Counter[str] = Counter()  # They count once all are known.
+        cut_by: Counter[str] = Counter()
         for j in space.invariants:
             self._invariant(j, number)
         for j in space.partial:
@@ -248,24 +264,25 @@ class PackedSearch:
             if failing is not None:
                 self._failing(j, number, None, failing)
         for edge in space.edges(state):
-            admitted += 1
-            self.generated += 1
             row = space.rules[edge.rule][1]
-            self.enabled[row.name] += 1
+            enabled[row.name] += 1
             events[row.event, edge.args] += 1
             if events[row.event, edge.args] == 2 and not space.machine.event(row.event).choice:
                 self._note(number, "ambiguous", edge, f"{row.event} has two transitions here")
             if isinstance(edge.outcome, Fault):
                 self._note(number, edge.outcome.name, edge, edge.outcome.what)
             elif edge.cut is not None:
-                self.cut_by[edge.cut] += 1
+                cut_by[edge.cut] += 1
                 self.cut_from.add(number)
             else:
                 self._stepped(number, edge)
                 if self.insert(edge.outcome.state, (number, edge.rule)):
                     self.new[row.name] += 1
-        if not admitted and not may_rest(space, state):
+        if not enabled and not may_rest(space, state):
             self._note(number, "deadlock", None, "no transition is enabled")
+        self.generated += enabled.total()
+        self.enabled += enabled
+        self.cut_by += cut_by
 
     def _note(self, number: int, name: str, edge: Edge | None, why: str) -> None:
         known = self.failures.get(name)
@@ -306,29 +323,43 @@ class PackedSearch:
             if totals[layout["cut_by"] + i]:
                 self.cut_by[name] += totals[layout["cut_by"] + i]
         self._judge_firsts()
-        self._witnessed()
+        try:
+            self._witnessed()
+        except OutOfBudget as end:
+            self.complete, self.stopped = False, end.reason
 
     def _judge_firsts(self) -> None:
         """What failed first, told by the reference engine."""
         layout, firsts = self.stepping.layout, self.store.firsts
         for i, j in enumerate(self.stepping.judged):
             number = firsts[layout["property"] + i]
-            if number < 0:
-                continue
-            if j.kind == "invariant":
-                self._invariant(j, number)
-            else:
-                for edge in self.space.edges(self.states[number]):
-                    if isinstance(edge.outcome, Done) and edge.cut is None:
-                        self._stepped(number, edge)
-            self._agreed(j.name)
+            if number >= 0:
+                self._say(j.name, number, functools.partial(self._first, j, number))
         for i, name in enumerate(STATUS):
             number = firsts[layout["fault"] + i]
             if number >= 0:
-                self._fault(name, number)
+                self._say(name, number, functools.partial(self._fault, name, number))
         number = firsts[layout["deadlock"]]
         if number >= 0:
             self._note(number, "deadlock", None, "no transition is enabled")
+
+    def _say(self, name: str, number: int, say: Callable[[], None]) -> None:
+        """Let the reference say how this fails in that state, if it has the time."""
+        try:
+            say()
+        except OutOfBudget:
+            why = "it fails in or after this state; there was no time to work out how"
+            self.failures.setdefault(name, Found(number, None, why, Verdict.UNKNOWN))
+        if name not in self.failures:
+            raise AssertionError(f"compiled steps say that {name} fails, the reference does not")
+
+    def _first(self, j: Judged, number: int) -> None:
+        if j.kind == "invariant":
+            self._invariant(j, number)
+            return
+        for edge in self.space.edges(self.states[number]):
+            if isinstance(edge.outcome, Done) and edge.cut is None:
+                self._stepped(number, edge)
 
     def _fault(self, name: str, number: int) -> None:
         events: Counter[tuple[str, Args]] = Counter()
@@ -341,11 +372,6 @@ class PackedSearch:
                     self._note(number, name, edge, why)
             if isinstance(edge.outcome, Fault) and edge.outcome.name == name:
                 self._note(number, name, edge, edge.outcome.what)
-        self._agreed(name)
-
-    def _agreed(self, name: str) -> None:
-        if name not in self.failures:
-            raise AssertionError(f"compiled steps say that {name} fails, the reference does not")
 
     def _witnessed(self) -> None:
         at = self.stepping.layout["witness"]
@@ -428,6 +454,7 @@ def search(
     store = as_machine_code(plain, limits.workers) if tier == "compiled" else plain
     ahead = Ahead(stepping.text) if tier is None else None
     found = PackedSearch(space, stepping, limits, store, ahead)
+    space.budget = Budget(limits, found.started)
     into, items = snapshots or (None, None)
     if items is not None:
         found.go_on(items)

@@ -14,6 +14,7 @@ from .codec import Codec
 from .coding import uncode
 from .kinds import Table, Whole, elements, offsets, stride
 from .layout import Layout
+from .loops import long
 from .module import Module
 from .writing import Value, plus
 
@@ -94,10 +95,16 @@ class Judging:
         """Loops over the values of a property's parameters; their number so far by name."""
         values: list[Value] = []
         number = "0"
-        for plan, (_, declared) in zip(j.rule.plans, params(j.row), strict=True):
-            kind = self.module.codec.kind(declared, plan.type)
+        pairs = zip(j.rule.plans, params(j.row), strict=True)
+        kinds = [self.module.codec.kind(declared, plan.type) for plan, (_, declared) in pairs]
+        for at, kind in enumerate(kinds):
             i = f.temporary()
             stack.enter_context(f.block(f"for {i} in range({elements(kind)}):"))
+            if long(kinds[at:]):
+                if not long(kinds[at + 1 :]):
+                    spent = f"spent(w, {self.program.rounds})"
+                    f.line(f"if {spent}: info[{self.layout['escaped']}] = 1")
+                f.line(f"if w[{self.program.rounds}] < 0: break")
             values.append(uncode(f, kind, i))
             number = f.hold(f"{number} * {elements(kind)} + {i}")
         return values, number

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from lawful.spec import ir
@@ -35,6 +35,8 @@ from .writing import Value, plus
 
 ROOM = 32  # Of a list in the middle of a step whose length nobody can tell.
 MOST_UNROLLED = 8
+MANY = 64  # Values that a domain has from which on the rounds through it are counted.
+LONG = 1 << 10  # Rounds of loops inside each other from which on they are counted.
 
 Items = Value | tuple[Value, ...]
 
@@ -74,7 +76,18 @@ def _domain(f: Expressions, item: t.Type) -> Generator[Items]:
     kind = f.kind_of(item)
     i = f.temporary()
     with f.block(f"for {i} in range({elements(kind)}):"):
+        if elements(kind) >= MANY:
+            f.metered()
         yield uncode(f, kind, i)
+
+
+def long(kinds: Sequence[Kind]) -> bool:
+    """Whether loops through all values of these kinds, inside each other, are long."""
+    rounds = 1
+    for kind in kinds:
+        count = card(kind)
+        rounds *= LONG if count is None else count
+    return rounds >= LONG
 
 
 def universe_of(f: Expressions, of: ir.Expr) -> Value:
@@ -98,6 +111,8 @@ def _subsets(f: Expressions, of: Value) -> Generator[Items]:
         f.line(f"{now} = {part_of}")
         f.line(f"{part_of} = ({part_of} - {of.text}) & {of.text}")
         f.line(f"{left} = {part_of}")
+        if long((of.kind,)):
+            f.metered()
         yield Value(of.kind, now)
 
 

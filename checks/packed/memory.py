@@ -17,6 +17,9 @@ from .store import Span, Stopped
 
 FIRST = 1 << 12  # States that there is place for at the beginning.
 SLICE = 1 << 15  # States expanded between two looks at the clock.
+# Rounds of long loops between two looks at the clock. A state that needs more gets more, up to so
+# many; one that needs more than those is left to the reference engine.
+ROUNDS, MOST_ROUNDS = 1 << 22, 1 << 25
 
 
 class Arrays(NamedTuple):
@@ -52,6 +55,7 @@ class Memory:
         self.code = code
         self.words = s.words
         self.room = 1 << 8
+        self.rounds = ROUNDS
         self.crew = Crew(self, workers)
         self.arrays = Arrays(
             w=np.zeros(s.program.cells, np.int64),
@@ -139,11 +143,25 @@ class Memory:
             span.next, last, span.count, span.most
         )
         c[core.FAILING], c[core.FAILED] = self.stepping.layout.failing if span.first else (0, 0)
+        self.wind(self.arrays)
         while (status := self.code("search", self.arrays)) == core.ROOM:
             self.widen()
         count = int(c[core.COUNT])
+        if status == core.SPENT and c[core.NEXT] == span.next and not self._more_rounds():
+            return Stopped(span.next + 1, count, True)
         wanted = self.size(count + self._more(count)) if status == core.FULL else 0
         return Stopped(int(c[core.NEXT]), count, status == core.ESCAPED, wanted)
+
+    def wind(self, arrays: Arrays) -> None:
+        """Let the steps that work on these arrays go so many rounds from here."""
+        arrays.w[self.stepping.program.rounds] = self.rounds
+
+    def _more_rounds(self) -> bool:
+        """Whether a state may have more rounds than were too few for it."""
+        if self.rounds >= MOST_ROUNDS:
+            return False
+        self.rounds *= 2
+        return True
 
     def _more(self, count: int) -> int:
         return max(self.room, count)
@@ -234,9 +252,21 @@ class Memory:
         self.arrays = self.arrays._replace(
             ends=np.zeros(count, np.int64), edges=edges, marks=np.zeros(count * kept, np.int8)
         )
-        c[core.NEXT], c[core.LAST], c[core.FIRST] = 0, count, first
+        c[core.NEXT], c[core.FIRST] = 0, first
         c[core.EDGES] = len(edges)
-        while (status := self.code("follow", self.arrays)) != core.DONE:
+        self.rounds = MOST_ROUNDS
+        while c[core.NEXT] < count:
+            self.stepping.space.budget.look()
+            self.wind(self.arrays)
+            before = int(c[core.NEXT])
+            c[core.LAST] = min(count, before + SLICE)
+            status = self.code("follow", self.arrays)
+            if status == core.DONE:
+                continue
+            if status == core.SPENT:
+                if c[core.NEXT] == before:
+                    self._left_out(before)
+                continue
             if status == core.ROOM:
                 self.widen()
             edges = _longer(self.arrays.edges, 2 * len(self.arrays.edges) + self.room)
@@ -248,6 +278,13 @@ class Memory:
             at = number * kept
             yield edges[begin:end].tolist(), marks[at : at + kept].tolist()
             begin = end
+
+
+    def _left_out(self, number: int) -> None:
+        """A state needs too many rounds to be followed: the search gave it up, too."""
+        ends = self.arrays.ends
+        ends[number] = ends[number - 1] if number else 0
+        self.arrays.control[core.NEXT] = number + 1
 
 
 def _longer(array: Any, size: int) -> Any:

@@ -95,7 +95,8 @@ def kept(text: Text) -> Path | None:
 
 
 def _code(text: Text) -> bytes:
-    numbers = {**NUMBERS, "WORDS": text.words, "NOTES": text.notes}
+    own = {"WORDS": text.words, "NOTES": text.notes, "ROUNDS": text.rounds}
+    numbers = {**NUMBERS, **own}
     sources = (_source(prelude), text.steps, _source(core))
     target = _target()
     module = llvm.parse_assembly(assembly.assembly(sources, numbers, SEEN))

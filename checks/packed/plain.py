@@ -9,6 +9,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..limits import OutOfBudget
 from . import prelude
 from .stepping import Stepping
 from .store import Span, Stopped
@@ -49,10 +50,11 @@ FASTER: dict[str, Callable[..., int | None]] = {
 }
 
 
-def interpreted(source: str) -> Callable[..., int]:
-    """`expand` as plain Python, over lists of integers."""
+def interpreted(source: str, ask: Callable[[], None] | None = None) -> Callable[..., int]:
+    """`expand` as plain Python, over lists of integers; long loops ask in each round."""
     namespace: dict[str, Any] = {f.__name__: f for f in prelude.FUNCTIONS}
     namespace.update(FASTER)
+    namespace["spent"] = lambda w, at: None if ask is None else ask()
     exec(compile(source, "<steps>", "exec"), namespace)  # Text that `stepping` wrote.
     made: Callable[..., int] = namespace["expand"]
     return made
@@ -63,7 +65,7 @@ class Expanding:
 
     def __init__(self, stepping: Stepping) -> None:
         self.stepping = stepping
-        self.expand = interpreted(stepping.program.source)
+        self.expand = interpreted(stepping.program.source, stepping.space.ask)
         self.cells = [0] * stepping.program.cells
         self.room = 1 << 8
         self.out = [0] * (self.room * (stepping.words + 1))
@@ -125,7 +127,10 @@ class Plain:
         count, number = span.count, span.next
         last = min(span.last, number + SLICE)
         while number < last and count < span.most:
-            info, n = self.steps.expanded(self.store, number * self.words)
+            try:
+                info, n = self.steps.expanded(self.store, number * self.words)
+            except OutOfBudget:
+                break
             number += 1
             if info[1]:
                 return Stopped(number, count, True)
@@ -187,6 +192,7 @@ class Plain:
     def follow(self, count: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
         index, (first, last) = self.index, self.stepping.layout.marking
         for number in range(count):
+            self.stepping.space.ask()
             if number in self.followed:
                 yield self.followed[number]
                 continue

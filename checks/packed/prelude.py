@@ -130,6 +130,16 @@ def sort(w: Cells, at: int, size: int) -> None:
             j -= 1
 
 
+def spent(w: Cells, at: int) -> int:
+    """Whether a round of a long loop is one too many; that cell has how many are left.
+
+    Whoever calls the steps says how many there are, and is asked whether to go on when they are
+    over.
+    """
+    w[at] -= 1
+    return 1 if w[at] < 0 else 0
+
+
 FUNCTIONS = (
-    popcount, copy, clear, same, ordered, count_of, put_count, take_out, make_place, in_row, sort,
+    spent, popcount, copy, clear, same, ordered, count_of, put_count, take_out, make_place, in_row, sort,
 )

@@ -43,6 +43,7 @@ from .kinds import (
     width,
 )
 from .layout import Layout
+from .loops import long
 from .made import plain
 from .module import Module
 from .prelude import ESCAPE
@@ -65,11 +66,13 @@ class Bounds(NamedTuple):
 
 
 class Text(NamedTuple):
-    """The steps, and of how many words a state is, of how many cells `info`."""
+    """The steps, of how many words a state is, of how many cells `info`, and which cell has the
+    rounds that are left."""
 
     steps: str
     words: int
     notes: int
+    rounds: int = 0
 
 
 class Stepping:
@@ -117,7 +120,7 @@ class Stepping:
     @property
     def text(self) -> Text:
         """What machine code is made of."""
-        return Text(self.program.source, self.words, self.layout.size)
+        return Text(self.program.source, self.words, self.layout.size, self.program.rounds)
 
     # The module.
 
@@ -221,8 +224,14 @@ class Stepping:
         self._source(f, row)
         with ExitStack() as stack:
             values: list[Value] = []
-            for plan, (param, declared) in zip(rule.plans, row.function.params, strict=True):
-                value = argument(f, stack, plan, self.codec.kind(declared, plan.type))
+            pairs = zip(rule.plans, row.function.params, strict=True)
+            kinds = [self.codec.kind(declared, plan.type) for plan, (_, declared) in pairs]
+            for i, (plan, (param, _)) in enumerate(
+                zip(rule.plans, row.function.params, strict=True)
+            ):
+                value = argument(f, stack, plan, kinds[i])
+                if long(kinds[i:]) and not long(kinds[i + 1 :]):
+                    f.metered()
                 f.env[param] = value
                 values.append(value)
             values = [f.passed(v) for v in values]

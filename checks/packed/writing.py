@@ -48,6 +48,10 @@ class Program:
     texts: list[str] = field(default_factory=list[str])
     names: dict[object, str] = field(default_factory=dict[object, str])
     making: set[object] = field(default_factory=set[object])
+    rounds: int = field(init=False)  # The cell of the rounds that are left; see `prelude.spent`.
+
+    def __post_init__(self) -> None:
+        self.rounds = self.frame(1)
 
     def frame(self, count: int) -> int:
         """Cells of a function's own."""
@@ -123,6 +127,10 @@ class Writer:
     def escape_if(self, test: str) -> None:
         """Where the test is true the reference engine decides."""
         self.stop_if(test, ESCAPE)
+
+    def metered(self) -> None:
+        """One more round of a loop that may be long: where none is left the step is given up."""
+        self.escape_if(f"spent(w, {self.program.rounds})")
 
     def passing(self, status: str) -> None:
         """What a called function said, if it is not done."""
