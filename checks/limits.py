@@ -46,10 +46,10 @@ class Limits:
         """Those of them that can be met in the middle of one state."""
         return replace(self, states=None, first=False)
 
-    def afterwards(self) -> Limits:
-        """The limits within which a search tells what it found: as many seconds again, and who
-        has asked it to stop has not asked for that."""
-        asked = self.stop is not None and self.stop()
+    def afterwards(self, stopped: Reason) -> Limits:
+        """The limits within which a search that was stopped by this tells what it found: as many
+        seconds again; who has asked it to stop is not heard again."""
+        asked = stopped == "asked"
         seconds = self.seconds if self.seconds is not None or not asked else 0.0
         return Limits(
             seconds=None if seconds is None else max(GRACE, seconds),

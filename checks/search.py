@@ -118,7 +118,7 @@ def search(
             begin(found)
         _levels(found, progress, into if found.complete else None)
     finally:
-        space.budget = Budget(limits.afterwards())
+        space.budget = Budget(limits.afterwards(found.stopped))
     return found
 
 
@@ -160,10 +160,13 @@ def _begin(search: Search) -> None:
             _refine(search, functools.partial(_starts, outcome.state), (number, None))
     else:
         if not search.states and not search.failures:
-            name = space.machine.name
-            raise ValueError(
-                f"{name}: no initial state is within the scope; nothing would be checked"
-            )
+            raise nothing(space)
+
+
+def nothing(space: Space) -> ValueError:
+    """No state is within the scope."""
+    what = "no initial state is within the scope; nothing would be checked"
+    return ValueError(f"{space.machine.name}: {what}")
 
 
 def started(outcome: Fault) -> Found:

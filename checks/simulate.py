@@ -61,18 +61,21 @@ def simulate(
     space.budget = Budget(within, search.started)
     begin(search)
     initial, rng = len(search.states), Random(walks.seed)
+    asked = False
     for run in range(walks.runs):
         seconds = time.perf_counter() - search.started
         late = walks.seconds is not None and seconds >= walks.seconds
-        if not initial or late or (walks.stop is not None and walks.stop()):
+        asked = walks.stop is not None and walks.stop()
+        if not initial or late or asked:
             break
         if tell is not None:
             tell(Progress(len(search.states), search.generated, search.depth, run, seconds))
         try:
             walk(search, rng.randrange(initial), walks.steps, rng)
-        except OutOfBudget:
+        except OutOfBudget as end:
+            asked = end.reason == "asked"
             break
-    after = within.afterwards()
+    after = within.afterwards("asked" if asked else "")
     space.budget = Budget(after)
     wanted = {name: _verdict(each) for name, each in expects.items()}
     properties = _smallest(search, wanted, after)

@@ -2,7 +2,8 @@
 
 These functions are written in what `assembly` reads, and never run as Python: numbers are 64 bits
 and wrap around. `WORDS`, `NOTES` and `ROUNDS` become the machine's: the words of a state, the cells
-of `info`, and the cell of `w` that has the rounds of long loops that are left. What they work on is in `memory`, and `control` says how far they are.
+of `info`, and the cell of `w` that has the rounds of long loops that are left.
+What they work on is in `memory`, and `control` says how far they are.
 
 States stand one after another in `store`, in the order in which they were found, so that a level
 is a range of numbers. `parents` holds the number of the state that each was first reached from,
@@ -315,9 +316,9 @@ def work() -> int:
 def follow() -> int:
     """The successors of all states, once all are known: those of state n end at `ends[n]`.
 
-    FULL: `edges` has no place for those of one more state; SPENT: as `scout` has it. What `info` counts from
-    `control[FIRST]` on are marks, which are kept in `marks`. Successors of states that need the
-    reference engine are left out.
+    FULL: `edges` has no place for those of one more state; SPENT: as `scout` has it. What `info`
+    counts from `control[FIRST]` on are marks, which are kept in `marks`. Successors of states that
+    need the reference engine are left out.
     """
     room = control[PLACES]
     number = control[NEXT]

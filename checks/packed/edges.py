@@ -10,6 +10,7 @@ from ..graph import Graph
 from ..reference import Done
 from ..space import Event, Space
 from .codec import uncode
+from .judging import column_of
 from .kinds import Unsupported, elements
 from .plain import Expanding
 from .stepping import Stepping
@@ -51,6 +52,20 @@ def by_reference(space: Space, state: State, find: Find) -> Iterator[Step]:
     for edge in space.edges(state):
         if isinstance(edge.outcome, Done):
             yield (edge.rule, edge.args), -1 if edge.cut else find(edge.outcome.state)
+
+
+def followed_by_reference(
+    s: Stepping, state: State, find: Find
+) -> tuple[list[int], list[int]]:
+    """The successors of a state within the scope, and its marks."""
+    targets = [number for _, number in by_reference(s.space, state, find) if number >= 0]
+    marks: list[int] = []
+    for j, count in s.marks:
+        row = [0] * count
+        for args in s.space.arguments(j.rule, state):
+            row[column_of(s.codec, j, args)] = s.space.is_true(j.row, state, args)
+        marks += row
+    return targets, marks
 
 
 class Labelled:

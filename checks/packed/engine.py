@@ -24,12 +24,12 @@ from ..graph import Graph
 from ..judged import LIVENESS, Judged
 from ..limits import Budget, Limits, OutOfBudget, Progress, Reason, resident
 from ..reference import Done, Fault
-from ..search import may_rest, started, told
+from ..search import may_rest, nothing, started, told
 from ..snapshots import Items, Snapshots, Unfit, named, taken_up
 from ..space import Args, Edge, Failing, Space
 from ..verdict import Verdict
 from .ahead import Ahead
-from .edges import graph_by_steps
+from .edges import followed_by_reference, graph_by_steps
 from .judging import column_of
 from .kinds import Unsupported
 from .plain import Plain
@@ -149,10 +149,7 @@ class PackedSearch:
                 self.starts[self.count - 1] = (name, args)
         else:
             if not self.count and not self.failures:
-                raise ValueError(
-                    f"{self.space.machine.name}: no initial state is within the scope; "
-                    "nothing would be checked"
-                )
+                raise nothing(self.space)
 
     def insert(self, state: State, parent: tuple[int, int]) -> bool:
         """Whether a state is new; if so it has a number now."""
@@ -194,7 +191,7 @@ class PackedSearch:
             self._tell(progress, into)
         if into is not None:
             into.write(self.kept())
-        self.space.budget = Budget(self.limits.afterwards())
+        self.space.budget = Budget(self.limits.afterwards(self.stopped))
         self._sum_up()
         if self.complete and self.stepping.marks:
             with suppress(OutOfBudget):  # Without predecessors nothing is said of what leads back.
@@ -210,10 +207,9 @@ class PackedSearch:
         if done.escaped:
             try:
                 self._by_reference(done.next - 1)
-            except OutOfBudget as end:
-                self.expanded, self.stopped = done.next - 1, end.reason
-                return False
-            self.escaped.append(done.next - 1)
+                self.escaped.append(done.next - 1)
+            except OutOfBudget:
+                self.expanded = done.next - 1
         limit = self.limits.memory
         if limit is not None and done.wanted and resident() + done.wanted >= limit:
             self.stopped = "memory"
@@ -399,7 +395,9 @@ class PackedSearch:
         back: list[list[int]] = [[] for _ in range(self.count)]
         self.marked = [[] for _ in range(s.layout.marks)]
         for number, followed in enumerate(self.store.follow(self.count)):
-            targets, marks = self._followed(number) if number in escaped else followed
+            targets, marks = followed
+            if number in escaped:
+                targets, marks = followed_by_reference(s, self.states[number], self._find)
             for target in targets:
                 back[target].append(number)
             for column, rows in enumerate(self.marked):
@@ -408,21 +406,6 @@ class PackedSearch:
             if followed[1][-1]:
                 self.cut_from.add(number)
         self.predecessors = back
-
-    def _followed(self, number: int) -> tuple[list[int], list[int]]:
-        """The successors of a state and its marks, by the reference."""
-        s, state = self.stepping, self.states[number]
-        targets = [
-            self._find(edge.outcome.state) for edge in self.space.edges(state)
-            if isinstance(edge.outcome, Done) and edge.cut is None
-        ]
-        marks: list[int] = []
-        for j, count in s.marks:
-            row = [0] * count
-            for args in self.space.arguments(j.rule, state):
-                row[column_of(s.codec, j, args)] = self.space.is_true(j.row, state, args)
-            marks += row
-        return targets, marks
 
 
 def as_machine_code(plain: Plain, workers: int | None) -> Store:
