@@ -26,19 +26,21 @@ from .verdict import PropertyResult, Verdict
 
 UNDECIDED = (Verdict.UNKNOWN, Verdict.BOUNDED, Verdict.SAMPLED)
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+Outcome = Literal["passed", "failed", "skipped", "error"]
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One thing that was asked. A failure is a surprise; what is skipped was not established.
+    """One thing that was asked. A failure is a surprise; what is skipped was not established; an
+    error is why nothing was asked at all.
 
     `kind` is the rule that it belongs to, `type` what a failure is, `lines` its evidence.
     """
 
     name: str
     kind: str
-    outcome: Literal["passed", "failed", "skipped"]
+    outcome: Outcome
     said: str = ""
     type: str = ""
     lines: tuple[str, ...] = ()
@@ -91,7 +93,7 @@ def junit(command: str, suites: Sequence[Suite]) -> str:
         outcomes = [case.outcome for case in each.cases]
         row = ElementTree.SubElement(
             root, "testsuite", name=_xml(each.name), tests=str(len(outcomes)),
-            failures=str(outcomes.count("failed")), errors="0",
+            failures=str(outcomes.count("failed")), errors=str(outcomes.count("error")),
             skipped=str(outcomes.count("skipped")), time=f"{each.seconds:.3f}",
         )
         for case in each.cases:
@@ -107,10 +109,9 @@ def _case(suite_: ElementTree.Element, machine: str, case: Case) -> None:
     if case.outcome == "skipped":
         skipped = ElementTree.SubElement(row, "skipped", message=_xml(case.said))
         skipped.text = _xml("\n".join(case.lines)) or None
-    elif case.outcome == "failed":
-        failure = ElementTree.SubElement(
-            row, "failure", message=_xml(case.said), type=_xml(case.type)
-        )
+    elif case.outcome != "passed":
+        name = "error" if case.outcome == "error" else "failure"
+        failure = ElementTree.SubElement(row, name, message=_xml(case.said), type=_xml(case.type))
         failure.text = _xml("\n".join(case.lines))
 
 
@@ -140,7 +141,7 @@ def sarif(suites: Sequence[Suite], version: str) -> dict[str, Json]:
 def _result(case: Case) -> Json:
     out: dict[str, Json] = {
         "ruleId": case.kind,
-        "level": "error" if case.outcome == "failed" else "warning",
+        "level": "warning" if case.outcome == "skipped" else "error",
         "message": {"text": "\n".join([case.said, *case.lines[1:]])},
     }
     if case.place is None:

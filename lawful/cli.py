@@ -17,18 +17,29 @@ from typing import NoReturn, Protocol
 
 from lawful.spec.errors import DeclarationError
 
-from . import commands
+from . import commands, refusing
 from .commands import OutOfReach
+from .progress import terminable
+from .refusing import Ended
 from .targets import TargetError
 
 USAGE, REFUSED, FAULT = 5, 4, 70
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
+class _Usage(SystemExit):
+    """The command line cannot be parsed, which was said; the process ends with `USAGE`."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(USAGE)
+        self.message = message
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        self.exit(USAGE, f"{self.prog}: {message}\n")
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        raise _Usage(message)
 
 
 class Commands(Protocol):
@@ -38,31 +49,50 @@ class Commands(Protocol):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the return value is the exit code."""
-    given = _parser().parse_args(argv)
+    """Run one command; the return value is the exit code.
+
+    A request to terminate ends it as Ctrl-C does. Where there is no answer, the files that were
+    asked for say why.
+    """
+    words = sys.argv[1:] if argv is None else argv
+    try:
+        given = _parser().parse_args(words)
+    except _Usage as error:
+        refusing.write(refusing.asked_in(words), Ended("usage", USAGE, error.message))
+        raise
+    given.answer, given.answered, given.skipped = sys.stdout, False, []
+    with terminable():
+        try:
+            ended = _run(given)
+        except BrokenPipeError:
+            return 0
+        if isinstance(ended, int):
+            return ended
+        print(ended.message, file=sys.stderr)
+        refusing.write(given, ended)
+        return ended.code
+
+
+def _run(given: argparse.Namespace) -> int | Ended:
+    """The exit code of a command, or why it has no answer."""
     run: Callable[[argparse.Namespace], int] = given.run
-    given.answer = sys.stdout
     # What a user's module prints must not stand beside the JSON.
     out = sys.stderr if given.json == "-" else sys.stdout
     try:
         with contextlib.redirect_stdout(out):
             return run(given)
     except (TargetError, OutOfReach) as error:
-        return _say(str(error), USAGE)
+        return Ended("usage", USAGE, str(error))
     except DeclarationError as error:
-        return _say(str(error), REFUSED)
+        return Ended.refused(error, REFUSED)
     except KeyboardInterrupt:
-        return _say("stopped", 3)
+        return Ended("stopped", 3, "stopped")
     except BrokenPipeError:
-        return 0
+        raise
     except Exception:
         traceback.print_exc()
-        return _say("this is a fault of lawful: please report it with the lines above", FAULT)
-
-
-def _say(text: str, code: int) -> int:
-    print(text, file=sys.stderr)
-    return code
+        said = "this is a fault of lawful: please report it with the lines above"
+        return Ended("fault", FAULT, said)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -77,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
 def _command(commands_: Commands, name: str, run: Callable[[argparse.Namespace], int]) -> _Parser:
     doc = (run.__doc__ or "").strip().split("\n")[0]
     parser = commands_.add_parser(name, help=doc, description=doc)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, command=name)
     parser.add_argument("--json", metavar="FILE", help="the answer as JSON; - is standard output")
     parser.add_argument("--quiet", action="store_true", help="print no text and no progress")
     return parser

@@ -64,7 +64,7 @@ def lint(given: argparse.Namespace) -> int:
     texts: list[str] = []
     rows: list[Json] = []
     odd = False
-    for cls in targets.machines(given.target):
+    for cls in _machines(given):
         found = resolve(cls)
         scope = targets.scope_of(cls, given.scope)
         scoped = lower(found.machine, scope, abstract_scopes(found))
@@ -87,13 +87,23 @@ def lint(given: argparse.Namespace) -> int:
     return VIOLATED if odd else HOLDS
 
 
+def _machines(given: argparse.Namespace) -> list[type[Machine]]:
+    """The machines of the target. Those of its module that are left out are named on standard
+    error, and in the JSON of the answer."""
+    found, skipped = targets.chosen(given.target)
+    given.skipped = [each._asdict() for each in skipped]
+    for each in () if given.quiet else skipped:
+        print(f"{each.machine} is left out: {each.why}", file=sys.stderr)
+    return found
+
+
 def _told(given: argparse.Namespace, command: str, run: Run) -> int:
     """Run it for every machine, write the files that are asked for, and say what came out."""
     from lawful.checks import report
 
     from . import exports
 
-    found = [(cls, *_checked(cls, given, run)) for cls in targets.machines(given.target)]
+    found = [(cls, *_checked(cls, given, run)) for cls in _machines(given)]
     rows = [(cls, result) for cls, result, _ in found]
     texts = [report.check_text(result) for _, result, _ in found]
     # What was found is told first: a file that cannot be written must not take it away.
@@ -226,7 +236,7 @@ def prove(given: argparse.Namespace) -> int:
     except ImportError as error:
         raise OutOfReach("prove needs Z3: pip install 'lawful[check]'") from error
     found: list[tuple[ProofResult, Mapping[str, Expected]]] = []
-    classes = targets.machines(given.target)
+    classes = _machines(given)
     for cls in classes:
         with progress(f"proving {cls.__name__}", given.quiet) as tell:
             expects = targets.expectations(cls, given.scope)
@@ -245,7 +255,7 @@ def draw(given: argparse.Namespace) -> int:
     suffix = "mmd" if given.format == "mermaid" else given.format
     lines: list[str] = []
     rows: list[Json] = []
-    classes = targets.machines(given.target)
+    classes = _machines(given)
     _folder(given.out)
     for cls in classes:
         try:
@@ -270,7 +280,7 @@ def replay(given: argparse.Namespace) -> int:
 
     from . import exports
 
-    machines = tuple(resolve(cls).machine for cls in targets.machines(given.target))
+    machines = tuple(resolve(cls).machine for cls in _machines(given))
     with progress("replaying", given.quiet):
         try:
             mapping = None if given.mapping is None else read_mapping(given.mapping)
@@ -287,7 +297,7 @@ def replay(given: argparse.Namespace) -> int:
 
 def show(given: argparse.Namespace) -> int:
     """print the declaration, its IR or the machine with its scope"""
-    found = targets.machines(given.target)
+    found = _machines(given)
     irs = [to_json(resolve(cls).machine) for cls in found]
     if given.what == "ir":
         text = "\n".join(json.dumps(each, indent=1) for each in irs)
@@ -309,7 +319,7 @@ def export(given: argparse.Namespace) -> int:
 
     written: list[tuple[str, module.Exported]] = []
     refused: dict[str, str] = {}
-    for cls in targets.machines(given.target):
+    for cls in _machines(given):
         found = resolve(cls)
         flat = lower(found.machine, targets.scope_of(cls, given.scope), abstract_scopes(found))
         try:
@@ -345,7 +355,7 @@ def lock(given: argparse.Namespace) -> int:
     """keep what is established of machines in a file, or say what of it is stale"""
     from . import locking
 
-    classes = targets.machines(given.target)
+    classes = _machines(given)
     kept = locking.read(given.file)
     lines: list[str] = []
     rows: list[Json] = []
@@ -403,6 +413,8 @@ def _answer(given: argparse.Namespace, text: str, command: str, machines: Sequen
 
 
 def _write(given: argparse.Namespace, text: str, answer: Mapping[str, Json]) -> None:
+    answer = {**answer, "skipped": given.skipped} if given.skipped else answer
+    given.answered = True
     if given.json == "-":
         _print(json.dumps(answer, indent=1), given.answer)
         return

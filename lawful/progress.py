@@ -47,6 +47,23 @@ def _lines(title: str) -> Tell:
 
 
 @contextmanager
+def terminable() -> Generator[None]:
+    """Inside, a request to terminate (SIGTERM) raises `KeyboardInterrupt`, as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Signals are the main thread's.
+        return
+
+    def end(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
 def interruption() -> Generator[Callable[[], bool]]:
     """Inside, Ctrl-C (or a request to terminate) only makes what is given true; a second one ends
     the process as ever."""

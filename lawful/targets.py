@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from lawful.runtime.instance import Machine
 from lawful.spec import types as t
@@ -19,14 +19,28 @@ from lawful.spec.resolve import resolve
 from lawful.spec.words import Expected, Scope
 
 T = TypeVar("T")
+NO_SCOPE = "it has no scope, and a sort or a Nat that needs one"
 
 
 class TargetError(Exception):
     """The target names nothing that can be used; the text says what was looked for."""
 
 
+class Skipped(NamedTuple):
+    """A machine of a module that is left out, and why."""
+
+    machine: str
+    why: str
+
+
 def machines(target: str) -> list[type[Machine]]:
-    """The machines that a target names: one by name, or all of a module that can be checked.
+    """The machines that a target names; see `chosen`."""
+    return chosen(target)[0]
+
+
+def chosen(target: str) -> tuple[list[type[Machine]], list[Skipped]]:
+    """The machines that a target names: one by name, or all of a module that can be checked; and
+    those of the module that cannot be. Parts and abstract machines are neither.
 
     Raises `TargetError`, and `DeclarationError` where the declaration is refused.
     """
@@ -40,13 +54,23 @@ def machines(target: str) -> list[type[Machine]]:
             known = ", ".join(defined) or "none"
             raise TargetError(f"{where} has no machine {name}; it defines: {known}")
         found: type[Machine] = getattr(module, name)
-        return [found]
+        return [found], []
     whole = [cls for cls in defined.values() if not declared(cls).abstract]
     parts = {part for cls in whole for part in resolve(cls).parts.values()}
-    out = [cls for cls in whole if cls not in parts and _checkable(cls)]
+    own = [cls for cls in whole if cls not in parts]
+    out = [cls for cls in own if _checkable(cls)]
+    skipped = [Skipped(cls.__name__, NO_SCOPE) for cls in own if cls not in out]
     if not out:
-        raise TargetError(f"{where} defines no machine that can be checked: {', '.join(defined)}")
-    return out
+        known = [f"{name} ({_why_not(cls, parts)})" for name, cls in defined.items()]
+        what = ", ".join(known) or "it defines none"
+        raise TargetError(f"{where} defines no machine that can be checked: {what}")
+    return out, skipped
+
+
+def _why_not(cls: type[Machine], parts: set[type[Machine]]) -> str:
+    if declared(cls).abstract:
+        return "abstract"
+    return "a part" if cls in parts else NO_SCOPE
 
 
 def machine(target: str) -> type[Machine]:

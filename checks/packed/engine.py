@@ -251,8 +251,7 @@ class PackedSearch:
         """Expand a state that the compiled steps gave up."""
         space, state = self.space, self.states[number]
         events: Counter[tuple[str, Args]] = Counter()
-        enabled: Counter[str] = Counter()  # They count once all are known.
-        cut_by: Counter[str] = Counter()
+        enabled, cut_by = Counter[str](), Counter[str]()  # They count once all are known.
         for j in space.invariants:
             self._invariant(j, number)
         for j in space.partial:
