@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 import time
+from contextlib import suppress
 
 from lawful.spec.flat import Flat
 from lawful.spec.values import World
 
 from .boxes import State
+from .limits import Budget, Limits, OutOfBudget
 from .reference import Done
 from .space import Space
 
@@ -23,10 +25,14 @@ def happened(flat: Flat, world: World) -> frozenset[str | None]:
 
     Only steps from states where all invariants hold count, and only those that stay in the scope.
     """
-    walks, begun = _Walks(Space(flat, world)), time.process_time()
-    while walks.starts and not walks.over() and time.process_time() - begun < SECONDS:
-        walks.walk(walks.rng.choice(walks.starts))
-        walks.walk(walks.new())
+    space, begun = Space(flat, world), time.process_time()
+    space.budget = Budget(Limits(stop=lambda: time.process_time() - begun >= SECONDS))
+    walks = _Walks(space)
+    with suppress(OutOfBudget):  # What was met until then was.
+        walks.begin()
+        while walks.starts and not walks.over() and time.process_time() - begun < SECONDS:
+            walks.walk(walks.rng.choice(walks.starts))
+            walks.walk(walks.new())
     return frozenset(walks.met)
 
 
@@ -40,6 +46,13 @@ class _Walks:
         self.met: set[str | None] = set()
         self.steps: dict[State, list[list[State]]] = {}
         self.starts: list[State] = []
+        self.seen: set[State] = set()
+        self.waiting: list[State] = []
+        self.every = 0
+
+    def begin(self) -> None:
+        """Meet the starts."""
+        space = self.space
         for name, _, outcome in space.initial():
             placed, cut = space.placed(outcome)
             if isinstance(placed, Done) and cut is None:

@@ -61,16 +61,16 @@ def chosen(target: str) -> tuple[list[type[Machine]], list[Skipped]]:
     out = [cls for cls in own if _checkable(cls)]
     skipped = [Skipped(cls.__name__, NO_SCOPE) for cls in own if cls not in out]
     if not out:
-        known = [f"{name} ({_why_not(cls, parts)})" for name, cls in defined.items()]
-        what = ", ".join(known) or "it defines none"
-        raise TargetError(f"{where} defines no machine that can be checked: {what}")
+        rows = [f"{name} ({_why_not(cls, cls in parts)})" for name, cls in defined.items()]
+        said = ", ".join(rows) or "it defines none"
+        raise TargetError(f"{where} defines no machine that can be checked: {said}")
     return out, skipped
 
 
-def _why_not(cls: type[Machine], parts: set[type[Machine]]) -> str:
+def _why_not(cls: type[Machine], part: bool) -> str:
     if declared(cls).abstract:
         return "abstract"
-    return "a part" if cls in parts else NO_SCOPE
+    return "a part" if part else NO_SCOPE
 
 
 def machine(target: str) -> type[Machine]:

@@ -54,7 +54,13 @@ def interpreted(source: str, ask: Callable[[], None] | None = None) -> Callable[
     """`expand` as plain Python, over lists of integers; long loops ask in each round."""
     namespace: dict[str, Any] = {f.__name__: f for f in prelude.FUNCTIONS}
     namespace.update(FASTER)
-    namespace["spent"] = lambda w, at: None if ask is None else ask()
+
+    def spent(_w: list[int], _at: int) -> int:
+        if ask is not None:
+            ask()
+        return 0
+
+    namespace["spent"] = spent
     exec(compile(source, "<steps>", "exec"), namespace)  # Text that `stepping` wrote.
     made: Callable[..., int] = namespace["expand"]
     return made

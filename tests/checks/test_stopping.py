@@ -13,14 +13,17 @@ from typing import Any
 import pytest
 
 from lawful import Machine
+from lawful.checks import happened as happens
 from lawful.checks import limits, search
 from lawful.checks.advice import advise
 from lawful.checks.coverage import coverage
 from lawful.checks.embedded import compare
 from lawful.checks.explore import CheckResult, Engine, explore
+from lawful.checks.happened import happened
 from lawful.checks.limits import Budget, Limits, OutOfBudget
 from lawful.checks.packed import engine as engine_module
 from lawful.checks.packed import memory
+from lawful.checks.reference import Done
 from lawful.checks.simulate import Walks, simulate
 from lawful.checks.space import Space
 from lawful.checks.verdict import Verdict
@@ -173,7 +176,7 @@ def test_coverage_and_the_comparison_with_the_runtime_stop_in_the_middle_of_a_st
     cls = wide(STEP)
     found = resolve(cls)
     space = Space(lower(found.machine, found.scopes["scope"]), found.world)
-    first = [outcome.state for _, _, outcome in space.initial() if hasattr(outcome, "state")]
+    first = [outcome.state for _, _, outcome in space.initial() if isinstance(outcome, Done)]
     seen = coverage(space, first * 5, Limits(stop=Asks(3)))
     assert seen.states == 1
     compared = compare(space, cls, Limits(stop=Asks(3)))
@@ -185,6 +188,15 @@ def test_so_does_advice() -> None:
     asks = Asks(3)
     said = advise(found, found.scopes["scope"], {}, Limits(stop=asks))
     assert (said.why, asks.count) == ("asked", 3)
+
+
+def test_so_do_the_walks_that_proofs_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = itertools.count()
+    clock = types.SimpleNamespace(process_time=lambda: next(seconds))
+    monkeypatch.setattr(happens, "time", clock)
+    found = resolve(wide(BEGIN + STEP))
+    assert happened(lower(found.machine, found.scopes["scope"]), found.world) == set()
+    assert next(seconds) < 10
 
 
 def test_a_limit_of_memory_is_looked_at_there_too() -> None:
@@ -215,6 +227,6 @@ def test_many_values_are_made_when_they_are_asked_for() -> None:
         assert len(list(itertools.islice(values.each(kind), 100))) == 100
     # Both ways are in the same order.
     few = t.Map(t.BOOL, t.Set(t.Int(0, 2), False), False, False)
-    assert list(values.each(few)) == list(values._all(few)) == list(values.of(few))
+    assert list(values.each(few)) == list(values.of(few))
     large = t.Tuple((t.Int(0, 5000), t.BOOL))
     assert list(values.each(large)) == [(i, b) for i in range(5001) for b in (False, True)]
