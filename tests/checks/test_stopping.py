@@ -199,9 +199,11 @@ def test_so_do_the_walks_that_proofs_ask(monkeypatch: pytest.MonkeyPatch) -> Non
     assert next(seconds) < 10
 
 
-def test_a_limit_of_memory_is_looked_at_there_too() -> None:
-    result = checked(wide(STEP), "reference", memory=1)
-    assert (result.complete, result.stopped) == (False, "memory")
+def test_a_limit_of_memory_is_looked_at_there_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = itertools.count()  # One byte more each time that somebody looks.
+    monkeypatch.setattr(limits, "resident", lambda: next(held))
+    result = checked(wide(STEP), "reference", memory=5)
+    assert (result.complete, result.stopped, next(held)) == (False, "memory", 6)
 
 
 def test_who_was_stopped_once_stays_stopped() -> None:
