@@ -19,9 +19,10 @@ from lawful.runtime.elements import NO_ELEMENTS
 from lawful.spec import ir, serial
 from lawful.spec.ir import Json
 
+from .deviations import Differs, Malformed, Unreplayable
 from .mapping import Foreign, foreign_of
 from .rows import WHOLE, Row, RowOf, journal_row
-from .stepper import Differs, Malformed, Stepper, Unreplayable
+from .stepper import Stepper
 
 VERDICTS = ("fits", "open", "deviates", "inconclusive", "quarantined")
 DUPLICATE = -1  # Comes before what else is wrong at its place: which copy came first is chance.

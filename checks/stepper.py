@@ -20,6 +20,7 @@ from lawful.spec.values import World, decode, encode
 
 from .boxes import State
 from .compare import at, changes, exact, hidden, pair, same, sentence
+from .deviations import Differs, Malformed, Unreplayable
 from .mapping import HAPPENED, SKIPPED
 from .meaning import SELF, Guard, NoValue
 from .passing import at_tick, waiting
@@ -31,24 +32,6 @@ from .told import Told, Untold, form
 CONTROL = "state"  # The variable that is the control state, where it is an enum.
 KINDS = ("output", "changed", "after", "before")  # In which a row and the machine may differ.
 Args = Mapping[str, Any]
-
-
-class Malformed(Exception):
-    """The row says nothing that could be compared; its instance goes into quarantine."""
-
-
-class Unreplayable(Exception):
-    """The machine's answer cannot be worked out from the row."""
-
-
-class Differs(Exception):
-    """The machine would not have written this row."""
-
-    def __init__(self, kind: str, clause: str, **details: Json) -> None:
-        super().__init__(clause)
-        self.kind = kind
-        self.clause = clause
-        self.details = details
 
 
 class Stepper:

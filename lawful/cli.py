@@ -18,7 +18,7 @@ from typing import NoReturn, Protocol
 from lawful.spec.errors import DeclarationError
 
 from . import commands, refusing
-from .commands import OutOfReach
+from .output import OutOfReach
 from .progress import terminable
 from .refusing import Ended
 from .targets import TargetError

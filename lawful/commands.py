@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import dataclasses
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from lawful.checks.verdict import exit_code
 from lawful.runtime.instance import Machine
@@ -27,6 +24,7 @@ from lawful.spec.values import World
 from lawful.spec.words import Expected
 
 from . import targets
+from .output import OutOfReach, answer, folder, save, save_all, write
 from .progress import Tell, interruption, progress
 
 if TYPE_CHECKING:
@@ -39,10 +37,6 @@ What = tuple[Flat, World, Mapping[str, Expected]]
 Run = Callable[[type[Machine], argparse.Namespace, What, Tell], "CheckResult"]
 
 HOLDS, VIOLATED, UNKNOWN, FAULT = 0, 1, 3, 70
-
-
-class OutOfReach(Exception):
-    """A command cannot do its work here; the text says what is missing or wrong."""
 
 
 def check(given: argparse.Namespace) -> int:
@@ -83,7 +77,7 @@ def lint(given: argparse.Namespace) -> int:
         odd = odd or bool(findings)
         texts.append(said)
         rows.append(row)
-    _answer(given, "\n\n".join(texts), "lint", rows)
+    answer(given, "\n\n".join(texts), "lint", rows)
     return VIOLATED if odd else HOLDS
 
 
@@ -107,8 +101,8 @@ def _told(given: argparse.Namespace, command: str, run: Run) -> int:
     rows = [(cls, result) for cls, result, _ in found]
     texts = [report.check_text(result) for _, result, _ in found]
     # What was found is told first: a file that cannot be written must not take it away.
-    _answer(given, "\n\n".join(texts), command, [answer for _, _, answer in found])
-    _written(exports.of_checks(given, command, rows), given.itf, given.pytest)
+    answer(given, "\n\n".join(texts), command, [row for _, _, row in found])
+    save_all(exports.of_checks(given, command, rows), given.itf, given.pytest)
     codes = ((exit_code(r.properties), _agreement(r)) for _, r, _ in found)
     return _gravest(code for both in codes for code in both)
 
@@ -116,14 +110,6 @@ def _told(given: argparse.Namespace, command: str, run: Run) -> int:
 def _gravest(codes: Iterable[int]) -> int:
     """What a command says of several machines: what is open hides no violation."""
     return max(codes, key=(HOLDS, UNKNOWN, VIOLATED, FAULT).index)
-
-
-def _written(files: Iterable[tuple[Path, str]], *folders: Path | None) -> None:
-    """Write the files that are asked for, in folders that are made if need be."""
-    for folder in filter(None, folders):
-        _folder(folder)
-    for path, text in files:
-        _save(path, text)
 
 
 def _agreement(result: CheckResult) -> int:
@@ -243,8 +229,8 @@ def prove(given: argparse.Namespace) -> int:
             found.append((proving.proved(cls, given, tell), expects))
     proved = [(cls, *row) for cls, row in zip(classes, found, strict=True)]
     text = "\n\n".join(prove_report.text(*row) for row in found)
-    _answer(given, text, "prove", [prove_report.to_json(result) for result, _ in found])
-    _written(exports.of_proofs(given, proved), given.itf, given.smtlib)
+    answer(given, text, "prove", [prove_report.to_json(result) for result, _ in found])
+    save_all(exports.of_proofs(given, proved), given.itf, given.smtlib)
     return _gravest(prove_report.exit_code(*row) for row in found)
 
 
@@ -256,7 +242,7 @@ def draw(given: argparse.Namespace) -> int:
     lines: list[str] = []
     rows: list[Json] = []
     classes = _machines(given)
-    _folder(given.out)
+    folder(given.out)
     for cls in classes:
         try:
             drawn = render(
@@ -266,7 +252,7 @@ def draw(given: argparse.Namespace) -> int:
             raise OutOfReach(str(error)) from error
         lines.append(f"{drawn.path}{f'  ({drawn.note})' if drawn.note else ''}")
         rows.append({"machine": cls.__name__, "path": str(drawn.path), "format": drawn.format})
-    _answer(given, "\n".join(lines), "draw", rows)
+    answer(given, "\n".join(lines), "draw", rows)
     return HOLDS
 
 
@@ -288,10 +274,10 @@ def replay(given: argparse.Namespace) -> int:
             result = replays.replay(given.traces, program, given.engine, given.master)
         except (ReplayError, ValueError) as error:
             raise OutOfReach(str(error)) from error
-    _written(exports.of_replay(given, result), given.itf)
+    save_all(exports.of_replay(given, result), given.itf)
     if given.report is not None:
-        _save(given.report, replay_report.html(result))
-    _write(given, replay_report.text(result), result.to_json())
+        save(given.report, replay_report.html(result))
+    write(given, replay_report.text(result), result.to_json())
     return result.exit_code
 
 
@@ -309,7 +295,7 @@ def show(given: argparse.Namespace) -> int:
         text = "\n\n".join(flat_text(each) for each in scoped)
     else:
         text = "\n\n".join(declaration(resolve(cls)) for cls in found)
-    _answer(given, text, "show", irs)
+    answer(given, text, "show", irs)
     return HOLDS
 
 
@@ -329,7 +315,7 @@ def export(given: argparse.Namespace) -> int:
             continue
         written.append((cls.__name__, made))
     if written:
-        _folder(given.out)
+        folder(given.out)
     lines: list[str] = []
     rows: list[Json] = []
     for name, made in written:
@@ -339,13 +325,13 @@ def export(given: argparse.Namespace) -> int:
             "safety": (given.out / f"{made.name}_safety.cfg", made.safety),
         }
         for path, text in paths.values():
-            _save(path, text)
+            save(path, text)
             lines.append(str(path))
         lines += [f"  left out: {what}" for what in made.left_out]
         files = {kind: str(path) for kind, (path, _) in paths.items()}
         rows.append({"machine": name, **files, "left_out": list(made.left_out)})
     rows.extend({"machine": name, "refused": why} for name, why in refused.items())
-    _answer(given, "\n".join(lines) or "nothing is written", "export", rows)
+    answer(given, "\n".join(lines) or "nothing is written", "export", rows)
     if refused:
         raise OutOfReach("\n".join(f"{name}: {why}" for name, why in refused.items()))
     return HOLDS
@@ -374,7 +360,7 @@ def lock(given: argparse.Namespace) -> int:
         kept[name] = row
     if not given.stale:
         locking.write(given.file, kept)
-    _answer(given, "\n".join(lines) or "nothing is stale", "lock", rows)
+    answer(given, "\n".join(lines) or "nothing is stale", "lock", rows)
     return VIOLATED if given.stale and lines else HOLDS
 
 
@@ -387,7 +373,7 @@ def diff(given: argparse.Namespace) -> int:
     old, new = (targets.machine(where) for where in (given.old, given.target))
     with progress(f"{new.__name__}", given.quiet):
         found = differing.between(old, new, given)
-    _answer(given, differing.text(found), "diff", [differing.to_json(found)])
+    answer(given, differing.text(found), "diff", [differing.to_json(found)])
     return differing.exit_code(found)
 
 
@@ -400,51 +386,8 @@ def freeze(given: argparse.Namespace) -> int:
         raise OutOfReach(str(error)) from error
     lines = "\n".join(f"  {cls.__name__}" for cls in found)
     names: list[Json] = [cls.__name__ for cls in found]
-    answer: dict[str, Json] = {
+    frozen: dict[str, Json] = {
         "version": 1, "command": "freeze", "path": str(path), "machines": names
     }
-    _write(given, f"{path}\n{lines}", answer)
+    write(given, f"{path}\n{lines}", frozen)
     return HOLDS
-
-
-def _answer(given: argparse.Namespace, text: str, command: str, machines: Sequence[Json]) -> None:
-    """Print the text, and the JSON where it is asked for."""
-    _write(given, text, {"version": 1, "command": command, "machines": list(machines)})
-
-
-def _write(given: argparse.Namespace, text: str, answer: Mapping[str, Json]) -> None:
-    answer = {**answer, "skipped": given.skipped} if given.skipped else answer
-    given.answered = True
-    if given.json == "-":
-        _print(json.dumps(answer, indent=1), given.answer)
-        return
-    if not given.quiet:
-        _print(text, sys.stdout)
-    if given.json:
-        _save(Path(given.json), json.dumps(answer, indent=1) + "\n")
-
-
-def _print(text: str, file: TextIO) -> None:
-    """Print it all. A reader who goes before the end, as `head` does, changes no exit code."""
-    try:
-        print(text, file=file, flush=True)
-    except OSError as error:
-        # What is left of the text would fail again when the process ends.
-        with contextlib.suppress(OSError), open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), file.fileno())
-        if not isinstance(error, BrokenPipeError):
-            raise OutOfReach(f"cannot write the answer: {error.strerror}") from error
-
-
-def _folder(path: Path) -> None:
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutOfReach(f"there can be no folder {path}: {error.strerror}") from error
-
-
-def _save(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OutOfReach(f"cannot write {path}: {error.strerror}") from error

@@ -18,7 +18,7 @@ from lawful.spec.resolve import resolve
 from lawful.spec.serial import Fingerprints
 
 from . import proving, targets
-from .commands import OutOfReach
+from .output import OutOfReach
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
 
 from . import targets
-from .commands import OutOfReach
+from .output import OutOfReach
 from .progress import Tell
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from lawful import Ambiguous, PropertyViolated, Refused, Undefined
 from lawful.checks.compare import same
+from lawful.checks.deviations import Differs, Malformed, Unreplayable
 from lawful.checks.rows import Rejected, journal_row
 from lawful.checks.running import Running
-from lawful.checks.stepper import Differs, Malformed, Stepper, Unreplayable
+from lawful.checks.stepper import Stepper
 from lawful.runtime.elements import Elements
 from lawful.runtime.journal import Journal, read
 from lawful.spec import ir

@@ -75,7 +75,7 @@ nodes = [Node(name) for name in ("eve", "ada", "bob")]
 entry = Unordered()
 class Still:
     def now(self): return 0.0
-with Journal("j.jsonl") as journal:
+with Journal("j.jsonl", append=False) as journal:
     journal.attach(entry, "one")
     entry.meet(frozenset(nodes)); entry.refill(); entry.pick(Msg(frozenset(nodes), 1))
 import re
