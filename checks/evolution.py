@@ -17,6 +17,7 @@ from lawful.spec.ir import Json
 from lawful.spec.ticks import with_ticks
 
 from .asked import State, tried
+from .budget import Effort
 from .covers import covers, sorts, types
 from .nearest import near_the_start
 from .obligation import ENDED, Obligation
@@ -31,7 +32,7 @@ from .verdict import Verdict
 from .witness import Witness
 
 STEP = "taken over"
-NEAREST_SECONDS = 2.0
+NEAREST_UNITS = 8_000_000
 NO_STATE = "the older invariants allow no state, or none that is found: nothing is proved of it"
 
 
@@ -75,7 +76,8 @@ class Versions:
 
 
 def evolve(
-    versions: Versions, sizes: Mapping[str, int], seconds: float, workers: int = 1
+    versions: Versions, sizes: Mapping[str, int], effort: Effort | None = None,
+    workers: int = 1,
 ) -> list[Obligation]:
     """What of the newer version is kept by every state of the older one that is taken over; by so
     many processes, as in `prove`.
@@ -83,7 +85,7 @@ def evolve(
     Raises ValueError for names that are none.
     """
     versions.check()
-    taking = tried(_Taking, versions, sorts(versions.old, sizes), seconds)
+    taking = tried(_Taking, versions, sorts(versions.old, sizes), effort or Effort())
     about, within = covers(versions.old, sizes)
     names = ("bounds", *_judged(versions.new))
     rows = [Obligation(name, STEP, Verdict.UNKNOWN, about, 0.0) for name in names]
@@ -114,9 +116,9 @@ def _kinds(machine: ir.Machine) -> dict[str, str]:
 class _Taking:
     """A state of the older version, and what it is in the newer one; raises NotEncodable."""
 
-    def __init__(self, versions: Versions, sizes: Mapping[str, int], seconds: float) -> None:
+    def __init__(self, versions: Versions, sizes: Mapping[str, int], effort: Effort) -> None:
         _same_types(versions.old, versions.new)
-        self.versions, self.seconds = versions, seconds
+        self.versions, self.effort = versions, effort
         self.old, self.new = with_ticks(versions.old), with_ticks(versions.new)
         self.subject = Subject(self.old, Options(sizes))
         self.logic = self.subject.logic
@@ -141,7 +143,7 @@ class _Taking:
 
     def is_possible(self) -> bool:
         """Whether there is a state that the older version's invariants allow."""
-        return ask(self.logic, self.subject.facts(), self.seconds).status == "sat"
+        return ask(self.logic, self.subject.facts(), self.effort.begin()).status == "sat"
 
     def answer(self, open: Obligation, within: bool, *, possible: bool) -> Obligation:
         """One thing that the newer version says, tried."""
@@ -149,14 +151,15 @@ class _Taking:
         if isinstance(goal, NotEncodable):
             return replace(open, note=f"not encodable: {goal}")
         facts = (*self.subject.facts(), self.logic.negate(goal))
-        answer = ask(self.logic, facts, self.seconds)
+        budget = self.effort.begin()
+        answer = ask(self.logic, facts, budget)
         if answer.status == "unsat":
             proved = Verdict.PROVED_WITHIN if within else Verdict.PROVED
             done = replace(open, verdict=proved, before=answer.before)
             return done if possible else replace(open, note=NO_STATE)
         if answer.status == "sat":
             wished = near_the_start(self.subject, self.subject.state)
-            near = nearest(self.logic, facts, wished, min(NEAREST_SECONDS, self.seconds))
+            near = nearest(self.logic, facts, wished, budget.units(NEAREST_UNITS))
             shown = self._told(near) or self._told(answer)
             if shown is not None and not self.lost:
                 return replace(open, verdict=Verdict.VIOLATED, counterexample=shown)

@@ -7,6 +7,7 @@ from lawful.spec.formula import expr
 from lawful.spec.walk import statements
 
 from .asked import tried
+from .budget import Effort
 from .narrowing import Narrowed
 from .obligation import Needless
 from .shapes import NotEncodable
@@ -14,7 +15,7 @@ from .solve import ask, known_possible, note_possible
 from .spread import in_order
 from .subject import Subject
 
-SECONDS = 0.1  # For each guard: what is not decided at once is not called needless.
+EACH = Effort(1_000_000)  # For each guard: what is not decided at once is not called needless.
 
 
 def needless(subject: Subject, done: set[str], workers: int) -> list[Needless]:
@@ -43,7 +44,7 @@ def _refusals(subject: Subject, row: ir.Transition) -> list[Needless]:
         refused = Narrowed(subject.logic, (*facts, where), {}).facts
         if known_possible(refused):
             continue
-        answer = ask(subject.logic, refused, SECONDS)
+        answer = ask(subject.logic, refused, EACH.begin())
         if answer.status == "unsat":
             found.append(Needless(row.name, guard.place, expr(guard.test)))
         elif answer.status == "sat":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 
 from lawful.spec.flat import Flat
 from lawful.spec.values import World
@@ -13,7 +12,7 @@ from .reference import Done
 from .space import Space
 
 STATES = 3000
-SECONDS = 3.0  # Of the processor, so that what else goes on in the machine changes nothing.
+TRIED = 100_000  # Events, the refused ones as well: what is met depends on no clock.
 LONGEST = 60
 
 
@@ -23,8 +22,8 @@ def happened(flat: Flat, world: World) -> frozenset[str | None]:
 
     Only steps from states where all invariants hold count, and only those that stay in the scope.
     """
-    walks, begun = _Walks(Space(flat, world)), time.process_time()
-    while not walks.over() and time.process_time() - begun < SECONDS:
+    walks = _Walks(Space(flat, world))
+    while not walks.over():
         walks.walk(walks.rng.choice(walks.starts))
         walks.walk(walks.new())
     return frozenset(walks.met)
@@ -45,6 +44,8 @@ class _Walks:
             if isinstance(placed, Done) and cut is None:
                 self.met.add(name)
                 self.starts.append(placed.state)
+            if self._tired():
+                break
         self.seen = set(self.starts)
         self.waiting = list(self.starts)
         self.every = len(self.met) + len({row.name for _, row in space.rules})
@@ -52,7 +53,10 @@ class _Walks:
     def over(self) -> bool:
         """Whether there is nothing more to meet, or enough was looked at."""
         enough = len(self.steps) >= STATES or len(self.steps) == len(self.seen)
-        return enough or len(self.met) == self.every
+        return enough or self._tired() or len(self.met) == self.every
+
+    def _tired(self) -> bool:
+        return self.space.tried >= TRIED
 
     def new(self) -> State:
         """A state from which nothing was tried, if there is one."""
@@ -79,6 +83,8 @@ class _Walks:
         if state not in self.steps:
             found: dict[int, list[State]] = {}
             for edge in self.space.edges(state) if self._is_kept(state) else ():
+                if self._tired():
+                    break
                 if isinstance(edge.outcome, Done) and edge.cut is None:
                     self.met.add(self.space.rules[edge.rule][1].name)
                     after = edge.outcome.state

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Literal
 
 from lawful.spec import ir
 
 from .answers import answers
 from .bounded import Runs, searched
+from .budget import ENDLESS, Effort
 from .concluding import conclude
 from .covers import sorts
 from .guards import needless
@@ -21,9 +21,6 @@ from .obligation import Needless, Obligation, ProofResult, PropertyProof
 from .spacer import Spacer
 from .verdict import Verdict
 
-LONGEST = 4_000_000.0  # Seconds; Z3 counts milliseconds in 32 bits.
-
-
 DEPTHS = {"auto": 4, "k-induction": 3, "bounded": 6}  # Where none is asked for.
 Method = Literal["auto", "induction", "k-induction", "spacer", "bounded"]
 Tell = Callable[[str], None]
@@ -31,20 +28,20 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How it is proved. `seconds` are for each question; `depth` counts events: those of the runs
+    """How it is proved. `effort` is for each question; `depth` counts events: those of the runs
     that are looked at, or of k-induction. With one of `workers` all is done in this process; more
     are so many processes, in each of which Z3 searches, and may die.
     """
 
     method: Method = "induction"
-    seconds: float = 10.0
+    effort: Effort = Effort()
     depth: int | None = None
     workers: int = 1
 
     @property
-    def altogether(self) -> float:
-        """How long each may take of what is tried after induction over one step."""
-        return self.seconds if self.method == "auto" else inf
+    def altogether(self) -> Effort:
+        """How much each may take of what is tried after induction over one step."""
+        return self.effort if self.method == "auto" else ENDLESS
 
 
 def prove(
@@ -59,13 +56,13 @@ def prove(
 
     `sizes` gives the number of elements of sorts; a sort without a size may have any number.
     `progress` is told how far it is; `happened` is asked which starts and transitions are known to
-    happen, where Z3 does not see it soon. Raises ValueError for a timeout that is no number of
-    seconds.
+    happen, where Z3 does not see it soon. Raises ValueError for an effort of less than
+    nothing, or that is no number.
     """
     how = how or How()
-    if not 0 <= how.seconds <= LONGEST:  # False for NaN.
-        allowed = f"it must be from 0 to {LONGEST:.0f}"
-        raise ValueError(f"the timeout is {how.seconds} seconds; {allowed}")
+    for what, given in (("budget", how.effort.units), ("timeout", how.effort.seconds)):
+        if not given >= 0:  # True for NaN.
+            raise ValueError(f"the {what} is {given}; it must be 0 or more")
     began, sizes = time.perf_counter(), sorts(machine, sizes)
     depth = how.depth or DEPTHS.get(how.method, 1)
     obligations: list[Obligation] = []
@@ -82,12 +79,12 @@ def prove(
         guards = needless(induction.exact, happening, how.workers)
     left = None if how.method == "bounded" else _open(properties)
     if how.method == "auto" and left:
-        spacer = Spacer(machine, sizes, how.seconds / 2, how.workers)
+        spacer = Spacer(machine, sizes, how.effort.half(), how.workers)
         if spacer.plain:
             properties = _joined(properties, spacer.prove([n for n in left if n not in unmet]))
             left = _open(properties)
     if left is None or (how.method == "auto" and left):
-        runs = Runs(depth, how.seconds, how.altogether, how.workers)
+        runs = Runs(depth, how.effort, how.altogether.begin(), how.workers)
         properties = _joined(properties, searched((machine, sizes), left, runs, progress))
     seconds = time.perf_counter() - began
     return ProofResult(
@@ -103,7 +100,7 @@ def _inductive(
 ) -> tuple[Induction, list[Obligation]]:
     """Obligation by obligation; what of the invariants is not proved is assumed no more."""
     progress, happened = tell
-    induction = Induction(*what, how.seconds, how.workers)
+    induction = Induction(*what, how.effort, how.workers)
     asked = list(induction.questions())
     found: dict[tuple[str, str], Obligation] = {}
     for each in answers(induction, asked):
@@ -112,7 +109,7 @@ def _inductive(
             progress(f"{len(found)} of {len(asked)}, {each.obligation}: {each.property}")
     obligations = induction.sift([found[row] for row in asked])
     if how.method != "induction":
-        deeper = Deeper(induction, how.seconds)
+        deeper = Deeper(induction, how.effort)
         obligations = deeper.show(obligations, depth, progress, how.altogether)
     return induction, induction.grounded(obligations, happened)
 
@@ -123,8 +120,8 @@ def _reached(
     happened: Callable[[], Collection[str | None]],
 ) -> list[PropertyProof]:
     """What Spacer shows; nothing of a machine with a start or transition that cannot happen."""
-    induction = Induction(*what, how.seconds, how.workers)
-    spacer = Spacer(*what, how.seconds, how.workers)
+    induction = Induction(*what, how.effort, how.workers)
+    spacer = Spacer(*what, how.effort, how.workers)
     names = spacer.within_reach(dict.fromkeys(name for _, name in induction.questions()))
     for step, why in induction.unmet(happened).items():
         note = f"{step}: {why}"

@@ -19,6 +19,7 @@ from lawful.spec.values import World, decode
 
 from .answers import in_turn
 from .boxes import State
+from .budget import Effort
 from .candidates import NAME, Clause, Clauses
 from .covers import sorts
 from .induction import NOT_SHOWN, VACUOUS, Induction
@@ -28,12 +29,12 @@ from .search import Search, visited
 from .space import Space
 
 STATES = 3000
-SECONDS = 5.0
+TRIED = 150_000  # Events, the refused ones as well.
 EACH = 12  # Clauses tried for one counterexample.
 ROUNDS = 10
 
 
-Limits = tuple[Mapping[str, int], float, int]  # Sizes of sorts, seconds, processes.
+Limits = tuple[Mapping[str, int], Effort, int]  # Sizes of sorts, for each question, processes.
 
 
 class Seen:
@@ -41,7 +42,8 @@ class Seen:
 
     def __init__(self, flat: Flat, world: World) -> None:
         self.space = Space(flat, world)
-        self.search = Search(self.space, Short(STATES, SECONDS))
+        short = Short(STATES, stop=lambda: self.space.tried >= TRIED)
+        self.search = Search(self.space, short)
         for _ in visited(self.search):
             pass
 
@@ -105,7 +107,7 @@ def proposed(
 ) -> ProofResult:
     """The same with clauses that prove more of what is open, where some are found.
 
-    `how` gives the sizes of sorts, how many seconds there are for each obligation, and processes.
+    `how` gives the sizes of sorts, how much effort for each obligation, and processes.
     """
     met = {p.name for p in result.properties if p.trace is not None}
     rows = [o for o in result.obligations if o.property not in met]
