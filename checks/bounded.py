@@ -14,7 +14,7 @@ from lawful.spec import ir
 from lawful.spec.ticks import with_ticks
 
 from .asked import tried
-from .budget import ENDLESS, Budget, Effort
+from .budget import ENDLESS, USUAL, Budget, Effort
 from .covers import covers
 from .obligation import ENDED, NO_START, NO_STEP, UNSEEN, PropertyProof
 from .shapes import NotEncodable, Options
@@ -70,12 +70,12 @@ class Bounded:
         self,
         machine: ir.Machine,
         sizes: Mapping[str, int],
-        effort: Effort | None = None,
+        effort: Effort = USUAL,
         only: Collection[str] | None = None,
     ) -> None:
         self.machine = with_ticks(machine)
         self.subject = Subject(self.machine, Options(sizes))
-        self.effort = effort or Effort()  # For each question.
+        self.effort = effort  # For each question.
         self.budget = ENDLESS.begin()
         self.covers, self.within = covers(self.machine, sizes)
         self.over_steps = [j.name for j in self.subject.of_kind("step_property")]

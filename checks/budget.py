@@ -20,10 +20,18 @@ USED_UP = "its budget is used up"
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much may be spent on one thing: units of Z3's work, and seconds as an outer limit."""
+    """How much may be spent on one thing: units of Z3's work, and seconds as an outer limit.
+
+    Raises ValueError for less than nothing, and for what is no number.
+    """
 
     units: float = UNITS
     seconds: float = SECONDS
+
+    def __post_init__(self) -> None:
+        for name, given in (("budget", self.units), ("timeout", self.seconds)):
+            if not given >= 0:  # True for NaN.
+                raise ValueError(f"the {name} is {given}; it must be 0 or more")
 
     def begin(self) -> Budget:
         """A budget of so much, from now on."""
@@ -34,7 +42,7 @@ class Effort:
         return Effort(self.units / 2, self.seconds)
 
 
-ENDLESS = Effort(inf, inf)
+USUAL, ENDLESS = Effort(), Effort(inf, inf)
 
 
 class Budget:

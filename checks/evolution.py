@@ -17,7 +17,7 @@ from lawful.spec.ir import Json
 from lawful.spec.ticks import with_ticks
 
 from .asked import State, tried
-from .budget import Effort
+from .budget import USUAL, Effort
 from .covers import covers, sorts, types
 from .nearest import near_the_start
 from .obligation import ENDED, Obligation
@@ -76,7 +76,7 @@ class Versions:
 
 
 def evolve(
-    versions: Versions, sizes: Mapping[str, int], effort: Effort | None = None,
+    versions: Versions, sizes: Mapping[str, int], effort: Effort = USUAL,
     workers: int = 1,
 ) -> list[Obligation]:
     """What of the newer version is kept by every state of the older one that is taken over; by so
@@ -85,7 +85,7 @@ def evolve(
     Raises ValueError for names that are none.
     """
     versions.check()
-    taking = tried(_Taking, versions, sorts(versions.old, sizes), effort or Effort())
+    taking = tried(_Taking, versions, sorts(versions.old, sizes), effort)
     about, within = covers(versions.old, sizes)
     names = ("bounds", *_judged(versions.new))
     rows = [Obligation(name, STEP, Verdict.UNKNOWN, about, 0.0) for name in names]

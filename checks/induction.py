@@ -22,7 +22,7 @@ from lawful.spec.ir import Json
 from lawful.spec.ticks import with_ticks
 
 from .asked import Case, Question, tried
-from .budget import Budget, Effort
+from .budget import USUAL, Budget, Effort
 from .covers import covers
 from .established import established
 from .narrowing import Narrowed, cases
@@ -57,13 +57,13 @@ class Induction:
     """The obligations of one machine, and how they are met."""
 
     def __init__(
-        self, machine: ir.Machine, sizes: Mapping[str, int], effort: Effort | None = None,
+        self, machine: ir.Machine, sizes: Mapping[str, int], effort: Effort = USUAL,
         workers: int = 1,
     ) -> None:
         machine = with_ticks(machine)
         self.machine = machine
         self.sizes = sizes
-        self.effort = effort or Effort()  # For each obligation.
+        self.effort = effort  # For each obligation.
         self.workers = workers
         self.covers, self.within = covers(machine, self.sizes)
         self.shown = established(machine, sizes, self.effort, workers)
@@ -126,7 +126,6 @@ class Induction:
         question = tried(self.exact.question, case, property)
         if isinstance(question, NotEncodable):
             return replace(open, note=f"not encodable: {question}")
-        began = time.perf_counter()
         budget = self.effort.begin()
         first = budget.units(FIRST * budget.left)
         answer = self._asked((case, property), question, first, QUICK_UNITS)

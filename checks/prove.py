@@ -11,7 +11,7 @@ from lawful.spec import ir
 
 from .answers import answers
 from .bounded import Runs, searched
-from .budget import ENDLESS, Effort
+from .budget import ENDLESS, USUAL, Effort
 from .concluding import conclude
 from .covers import sorts
 from .guards import needless
@@ -34,7 +34,7 @@ class How:
     """
 
     method: Method = "induction"
-    effort: Effort = Effort()
+    effort: Effort = USUAL
     depth: int | None = None
     workers: int = 1
 
@@ -56,13 +56,9 @@ def prove(
 
     `sizes` gives the number of elements of sorts; a sort without a size may have any number.
     `progress` is told how far it is; `happened` is asked which starts and transitions are known to
-    happen, where Z3 does not see it soon. Raises ValueError for an effort of less than
-    nothing, or that is no number.
+    happen, where Z3 does not see it soon.
     """
     how = how or How()
-    for what, given in (("budget", how.effort.units), ("timeout", how.effort.seconds)):
-        if not given >= 0:  # True for NaN.
-            raise ValueError(f"the {what} is {given}; it must be 0 or more")
     began, sizes = time.perf_counter(), sorts(machine, sizes)
     depth = how.depth or DEPTHS.get(how.method, 1)
     obligations: list[Obligation] = []

@@ -28,7 +28,7 @@ def evolved(
     old: type[Machine], new: type[Machine], renamed: dict[str, str], **sizes: int
 ) -> dict[str, Obligation]:
     versions = Versions(resolve(old).machine, resolve(new).machine, renamed)
-    return {o.property: o for o in evolve(versions, sizes, 10.0)}
+    return {o.property: o for o in evolve(versions, sizes)}
 
 
 def verdicts(found: dict[str, Obligation]) -> dict[str, str]:
@@ -161,7 +161,7 @@ def diffed(old: type[Machine], new: type[Machine], path: Path) -> Path:
     renamed = {"total": "paid"} if hasattr(new, "total") else {}
     versions = Versions(resolve(old).machine, resolve(new).machine, renamed)
     both = (old.lawful.fingerprint, new.lawful.fingerprint)
-    found = Difference(versions, both, tuple(evolve(versions, {"Member": 2}, 10.0)))
+    found = Difference(versions, both, tuple(evolve(versions, {"Member": 2})))
     path.write_text(json.dumps({"version": 1, "command": "diff", "machines": [to_json(found)]}))
     return path
 
