@@ -32,7 +32,7 @@ from .verdict import Verdict
 from .witness import Witness
 
 STEP = "taken over"
-NEAREST_UNITS = 8_000_000
+NEAREST_UNITS = 6_000_000
 NO_STATE = "the older invariants allow no state, or none that is found: nothing is proved of it"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lawful.spec import types as t
 
 from .encode import Encoding
+from .logic import Logic
 from .shapes import NotEncodable
 from .symbols import Made, Many, Missing, Value, Whole
 from .term import Term
@@ -28,6 +29,17 @@ def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:
             return encoding.logic.true
         case _:
             return encoding.bounds(value, kind)
+
+
+def limit(logic: Logic, value: Value, kind: t.Type) -> None:
+    """Let divisions use the bounds of an integer constant's type. They are a fact of every question
+    about the constant: those of the state before a step, or those of the step's arguments."""
+    match kind:
+        case t.Int(low=int() as low, high=int() as high):
+            if isinstance(value, Term) and value.op == "constant":
+                logic.limit(value, low, high)
+        case _:
+            pass
 
 
 def _length(encoding: Encoding, many: Many) -> Term:

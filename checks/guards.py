@@ -15,7 +15,7 @@ from .solve import ask, known_possible, note_possible
 from .spread import in_order
 from .subject import Subject
 
-EACH = Effort(1_000_000)  # For each guard: what is not decided at once is not called needless.
+EACH = Effort(300_000)  # For each guard: what is not decided at once is not called needless.
 
 
 def needless(subject: Subject, done: set[str], workers: int) -> list[Needless]:

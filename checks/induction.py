@@ -43,11 +43,11 @@ NOT_CONFIRMED = "refuted, but perhaps only by parameters that are not allowed"
 VACUOUS = "vacuous: it can never happen where the invariants hold, so nothing is proved of it"
 NOT_SHOWN = "not shown that it can happen: nothing is proved of it"
 WINDOW = range(-1, 5)
-QUICK_UNITS = 8_000_000
+QUICK_UNITS = 6_000_000
 AGAIN = 0.5  # The part of its budget that an obligation has which is asked once more, and that of
 LOST = 0.05  # one whose property is lost already.
 FIRST = 0.6  # The part of its budget in which it is tried before models are looked for.
-NEAREST_UNITS = 8_000_000
+NEAREST_UNITS = 6_000_000
 
 
 Ready = list[tuple[Narrowed, Standing]]

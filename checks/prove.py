@@ -11,7 +11,7 @@ from lawful.spec import ir
 
 from .answers import answers
 from .bounded import Runs, searched
-from .budget import ENDLESS, USUAL, Effort
+from .budget import ENDLESS, OVER_RUNS, USUAL, Effort
 from .concluding import conclude
 from .covers import sorts
 from .guards import needless
@@ -28,7 +28,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How it is proved. `effort` is for each question; `depth` counts events: those of the runs
+    """How it is proved. `effort` is for each obligation; `depth` counts events: those of the runs
     that are looked at, or of k-induction. With one of `workers` all is done in this process; more
     are so many processes, in each of which Z3 searches, and may die.
     """
@@ -39,9 +39,14 @@ class How:
     workers: int = 1
 
     @property
+    def over_runs(self) -> Effort:
+        """How much each question may take that is about runs of several events."""
+        return self.effort.times(OVER_RUNS)
+
+    @property
     def altogether(self) -> Effort:
         """How much each may take of what is tried after induction over one step."""
-        return self.effort if self.method == "auto" else ENDLESS
+        return self.over_runs if self.method == "auto" else ENDLESS
 
 
 def prove(
@@ -75,12 +80,12 @@ def prove(
         guards = needless(induction.exact, happening, how.workers)
     left = None if how.method == "bounded" else _open(properties)
     if how.method == "auto" and left:
-        spacer = Spacer(machine, sizes, how.effort.half(), how.workers)
+        spacer = Spacer(machine, sizes, how.over_runs.times(0.5), how.workers)
         if spacer.plain:
             properties = _joined(properties, spacer.prove([n for n in left if n not in unmet]))
             left = _open(properties)
     if left is None or (how.method == "auto" and left):
-        runs = Runs(depth, how.effort, how.altogether.begin(), how.workers)
+        runs = Runs(depth, how.over_runs, how.altogether.begin(), how.workers)
         properties = _joined(properties, searched((machine, sizes), left, runs, progress))
     seconds = time.perf_counter() - began
     return ProofResult(
@@ -105,7 +110,7 @@ def _inductive(
             progress(f"{len(found)} of {len(asked)}, {each.obligation}: {each.property}")
     obligations = induction.sift([found[row] for row in asked])
     if how.method != "induction":
-        deeper = Deeper(induction, how.effort)
+        deeper = Deeper(induction, how.over_runs)
         obligations = deeper.show(obligations, depth, progress, how.altogether)
     return induction, induction.grounded(obligations, happened)
 
@@ -117,7 +122,7 @@ def _reached(
 ) -> list[PropertyProof]:
     """What Spacer shows; nothing of a machine with a start or transition that cannot happen."""
     induction = Induction(*what, how.effort, how.workers)
-    spacer = Spacer(*what, how.effort, how.workers)
+    spacer = Spacer(*what, how.over_runs, how.workers)
     names = spacer.within_reach(dict.fromkeys(name for _, name in induction.questions()))
     for step, why in induction.unmet(happened).items():
         note = f"{step}: {why}"

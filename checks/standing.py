@@ -23,7 +23,7 @@ from .translate import Translation, renew, translation, z3
 PLAIN: Mapping[str, Any] = {
     "smt.mbqi": False, "smt.array.extensional": False, "smt.array.weak": True,
 }
-TURN_UNITS, TURNS = 8_000_000, 3
+TURN_UNITS, TURNS = 6_000_000, 3
 LONG_UNITS = 1_000_000
 NO_HYPOTHESIS = "no hypothesis is left that speaks against it"
 # What is kept of a question is which hypotheses answer it; no hypothesis has this name.
