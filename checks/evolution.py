@@ -17,7 +17,7 @@ from lawful.spec.ir import Json
 from lawful.spec.ticks import with_ticks
 
 from .asked import State, tried
-from .budget import USUAL, Effort
+from .budget import USUAL, Budget, Effort
 from .covers import covers, sorts, types
 from .nearest import near_the_start
 from .obligation import ENDED, Obligation
@@ -94,9 +94,9 @@ def evolve(
     (possible,) = in_order(_Taking.is_possible, lambda _, _how: False, [taking], workers)
 
     def answer(open: Obligation) -> Obligation:
-        began = time.perf_counter()
-        done = taking.answer(open, within, possible=possible)
-        return replace(done, seconds=time.perf_counter() - began)
+        began, budget = time.perf_counter(), taking.effort.begin()
+        done = taking.answer(open, budget, within, possible=possible)
+        return replace(done, seconds=time.perf_counter() - began, units=budget.spent)
 
     def ended(open: Obligation, how: str) -> Obligation:
         return replace(open, note=f"{ENDED} ({how})")
@@ -145,13 +145,14 @@ class _Taking:
         """Whether there is a state that the older version's invariants allow."""
         return ask(self.logic, self.subject.facts(), self.effort.begin()).status == "sat"
 
-    def answer(self, open: Obligation, within: bool, *, possible: bool) -> Obligation:
+    def answer(
+        self, open: Obligation, budget: Budget, within: bool, *, possible: bool
+    ) -> Obligation:
         """One thing that the newer version says, tried."""
         goal = tried(self._goal, open.property)
         if isinstance(goal, NotEncodable):
             return replace(open, note=f"not encodable: {goal}")
         facts = (*self.subject.facts(), self.logic.negate(goal))
-        budget = self.effort.begin()
         answer = ask(self.logic, facts, budget)
         if answer.status == "unsat":
             proved = Verdict.PROVED_WITHIN if within else Verdict.PROVED

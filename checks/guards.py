@@ -41,7 +41,7 @@ def _refusals(subject: Subject, row: ir.Transition) -> list[Needless]:
     found: list[Needless] = []
     for guard in (s for s in statements(row.function.body) if isinstance(s, ir.Require)):
         where = subject.logic.any(s.when for s in run.stops if s.node is guard)
-        refused = Narrowed(subject.logic, (*facts, where), {}).facts
+        refused = Narrowed(subject.logic, subject.pertinent((*facts, where)), {}).facts
         if known_possible(refused):
             continue
         answer = ask(subject.logic, refused, EACH.begin())

@@ -105,11 +105,11 @@ class Induction:
 
     def answer(self, name: str, property: str) -> Obligation:
         """One obligation, tried."""
-        began = time.perf_counter()
-        found = self._answer(self._open(name, property))
+        began, budget = time.perf_counter(), self.effort.begin()
+        found = self._answer(self._open(name, property), budget)
         if found.verdict is Verdict.PROVED and self.within:
             found = replace(found, verdict=Verdict.PROVED_WITHIN)
-        return replace(found, seconds=time.perf_counter() - began)
+        return replace(found, seconds=time.perf_counter() - began, units=budget.spent)
 
     def cut_short(self, name: str, property: str, how: str) -> Obligation:
         """One obligation, at which the process ended."""
@@ -118,7 +118,7 @@ class Induction:
     def _open(self, name: str, property: str) -> Obligation:
         return Obligation(property, name, Verdict.UNKNOWN, self.covers, 0.0)
 
-    def _answer(self, open: Obligation) -> Obligation:
+    def _answer(self, open: Obligation, budget: Budget) -> Obligation:
         name, property = open.obligation, open.property
         case = self.exact.case(name, property)
         if isinstance(case, NotEncodable):
@@ -126,7 +126,6 @@ class Induction:
         question = tried(self.exact.question, case, property)
         if isinstance(question, NotEncodable):
             return replace(open, note=f"not encodable: {question}")
-        budget = self.effort.begin()
         first = budget.units(FIRST * budget.left)
         answer = self._asked((case, property), question, first, QUICK_UNITS)
         found = None
@@ -246,22 +245,21 @@ class Induction:
         """The same obligation without what is dropped, which it seldom goes without: it gets less
         than before, and little where its property is lost already."""
         gone = obligation.leans & self.exact.dropped
-        began = time.perf_counter()
         part = LOST if obligation.property in lost else AGAIN
         case = self.exact.case(obligation.obligation, obligation.property)
         assert not isinstance(case, NotEncodable)
         question = self.exact.question(case, obligation.property)
-        budget = self.effort.begin()
-        budget = budget.units(part * budget.left)
+        began, budget = time.perf_counter(), self.effort.times(part).begin()
         answer = self._asked((case, obligation.property), question, budget, budget.left)
+        seconds, units = time.perf_counter() - began, obligation.units + budget.spent
+        again = replace(obligation, seconds=obligation.seconds + seconds, units=units)
         if answer.status == "unsat":
             kept = obligation.before and answer.before
-            return replace(obligation, leans=answer.used, before=kept)
+            return replace(again, leans=answer.used, before=kept)
         return replace(
-            obligation,
+            again,
             verdict=Verdict.UNKNOWN,
             before=False,
-            seconds=obligation.seconds + time.perf_counter() - began,
             note=f"shown only together with what is not proved: {', '.join(sorted(gone))}",
         )
 
@@ -428,12 +426,13 @@ def _not_told(_name: str, _how: str) -> str:
 
 def _against(subject: Subject, question: Question) -> tuple[Term, ...]:
     """What is true where one of the goals is not."""
-    return (*question.facts, subject.logic.negate(subject.logic.all(question.goals)))
+    against = subject.logic.negate(subject.logic.all(question.goals))
+    return subject.pertinent((*question.facts, against))
 
 
 def _can_happen(subject: Subject, case: Case) -> tuple[Term, ...]:
     # A start out of its bounds is none; a step out of its bounds happens, and is a fault.
-    return (
+    return subject.pertinent(
         (*subject.happens(case), case.within)
         if case.before is None
         else (*subject.possible(case), case.step.done, case.within)

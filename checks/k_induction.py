@@ -135,11 +135,15 @@ class Deeper:
         logic = self.subject.logic
         named = {n: logic.all(h) for n, h in asked.invariants.items() if n in assumed}
         facts = (*asked.facts, logic.negate(asked.goal))
-        answer = ask(logic, facts, budget.part(self.effort), named)
+        own = budget.part(self.effort)
+        answer = ask(logic, facts, own, named)
         if answer.status != "unsat":
             return None
         seconds = o.seconds + time.perf_counter() - began
-        return replace(shown, seconds=seconds, leans=answer.used, before=answer.before)
+        units = o.units + own.spent
+        return replace(
+            shown, seconds=seconds, units=units, leans=answer.used, before=answer.before
+        )
 
     def _goal(self, case: str, name: str, k: int) -> Goal:
         """That a run of k steps, the last of this case, keeps the property."""
