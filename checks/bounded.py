@@ -115,7 +115,7 @@ class Bounded:
         run = Run(self.subject, started=True)
         while self.depth < depth and not self.ended and len(self.decided) < len(self.names):
             if self.budget.over:
-                break
+                return self.budget.why("") if self.budget.late else ""
             if tell is not None:
                 tell(f"runs of {self.depth + 1} events")
             if self.depth >= 0:

@@ -47,16 +47,13 @@ USUAL, ENDLESS = Effort(), Effort(inf, inf)
 
 
 class Budget:
-    """What is left of the units, and the instant at which the outer limit ends every search.
-
-    `late`: that limit has ended a search, or the work between two.
-    """
+    """What is left of the units, and the instant at which the outer limit ends every search."""
 
     def __init__(self, units: float, outer: Effort, within: Budget | None = None) -> None:
         until = time.perf_counter() + outer.seconds
         self.left = units
         self.spent = 0
-        self.late = False
+        self._struck: float | None = None  # The seconds of the outer limit that ended something.
         self._within = within
         self._until, self._seconds = until, outer.seconds
         if within is not None and within._until <= until:
@@ -91,7 +88,7 @@ class Budget:
         """Whether nothing is left; asked between two searches."""
         if self.left > 0 and self.rest <= 0:
             self.strike()
-        return self.late or self.left <= 0
+        return self.left <= 0 or self.rest <= 0
 
     def spend(self, units: int) -> None:
         """Take so many units off."""
@@ -100,14 +97,30 @@ class Budget:
         if self._within is not None:
             self._within.spend(units)
 
-    def strike(self) -> None:
-        """Note that the outer limit has ended something."""
-        self.late = True
+    def charge(self, other: Budget) -> None:
+        """Take off what another process has spent, and note what ended it."""
+        self.spend(other.spent)
+        if other._struck is not None:
+            self.strike(other._struck)
+
+    @property
+    def late(self) -> bool:
+        """Whether the outer limit has ended a search within it, or the work between two."""
+        return self._struck is not None
+
+    def strike(self, seconds: float | None = None) -> None:
+        """Note that the outer limit has ended something: its own, or one of so many seconds."""
+        self._struck = self._seconds if seconds is None else seconds
         if self._within is not None:
-            self._within.strike()
+            self._within.strike(self._struck)
+
+    @property
+    def struck(self) -> str:
+        """That the outer limit has ended something, to be put behind another reason; or nothing."""
+        return f"; {self.why('')}" if self.late else ""
 
     def why(self, said: str) -> str:
         """Why a search has no answer; `said` is what Z3 says of it."""
-        if self.late:
-            return f"the outer limit of {self._seconds:g} s ended the search"
+        if self._struck is not None:
+            return f"the outer limit of {self._struck:g} s ended the search"
         return USED_UP if self.left <= 0 else said

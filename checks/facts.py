@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lawful.spec import types as t
 
 from .encode import Encoding
@@ -29,6 +31,15 @@ def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:
             return encoding.logic.true
         case _:
             return encoding.bounds(value, kind)
+
+
+def pertinent(encoding: Encoding, facts: Iterable[Term]) -> tuple[Term, ...]:
+    """The facts without what the encoding knows of constants that occur in no other fact: those
+    constants belong to other questions, and which of these a process has asked is chance."""
+    rows, known, mask = tuple(facts), {*encoding.facts}, 0
+    for row in rows:
+        mask |= 0 if row in known else row.free
+    return tuple(row for row in rows if row not in known or not row.free & ~mask)
 
 
 def limit(logic: Logic, value: Value, kind: t.Type) -> None:

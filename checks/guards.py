@@ -8,6 +8,7 @@ from lawful.spec.walk import statements
 
 from .asked import tried
 from .budget import Effort
+from .facts import pertinent
 from .narrowing import Narrowed
 from .obligation import Needless
 from .shapes import NotEncodable
@@ -41,7 +42,8 @@ def _refusals(subject: Subject, row: ir.Transition) -> list[Needless]:
     found: list[Needless] = []
     for guard in (s for s in statements(row.function.body) if isinstance(s, ir.Require)):
         where = subject.logic.any(s.when for s in run.stops if s.node is guard)
-        refused = Narrowed(subject.logic, subject.pertinent((*facts, where)), {}).facts
+        asked = pertinent(subject.encoding, (*facts, where))
+        refused = Narrowed(subject.logic, asked, {}).facts
         if known_possible(refused):
             continue
         answer = ask(subject.logic, refused, EACH.begin())

@@ -25,6 +25,7 @@ from .asked import Case, Question, tried
 from .budget import USUAL, Budget, Effort
 from .covers import covers
 from .established import established
+from .facts import pertinent
 from .narrowing import Narrowed, cases
 from .nearest import wishes
 from .obligation import ENDED, UNSEEN, Obligation
@@ -260,7 +261,8 @@ class Induction:
             again,
             verdict=Verdict.UNKNOWN,
             before=False,
-            note=f"shown only together with what is not proved: {', '.join(sorted(gone))}",
+            note=f"shown only together with what is not proved: {', '.join(sorted(gone))}"
+            f"{budget.struck}",
         )
 
     # Models.
@@ -404,7 +406,8 @@ class Induction:
         assert isinstance(case, Case)
         budget = self.effort.begin()
         status = ask(self.exact.logic, _can_happen(self.exact, case), budget).status
-        return {"unsat": VACUOUS, "unknown": NOT_SHOWN, "sat": ""}[status]
+        late = f"{NOT_SHOWN}{budget.struck}"
+        return {"unsat": VACUOUS, "unknown": late, "sat": ""}[status]
 
 
 def _cut_short(obligation: Obligation, how: str) -> Obligation:
@@ -427,13 +430,14 @@ def _not_told(_name: str, _how: str) -> str:
 def _against(subject: Subject, question: Question) -> tuple[Term, ...]:
     """What is true where one of the goals is not."""
     against = subject.logic.negate(subject.logic.all(question.goals))
-    return subject.pertinent((*question.facts, against))
+    return pertinent(subject.encoding, (*question.facts, against))
 
 
 def _can_happen(subject: Subject, case: Case) -> tuple[Term, ...]:
     # A start out of its bounds is none; a step out of its bounds happens, and is a fault.
-    return subject.pertinent(
+    return pertinent(
+        subject.encoding,
         (*subject.happens(case), case.within)
         if case.before is None
-        else (*subject.possible(case), case.step.done, case.within)
+        else (*subject.possible(case), case.step.done, case.within),
     )

@@ -74,7 +74,8 @@ class Deeper:
             names = {o.property for o in open}
             shown = self._shown(self._right(names, k), open, k)
             obligations = [shown.get((o.obligation, o.property), o) for o in obligations]
-        return obligations
+        late = self.budget.struck
+        return [o if o.verdict.good else replace(o, note=f"{o.note}{late}") for o in obligations]
 
     def _right(self, names: Collection[str], k: int) -> set[str]:
         """What of these is known to be true in all runs of fewer than k events."""

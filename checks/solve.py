@@ -106,17 +106,18 @@ def limited(solver: Any, budget: Budget) -> Generator[None]:
                 return
         give_up()
 
+    before = _units(solver)
     watcher = threading.Thread(target=watch, name="lawful outer limit", daemon=True)
     if budget.rest < threading.TIMEOUT_MAX:
         watcher.start()
-    before = _units(solver)
     try:
         yield
     finally:
         over.set()
         if watcher.ident is not None:
             watcher.join()
-        budget.spend(_units(solver) - before)
+        if not budget.late:  # What is interrupted may not answer.
+            budget.spend(_units(solver) - before)
 
 
 def _units(solver: Any) -> int:

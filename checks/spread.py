@@ -74,12 +74,13 @@ def divided(
     part of the budget, whichever is done first, and what all of them spend is taken off."""
     share = budget.left / max(1, len(items))
 
-    def within(item: T) -> tuple[R, int]:
+    def within(item: T) -> tuple[R, Budget]:
         own = budget.apart(share)
-        return do(item, own), own.spent
+        return do(item, own), own
 
-    rows = in_order(within, lambda item, how: (died(item, how), 0), items, workers)
-    budget.spend(sum(spent for _, spent in rows))
+    rows = in_order(within, lambda item, how: (died(item, how), budget.apart(0)), items, workers)
+    for _, own in rows:
+        budget.charge(own)
     return [result for result, _ in rows]
 
 

@@ -122,7 +122,7 @@ def _propose(
     clauses = Clauses(seen.space.reference, dict(_elements(seen)), seen.search.states)
     pool: dict[str, ir.Property] = {}
     # Of what cannot happen nothing is proved, with clauses or without.
-    known = [o for o in obligations if o.note not in (VACUOUS, NOT_SHOWN)]
+    known = [o for o in obligations if not o.note.startswith((VACUOUS, NOT_SHOWN))]
     best = list(known)
     for _ in range(ROUNDS):
         found = [c for o in best for c in _excluding(seen, clauses, (o, pool))]

@@ -108,14 +108,6 @@ class Subject:
         """What is true of the parameters of an instance."""
         return (*self.encoding.facts, *self.about_parameters)
 
-    def pertinent(self, facts: Iterable[Term]) -> tuple[Term, ...]:
-        """The facts without what the encoding knows of constants that occur in no other fact: these
-        were made for other questions, of which a process may have asked any."""
-        rows, known, mask = tuple(facts), {*self.encoding.facts}, 0
-        for row in rows:
-            mask |= 0 if row in known else row.free
-        return tuple(row for row in rows if row not in known or not row.free & ~mask)
-
     @property
     def assumed(self) -> dict[str, Term]:
         """The invariants that are assumed, by name."""

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from lawful.checks.budget import USED_UP, Effort
 from lawful.checks.logic import Logic
+from lawful.checks.prove import How, Method, prove
 from lawful.checks.solve import Horn, ask, limited, reach
 from lawful.checks.translate import forget, translation, z3
+from lawful.spec.resolve import resolve
+from tests.checks.provable import Hard
 
 LOGIC = Logic()
 X, Y, Z = (LOGIC.const(name, LOGIC.int) for name in "xyz")
@@ -73,3 +78,13 @@ def test_what_is_reached_is_sought_within_a_budget() -> None:
     found = reach(LOGIC, horn, ((), far), budget)
     assert (found.status, found.why) == ("unknown", USED_UP)
     assert 300_000 <= budget.spent < 400_000
+
+
+@pytest.mark.parametrize("method", ["induction", "k-induction", "spacer", "bounded"])
+def test_a_verdict_says_that_the_outer_limit_weakened_it(method: Method) -> None:
+    how = How(method, Effort(seconds=1e-6), 2)
+    result = prove(resolve(Hard).machine, sizes={}, how=how)
+    rows = [*result.obligations, *(p for p in result.properties if p.method != "none")]
+    said = {each.note for each in rows if not each.verdict.good}
+    assert said
+    assert any("the outer limit of 1e-06 s ended the search" in note for note in said), said
