@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from multiprocessing import get_all_start_methods
@@ -45,7 +45,7 @@ def told(cls: type[Machine], method: Method, workers: int) -> Told:
 
 
 @contextmanager
-def busy(many: int) -> Iterator[None]:
+def busy(many: int) -> Generator[None]:
     """Inside, so many processes take whatever time the machine has."""
     loops = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(many)]
     try:
