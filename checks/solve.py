@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
@@ -93,13 +93,14 @@ def limited(solver: Any, budget: Budget) -> Generator[None]:
     Where the outer limit ends it, Z3 forgets that at times, in a search within the search: so it is
     interrupted until it ends, or the process where that may end.
     """
-    over = threading.Event()
+    over, interrupted = threading.Event(), threading.Event()
     solver.set(rlimit=budget.rlimit)
 
     def watch() -> None:
         if over.wait(max(0.0, budget.rest)):
             return
         budget.strike()
+        interrupted.set()
         for _ in range(OFTEN):
             solver.ctx.interrupt()
             if over.wait(LATE):
@@ -116,8 +117,16 @@ def limited(solver: Any, budget: Budget) -> Generator[None]:
         over.set()
         if watcher.ident is not None:
             watcher.join()
-        if not budget.late:  # What is interrupted may not answer.
-            budget.spend(_units(solver) - before)
+        if interrupted.is_set():
+            _resume(solver)
+        budget.spend(_units(solver) - before)
+
+
+def _resume(solver: Any) -> None:
+    """Let the solver's context answer again: what interrupts a search that is just done would
+    interrupt whatever is asked of its model. The next search takes that back, however short."""
+    with suppress(z3.Z3Exception):
+        z3.SimpleSolver(ctx=solver.ctx).check()
 
 
 def _units(solver: Any) -> int:
@@ -172,8 +181,11 @@ def nearest(
     solver.set(random_seed=0)
 
     def met() -> Any:
-        with limited(solver, budget):
-            return solver.check()
+        try:
+            with limited(solver, budget):
+                return solver.check()
+        except z3.Z3Exception:
+            return z3.unknown
 
     result = met()
     if result != z3.sat:
