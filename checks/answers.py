@@ -20,13 +20,18 @@ def in_turn(induction: Induction, asked: Sequence[Row]) -> list[Obligation]:
 
 
 def answers(induction: Induction, asked: Sequence[Row]) -> Iterator[Obligation]:
-    """Each obligation, tried: those of one case by one process, which encodes them."""
+    """Each obligation, tried: those of one case by one process, which encodes them.
+
+    They are asked in this order of one solver, that knows of no other case. So no answer depends on
+    how many processes there are.
+    """
     workers = induction.workers
     induction.prepare()
     cases = [list(rows) for _, rows in groupby(asked, key=itemgetter(0))]
     alone: list[Row] = []
 
     def of_case(rows: list[Row]) -> list[Obligation]:
+        induction.begin()
         return [induction.answer(*row) for row in rows]
 
     def died(rows: list[Row], _how: str) -> list[Obligation]:
@@ -35,8 +40,8 @@ def answers(induction: Induction, asked: Sequence[Row]) -> Iterator[Obligation]:
 
     for _, answers in spread(of_case, died, cases, workers):
         yield from answers
-    for _, answer in spread(
-        lambda row: induction.answer(*row), lambda row, how: induction.cut_short(*row, how),
-        alone, workers,
+    for _, answers in spread(
+        of_case, lambda rows, how: [induction.cut_short(*rows[0], how)],
+        [[row] for row in alone], workers,
     ):
-        yield answer
+        yield from answers

@@ -5,7 +5,7 @@ Python floors where Z3 keeps the remainder non-negative.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import floor
 from typing import cast
@@ -14,6 +14,9 @@ from .naming import Naming
 from .term import Op, Shape, Term, is_value
 
 DEEPEST = 100  # Levels of a term that are looked at for its span.
+QUOTIENTS = 8  # Of more, a division is left to Z3.
+
+Span = tuple[int, int]  # The least and the greatest of some integers.
 
 
 class Arithmetic(Naming):
@@ -24,6 +27,7 @@ class Arithmetic(Naming):
         self.bool, self.int, self.real = self.shape("bool"), self.shape("int"), self.shape("real")
         self.true = self.term("true", (), self.bool)
         self.false = self.term("false", (), self.bool)
+        self._limits: dict[Term, Span | None] = {}
 
     def truth(self, value: bool) -> Term:
         """`true` or `false`."""
@@ -120,34 +124,40 @@ class Arithmetic(Naming):
         found = self.add(b, self.negative(a))
         return _of(found) if is_value(found) else None
 
-    def span(self, term: Term) -> tuple[int, int] | None:
+    def span(self, term: Term) -> Span | None:
         """The least and the greatest integer that the term can be, by how it is made; None where
         there is no end of them, or none is known."""
-        known: dict[Term, tuple[int, int] | None] = {}
+        return self._spanned(term, {}, DEEPEST)
 
-        def spanned(each: Term, depth: int) -> tuple[int, int] | None:
-            if each not in known:
-                known[each] = found(each, depth)
-            return known[each]
+    def limit(self, constant: Term, low: int, high: int) -> None:
+        """Let divisions use that the constant is between these two. Whoever calls this makes it a
+        fact of every question in which the constant occurs."""
+        self._limits[constant] = low, high
 
-        def found(each: Term, depth: int) -> tuple[int, int] | None:
-            if is_value(each):
-                value = _of(each)
-                return (value, value) if isinstance(value, int) else None
-            if each.op not in ("if", "+", "-") or not depth:
-                return None
-            spans: list[tuple[int, int]] = []
-            for inner in each.args[1:] if each.op == "if" else each.args:
-                span = spanned(inner, depth - 1)
-                if span is None:
-                    return None
-                spans.append(span)
-            lows, highs = [low for low, _ in spans], [high for _, high in spans]
-            if each.op == "if":
-                return min(lows), max(highs)
-            return (sum(lows), sum(highs)) if each.op == "+" else (-highs[0], -lows[0])
+    def limited(self, term: Term) -> Span | None:
+        """The span of a term, with what is known of constants by `limit`."""
+        return self._spanned(term, dict(self._limits), DEEPEST)
 
-        return spanned(term, DEEPEST)
+    def _spanned(
+        self, term: Term, known: dict[Term, Span | None], depth: int
+    ) -> Span | None:
+        """The span of a term; `known` has those of some terms, and those that are found."""
+        if term not in known:
+            known[term] = self._span_of(term, known, depth)
+        return known[term]
+
+    def _span_of(self, term: Term, known: dict[Term, Span | None], depth: int) -> Span | None:
+        if is_value(term):
+            value = _of(term)
+            return (value, value) if isinstance(value, int) else None
+        if term.op not in SPANNED or not depth:
+            return None
+        args = term.args[1:] if term.op == "if" else term.args
+        spans = [self._spanned(each, known, depth - 1) for each in args]
+        if term.op == "mod":
+            return _rest(spans[1])
+        given = [span for span in spans if span is not None]
+        return _SPANS[term.op](given) if len(given) == len(spans) else None
 
     def at_most(self, a: Term, b: Term) -> Term:
         """`a <= b`."""
@@ -176,12 +186,59 @@ class Arithmetic(Naming):
                 return self._divided(op, *args)
 
     def _divided(self, op: Op, a: Term, b: Term) -> Term:
-        """Z3's own quotient and remainder, which is never negative."""
-        if is_value(a) and is_value(b) and _of(b):
-            n, d = cast(int, _of(a)), cast(int, _of(b))
-            rest = n % abs(d)
-            return self.number(rest if op == "mod" else (n - rest) // d)
-        return self.term(op, (a, b), self.int)
+        """Z3's own quotient and remainder, which is never negative. By a number, of a term with few
+        quotients, they are written as cases: Z3 takes much longer to find these."""
+        by = self.known(b)
+        if not by:
+            return self.term(op, (a, b), self.int)
+        n = self.known(a)
+        if n is not None:
+            rest = n % abs(by)
+            return self.number(rest if op == "mod" else (n - rest) // by)
+        if by == 1:
+            return a if op == "div" else self.number(0)
+        span = self.limited(a) if by > 0 else None
+        if span is None or span[1] // by - span[0] // by >= QUOTIENTS:
+            return self.term(op, (a, b), self.int)
+        return self._by_quotients(op, a, by, range(span[0] // by, span[1] // by + 1))
+
+    def _by_quotients(self, op: Op, a: Term, by: int, quotients: Sequence[int]) -> Term:
+        """The quotient or remainder by a positive number, the quotient being one of these."""
+        *below, last = (
+            self.number(q) if op == "div" else self.add(a, self.number(-q * by))
+            for q in quotients
+        )
+        for q, value in reversed(list(zip(quotients, below, strict=False))):
+            before = self.at_most(a, self.number(q * by + by - 1))
+            last = last if value is last else self.term("if", (before, value, last), self.int)
+        return last
+
+
+def _rest(by: Span | None) -> Span | None:
+    """The span of a remainder."""
+    whole = by is not None and by[0] == by[1] and by[0]
+    return (0, abs(whole) - 1) if whole else None
+
+
+def _times(spans: Sequence[Span]) -> Span:
+    (low, high), (least, most) = spans
+    ends = [x * y for x in (low, high) for y in (least, most)]
+    return min(ends), max(ends)
+
+
+def _quotient(spans: Sequence[Span]) -> Span | None:
+    (low, high), (by, most) = spans
+    return (low // by, high // by) if by == most and by > 0 else None
+
+
+_SPANS: Mapping[str, Callable[[Sequence[Span]], Span | None]] = {
+    "if": lambda spans: (min(low for low, _ in spans), max(high for _, high in spans)),
+    "+": lambda spans: (sum(low for low, _ in spans), sum(high for _, high in spans)),
+    "-": lambda spans: (-spans[0][1], -spans[0][0]),
+    "*": _times,
+    "div": _quotient,
+}
+SPANNED = {*_SPANS, "mod"}
 
 
 def _of(term: Term) -> int | Fraction:

@@ -7,20 +7,19 @@ all end before the bound are all runs there are, and then it is a proof.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, field
 
 from lawful.spec import ir
 from lawful.spec.ticks import with_ticks
 
 from .asked import tried
+from .budget import ENDLESS, USUAL, Budget, Effort
 from .covers import covers
 from .obligation import ENDED, NO_START, NO_STEP, UNSEEN, PropertyProof
 from .shapes import NotEncodable, Options
 from .solve import Answer, Model, ask
-from .spread import in_order
+from .spread import divided
 from .subject import BUILT_IN, Subject
 from .term import Term
 from .unroll import Run
@@ -34,12 +33,12 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Which runs are looked at: of at most `depth` events, so many seconds for each question and
-    `altogether` for all of them, in how many processes."""
+    """Which runs are looked at: of at most `depth` events, with how much effort for each question
+    and what budget for all of them, in how many processes."""
 
     depth: int
-    seconds: float
-    altogether: float = inf
+    effort: Effort
+    budget: Budget = field(default_factory=ENDLESS.begin)
     workers: int = 1
 
 
@@ -49,19 +48,19 @@ def searched(
 ) -> list[PropertyProof]:
     """What a search says of these properties, or of all. Where it ends its process, each is asked
     alone; who waits for a process is told nothing before its end."""
-    bounded = Bounded(*what, runs.seconds, names)
+    bounded = Bounded(*what, runs.effort, names)
     alone = runs.workers < 2
     if tell is not None and not alone:
         tell(f"runs of at most {runs.depth} events")
 
-    def search(some: Bounded) -> list[PropertyProof] | None:
-        return some.search(runs.depth, tell if alone else None, runs.altogether)
+    def search(some: Bounded, budget: Budget) -> list[PropertyProof] | None:
+        return some.search(runs.depth, tell if alone else None, budget)
 
-    (found,) = in_order(search, lambda _, _how: None, [bounded], runs.workers)
+    (found,) = divided(search, lambda _, _how: None, [bounded], runs.workers, runs.budget)
     if found is not None:
         return found
-    each = [Bounded(*what, runs.seconds, [name]) for name in bounded.names]
-    rows = in_order(search, lambda b, how: b.ended_by(how), each, runs.workers)
+    each = [Bounded(*what, runs.effort, [name]) for name in bounded.names]
+    rows = divided(search, lambda b, how: b.ended_by(how), each, runs.workers, runs.budget)
     return [row for some in rows for row in some or ()]
 
 
@@ -72,13 +71,13 @@ class Bounded:
         self,
         machine: ir.Machine,
         sizes: Mapping[str, int],
-        seconds: float,
+        effort: Effort = USUAL,
         only: Collection[str] | None = None,
     ) -> None:
         self.machine = with_ticks(machine)
         self.subject = Subject(self.machine, Options(sizes))
-        self.seconds = seconds  # For each question.
-        self.until = inf
+        self.effort = effort  # For each question.
+        self.budget = ENDLESS.begin()
         self.covers, self.within = covers(self.machine, sizes)
         self.over_steps = [j.name for j in self.subject.of_kind("step_property")]
         invariants = [j.name for j in self.subject.of_kind("invariant")]
@@ -96,11 +95,11 @@ class Bounded:
         return ""
 
     def search(
-        self, depth: int, tell: Tell | None = None, seconds: float = inf
+        self, depth: int, tell: Tell | None = None, budget: Budget | None = None
     ) -> list[PropertyProof]:
         """The verdict of each property after runs of at most `depth` events, or as many as can be
-        looked at in so many seconds."""
-        self.until = time.perf_counter() + seconds
+        looked at within the budget."""
+        self.budget = budget or ENDLESS.begin()
         stopped = tried(self._search, depth, tell)
         why = f"not encodable: {stopped}" if isinstance(stopped, NotEncodable) else stopped
         return [self.decided.get(name) or self._open(name, why) for name in self.names]
@@ -116,8 +115,8 @@ class Bounded:
         """Why the search ends before its time; nothing where it does not."""
         run = Run(self.subject, started=True)
         while self.depth < depth and not self.ended and len(self.decided) < len(self.names):
-            if time.perf_counter() >= self.until:
-                break
+            if self.budget.over:
+                return self.budget.why("") if self.budget.late else ""
             if tell is not None:
                 tell(f"runs of {self.depth + 1} events")
             if self.depth >= 0:
@@ -197,8 +196,7 @@ class Bounded:
                     self._violated(name, run, (model, no_value))
 
     def _ask(self, run: Run, term: Term) -> Answer:
-        rest = max(0.0, self.until - time.perf_counter())
-        return ask(self.subject.logic, (*run.facts, term), min(rest, self.seconds))
+        return ask(self.subject.logic, (*run.facts, term), self.budget.part(self.effort))
 
     def _violated(self, name: str, run: Run, found: tuple[Model, bool]) -> None:
         """A model violates a property, or shows that it has no value."""

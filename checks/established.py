@@ -7,13 +7,13 @@ an annotation assistant for ESC/Java", 2001).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from lawful.spec import ir
 from lawful.spec.ticks import tick_of
 
 from .asked import Case, tried
+from .budget import Budget, Effort
 from .deadlines import Clause, clauses
 from .logic import Logic
 from .shapes import NotEncodable, Options
@@ -22,17 +22,17 @@ from .spread import in_order
 from .subject import Subject
 from .term import Term
 
-EACH = 1.0  # Seconds for a question.
+EACH = 4_000_000  # Units for a question.
 
 
 def established(
-    machine: ir.Machine, sizes: Mapping[str, int], seconds: float, workers: int = 1
+    machine: ir.Machine, sizes: Mapping[str, int], effort: Effort, workers: int = 1
 ) -> tuple[Clause, ...]:
-    """Those of a machine with the step `tick` that are shown in so many seconds, or none."""
+    """Those of a machine with the step `tick` that are shown with so much effort, or none."""
     rows = clauses(machine) if tick_of(machine) else []
     # In a process of its own, as all else that may end it.
     one = [rows] if rows else []
-    found = in_order(lambda all_of_them: _kept((machine, sizes), all_of_them, seconds),
+    found = in_order(lambda all_of_them: _kept((machine, sizes), all_of_them, effort),
                      lambda _, _how: [], one, workers)
     return tuple(rows[i] for places in found for i in places)
 
@@ -55,11 +55,11 @@ def _names(subject: Subject) -> tuple[str, ...]:
 
 
 def _kept(
-    what: tuple[ir.Machine, Mapping[str, int]], rows: Sequence[Clause], seconds: float
+    what: tuple[ir.Machine, Mapping[str, int]], rows: Sequence[Clause], effort: Effort
 ) -> list[int]:
     """The places of those that are true in every state."""
     machine, sizes = what
-    subject, until = Subject(machine, Options(sizes)), time.perf_counter() + seconds
+    subject, budget = Subject(machine, Options(sizes)), effort.begin()
     cases = [subject.case(name) for name in _names(subject)]
     said = [tried(row.said, subject.run(subject.state)) for row in rows]
     left = {i: each for i, each in enumerate(said) if not isinstance(each, NotEncodable)}
@@ -68,8 +68,8 @@ def _kept(
         for case in cases:
             if isinstance(case, NotEncodable):
                 return []  # Nobody knows what it does.
-            lost |= _lost(subject, _question(subject, case, (rows, left)), until)
-        lost |= set() if time.perf_counter() < until else set(left)
+            lost |= _lost(subject, _question(subject, case, (rows, left)), budget)
+        lost |= set(left) if budget.over else set()
         if not lost:
             return list(left)
         left = {i: each for i, each in left.items() if i not in lost}
@@ -104,15 +104,14 @@ def _one_is_not(logic: Logic, goals: Goals) -> Term:
 
 
 def _lost(
-    subject: Subject, question: tuple[tuple[Term, ...], Goals], until: float
+    subject: Subject, question: tuple[tuple[Term, ...], Goals], budget: Budget
 ) -> set[int]:
     """Those that are not shown to be kept."""
     facts, asked = question[0], dict(question[1])
     logic, lost = subject.logic, set[int]()
 
     def shown(goals: Goals) -> Answer:
-        rest = max(0.0, min(EACH, until - time.perf_counter()))
-        return ask(logic, (*facts, _one_is_not(logic, goals)), rest)
+        return ask(logic, (*facts, _one_is_not(logic, goals)), budget.units(EACH))
 
     while asked:
         answer = shown(asked)

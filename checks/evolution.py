@@ -22,6 +22,7 @@ from lawful.spec.serial import fingerprints, is_object
 from lawful.spec.ticks import clock_of, with_ticks
 
 from .asked import State, tried
+from .budget import USUAL, Budget, Effort
 from .covers import covers, sorts, types
 from .handover import taken
 from .nearest import near_the_start
@@ -37,7 +38,7 @@ from .verdict import Verdict
 from .witness import Witness
 
 STEP = "taken over"
-NEAREST_SECONDS = 2.0
+NEAREST_UNITS = 6_000_000
 NO_STATE = "the older invariants allow no state, or none that is found: nothing is proved of it"
 NOT_READ = "no state is found that has values of the newer types: nothing is proved of it"
 
@@ -104,7 +105,8 @@ class Versions:
 
 
 def evolve(
-    versions: Versions, sizes: Mapping[str, int], seconds: float, workers: int = 1
+    versions: Versions, sizes: Mapping[str, int], effort: Effort = USUAL,
+    workers: int = 1,
 ) -> list[Obligation]:
     """What of the newer version is kept by every state of the older one that is taken over; by so
     many processes, as in `prove`.
@@ -112,7 +114,7 @@ def evolve(
     Raises ValueError for names that are none.
     """
     versions.check()
-    taking = tried(_Taking, versions, sorts(versions.old, sizes), seconds)
+    taking = tried(_Taking, versions, sorts(versions.old, sizes), effort)
     about, within = covers(versions.old, sizes)
     names = ("bounds", *_judged(versions.new))
     rows = [Obligation(name, STEP, Verdict.UNKNOWN, about, 0.0) for name in names]
@@ -123,10 +125,10 @@ def evolve(
     nothing = "" if some else NO_STATE
 
     def answer(open: Obligation) -> Obligation:
-        began = time.perf_counter()
+        began, budget = time.perf_counter(), taking.effort.begin()
         none = nothing if read or open.property == "bounds" else nothing or NOT_READ
-        done = taking.answer(open, within, none)
-        return replace(done, seconds=time.perf_counter() - began)
+        done = taking.answer(open, budget, within, none)
+        return replace(done, seconds=time.perf_counter() - began, units=budget.spent)
 
     def ended(open: Obligation, how: str) -> Obligation:
         return replace(open, note=f"{ENDED} ({how})")
@@ -146,9 +148,9 @@ def _kinds(machine: ir.Machine) -> dict[str, str]:
 class _Taking:
     """A state of the older version, and what it is in the newer one; raises NotEncodable."""
 
-    def __init__(self, versions: Versions, sizes: Mapping[str, int], seconds: float) -> None:
+    def __init__(self, versions: Versions, sizes: Mapping[str, int], effort: Effort) -> None:
         _same_types(versions.old, versions.new)
-        self.versions, self.seconds = versions, seconds
+        self.versions, self.effort = versions, effort
         self.old, self.new = with_ticks(versions.old), with_ticks(versions.new)
         self.subject = Subject(self.old, Options(sizes))
         self.logic = self.subject.logic
@@ -188,9 +190,9 @@ class _Taking:
 
     def is_possible(self, facts: tuple[Term, ...]) -> bool:
         """Whether there is a state of which these are true."""
-        return ask(self.logic, facts, self.seconds).status == "sat"
+        return ask(self.logic, facts, self.effort.begin()).status == "sat"
 
-    def answer(self, open: Obligation, within: bool, none: str) -> Obligation:
+    def answer(self, open: Obligation, budget: Budget, within: bool, none: str) -> Obligation:
         """One thing that the newer version says, tried; `none` says why there is no state of which
         it could be true, if there is none."""
         refused = self._refused(open.property)
@@ -203,14 +205,14 @@ class _Taking:
         of_types = open.property == "bounds"
         facts = self.subject.facts() if of_types else self.facts()
         facts = (*facts, self.logic.negate(goal))
-        answer = ask(self.logic, facts, self.seconds)
+        answer = ask(self.logic, facts, budget)
         if answer.status == "unsat":
             proved = Verdict.PROVED_WITHIN if within else Verdict.PROVED
             done = replace(open, verdict=proved, before=answer.before)
             return replace(open, note=none) if none else done
         if answer.status == "sat":
             wished = near_the_start(self.subject, self.subject.state)
-            near = nearest(self.logic, facts, wished, min(NEAREST_SECONDS, self.seconds))
+            near = nearest(self.logic, facts, wished, budget.units(NEAREST_UNITS))
             shown = self._told(near) or self._told(answer)
             if shown is not None and not self.lost:
                 note = self._unread(shown) if of_types else ""

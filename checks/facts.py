@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lawful.spec import types as t
 
 from .encode import Encoding
+from .logic import Logic
 from .shapes import NotEncodable
 from .symbols import Made, Many, Missing, Value, Whole
 from .term import Term
@@ -28,6 +31,26 @@ def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:
             return encoding.logic.true
         case _:
             return encoding.bounds(value, kind)
+
+
+def pertinent(encoding: Encoding, facts: Iterable[Term]) -> tuple[Term, ...]:
+    """The facts without what the encoding knows of constants that occur in no other fact: those
+    constants belong to other questions, and which of these a process has asked is chance."""
+    rows, known, mask = tuple(facts), {*encoding.facts}, 0
+    for row in rows:
+        mask |= 0 if row in known else row.free
+    return tuple(row for row in rows if row not in known or not row.free & ~mask)
+
+
+def limit(logic: Logic, value: Value, kind: t.Type) -> None:
+    """Let divisions use the bounds of an integer constant's type. They are a fact of every question
+    about the constant: those of the state before a step, or those of the step's arguments."""
+    match kind:
+        case t.Int(low=int() as low, high=int() as high):
+            if isinstance(value, Term) and value.op == "constant":
+                logic.limit(value, low, high)
+        case _:
+            pass
 
 
 def _length(encoding: Encoding, many: Many) -> Term:

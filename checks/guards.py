@@ -7,6 +7,8 @@ from lawful.spec.formula import expr
 from lawful.spec.walk import statements
 
 from .asked import tried
+from .budget import Effort
+from .facts import pertinent
 from .narrowing import Narrowed
 from .obligation import Needless
 from .shapes import NotEncodable
@@ -14,7 +16,7 @@ from .solve import ask, known_possible, note_possible
 from .spread import in_order
 from .subject import Subject
 
-SECONDS = 0.1  # For each guard: what is not decided at once is not called needless.
+EACH = Effort(300_000)  # For each guard: what is not decided at once is not called needless.
 
 
 def needless(subject: Subject, done: set[str], workers: int) -> list[Needless]:
@@ -40,10 +42,11 @@ def _refusals(subject: Subject, row: ir.Transition) -> list[Needless]:
     found: list[Needless] = []
     for guard in (s for s in statements(row.function.body) if isinstance(s, ir.Require)):
         where = subject.logic.any(s.when for s in run.stops if s.node is guard)
-        refused = Narrowed(subject.logic, (*facts, where), {}).facts
+        asked = pertinent(subject.encoding, (*facts, where))
+        refused = Narrowed(subject.logic, asked, {}).facts
         if known_possible(refused):
             continue
-        answer = ask(subject.logic, refused, SECONDS)
+        answer = ask(subject.logic, refused, EACH.begin())
         if answer.status == "unsat":
             found.append(Needless(row.name, guard.place, expr(guard.test)))
         elif answer.status == "sat":

@@ -14,14 +14,18 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import groupby
+from operator import attrgetter
 
 from lawful.spec import ir
 from lawful.spec.ir import Json
 from lawful.spec.ticks import with_ticks
 
 from .asked import Case, Fixed, Question, tried
+from .budget import USUAL, Budget, Effort
 from .covers import covers
 from .established import established
+from .facts import pertinent
 from .narrowing import Narrowed, cases
 from .nearest import wishes
 from .obligation import ENDED, UNSEEN, Obligation
@@ -40,10 +44,11 @@ NOT_CONFIRMED = "refuted, but perhaps only by parameters that are not allowed"
 VACUOUS = "vacuous: it can never happen where the invariants hold, so nothing is proved of it"
 NOT_SHOWN = "not shown that it can happen: nothing is proved of it"
 WINDOW = range(-1, 5)
-QUICK_SECONDS = 2.0
-AGAIN = 10.0  # So many times as long as before: what is asked once more.
-FIRST = 0.6  # The part of its time in which an obligation is tried before models are looked for.
-NEAREST_SECONDS = 2.0
+QUICK_UNITS = 6_000_000
+AGAIN = 0.5  # The part of its budget that an obligation has which is asked once more, and that of
+LOST = 0.05  # one whose property is lost already.
+FIRST = 0.6  # The part of its budget in which it is tried before models are looked for.
+NEAREST_UNITS = 6_000_000
 
 
 Ready = list[tuple[Narrowed, Standing]]
@@ -53,15 +58,16 @@ class Induction:
     """The obligations of one machine, and how they are met."""
 
     def __init__(
-        self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float, workers: int = 1
+        self, machine: ir.Machine, sizes: Mapping[str, int], effort: Effort = USUAL,
+        workers: int = 1,
     ) -> None:
         machine = with_ticks(machine)
         self.machine = machine
         self.sizes = sizes
-        self.seconds = seconds
+        self.effort = effort  # For each obligation.
         self.workers = workers
         self.covers, self.within = covers(machine, self.sizes)
-        self.shown = established(machine, sizes, seconds, workers)
+        self.shown = established(machine, sizes, self.effort, workers)
         self.exact = Subject(machine, Options(self.sizes), shown=self.shown)
         self.steps = [row.name for row in machine.transitions]
         self.vacuous: Mapping[str, str] = {}
@@ -94,13 +100,17 @@ class Induction:
         for name in (*self.exact.starts, *self.steps):
             self.exact.case(name)
 
+    def begin(self) -> None:
+        """Forget what was tried before: the next answers do not lean on it."""
+        self._asked_last = ("", ()), []
+
     def answer(self, name: str, property: str) -> Obligation:
         """One obligation, tried."""
-        began = time.perf_counter()
-        found = self._answer(self._open(name, property))
+        began, budget = time.perf_counter(), self.effort.begin()
+        found = self._answer(self._open(name, property), budget)
         if found.verdict is Verdict.PROVED and self.within:
             found = replace(found, verdict=Verdict.PROVED_WITHIN)
-        return replace(found, seconds=time.perf_counter() - began)
+        return replace(found, seconds=time.perf_counter() - began, units=budget.spent)
 
     def cut_short(self, name: str, property: str, how: str) -> Obligation:
         """One obligation, at which the process ended."""
@@ -109,7 +119,7 @@ class Induction:
     def _open(self, name: str, property: str) -> Obligation:
         return Obligation(property, name, Verdict.UNKNOWN, self.covers, 0.0)
 
-    def _answer(self, open: Obligation) -> Obligation:
+    def _answer(self, open: Obligation, budget: Budget) -> Obligation:
         name, property = open.obligation, open.property
         case = self.exact.case(name, property)
         if isinstance(case, NotEncodable):
@@ -117,22 +127,19 @@ class Induction:
         question = tried(self.exact.question, case, property)
         if isinstance(question, NotEncodable):
             return replace(open, note=f"not encodable: {question}")
-        began = time.perf_counter()
-        first, until = began + FIRST * self.seconds, began + self.seconds
-        answer = self._asked((case, property), question, first, QUICK_SECONDS)
+        first = budget.units(FIRST * budget.left)
+        answer = self._asked((case, property), question, first, QUICK_UNITS)
         found = None
         if answer.status != "unsat":
-            found = self._small_example(name, property, (until - time.perf_counter()) / 2)
-            rest = until - time.perf_counter()
-            if found is None and answer.status == "unknown" and rest > 0:
-                answer = self._refute((case, property), question, until, rest)
+            found = self._small_example(name, property, budget.units(budget.left / 2))
+            if found is None and answer.status == "unknown" and not budget.over:
+                answer = self._refute((case, property), question, budget, budget.left)
         if answer.status == "unsat":
             kept = answer.before
             return replace(open, verdict=Verdict.PROVED, leans=answer.used, before=kept)
         if found is None and answer.model is not None:
-            rest = max(0.0, min(NEAREST_SECONDS, until - time.perf_counter()))
             facts, more = _against(self.exact, question), wishes(self.exact, case)
-            near = nearest(self.exact.logic, facts, more, rest)
+            near = nearest(self.exact.logic, facts, more, budget.units(NEAREST_UNITS))
             found = self._told(self.exact, case, property, near if near.model else answer)
         if found is None:
             why = answer.why or "a model that is not finite"
@@ -168,30 +175,28 @@ class Induction:
         return script(self.exact.logic, _against(self.exact, question))
 
     def _asked(
-        self, about: tuple[Case, str], question: Question, until: float, full: float
+        self, about: tuple[Case, str], question: Question, budget: Budget, full: float
     ) -> Answer:
         """The answer; of a nearer question if that one is `unsat`."""
         nearer = self.exact.nearer(*about)
-        answer = Answer("unknown") if nearer is None else self._refute(about, nearer, until, full)
-        return answer if answer.status == "unsat" else self._refute(about, question, until, full)
+        answer = Answer("unknown") if nearer is None else self._refute(about, nearer, budget, full)
+        return answer if answer.status == "unsat" else self._refute(about, question, budget, full)
 
     def _refute(
-        self, about: tuple[Case, str], question: Question, until: float, full: float
+        self, about: tuple[Case, str], question: Question, budget: Budget, full: float
     ) -> Answer:
         """Values where the facts are true and a goal is not: goal by goal, or `unsat`. A search
-        with all hypotheses may take so long."""
+        with all hypotheses may take so many units."""
         used = set[str]()
         worst_answer, asked, before = Answer("unsat"), 0, 0
         case, property = about
         own = property if case.before is not None else ""
         for each, standing in self._narrowed(case, question.facts):
             for goal in each.goals(question.goals, own):
-                rest = max(0.0, until - time.perf_counter())
-                found = standing.shown(goal, {property, *used}, rest)
+                found = standing.shown(goal, {property, *used}, budget)
                 if found.status != "unsat":
-                    rest = max(0.0, min(full, until - time.perf_counter()))
                     facts = (*each.facts, self.exact.logic.negate(goal))
-                    found = ask(self.exact.logic, facts, rest, each.named)
+                    found = ask(self.exact.logic, facts, budget.units(full), each.named)
                 used |= found.used
                 if found.status == "sat":
                     return found
@@ -224,43 +229,51 @@ class Induction:
             if not failed:
                 return obligations
             dropped.update(failed)
-            without = partial(self._without, lost)
-            obligations = in_order(without, _cut_short, obligations, self.workers)
+            leaning = [o for o in obligations if o.verdict.good and o.leans & dropped]
+            cases = [list(rows) for _, rows in groupby(leaning, key=attrgetter("obligation"))]
+            without = partial(self._of_case_without, lost)
+            found = in_order(without, _all_cut_short, cases, self.workers)
+            changed = {(o.obligation, o.property): o for rows in found for o in rows}
+            obligations = [changed.get((o.obligation, o.property), o) for o in obligations]
+
+    def _of_case_without(
+        self, lost: Collection[str], obligations: list[Obligation]
+    ) -> list[Obligation]:
+        self.begin()
+        return [self._without(lost, o) for o in obligations]
 
     def _without(self, lost: Collection[str], obligation: Obligation) -> Obligation:
-        """The same obligation without what is dropped, which it seldom goes without: it gets some
-        more time than it took before, and little where its property is lost already."""
+        """The same obligation without what is dropped, which it seldom goes without: it gets less
+        than before, and little where its property is lost already."""
         gone = obligation.leans & self.exact.dropped
-        if not obligation.verdict.good or not gone:
-            return obligation
-        began = time.perf_counter()
-        more = 2.0 if obligation.property in lost else AGAIN
-        seconds = min(self.seconds, more * (obligation.seconds + 0.05))
+        part = LOST if obligation.property in lost else AGAIN
         case = self.exact.case(obligation.obligation, obligation.property)
         assert not isinstance(case, NotEncodable)
         question = self.exact.question(case, obligation.property)
-        until = began + seconds
-        answer = self._asked((case, obligation.property), question, until, seconds)
+        began, budget = time.perf_counter(), self.effort.times(part).begin()
+        answer = self._asked((case, obligation.property), question, budget, budget.left)
+        seconds, units = time.perf_counter() - began, obligation.units + budget.spent
+        again = replace(obligation, seconds=obligation.seconds + seconds, units=units)
         if answer.status == "unsat":
             kept = obligation.before and answer.before
-            return replace(obligation, leans=answer.used, before=kept)
+            return replace(again, leans=answer.used, before=kept)
         return replace(
-            obligation,
+            again,
             verdict=Verdict.UNKNOWN,
             before=False,
-            seconds=obligation.seconds + time.perf_counter() - began,
-            note=f"shown only together with what is not proved: {', '.join(sorted(gone))}",
+            note=f"shown only together with what is not proved: {', '.join(sorted(gone))}"
+            f"{budget.struck}",
         )
 
     # Models.
 
-    def _small_example(self, name: str, property: str, seconds: float) -> dict[str, Json] | None:
+    def _small_example(self, name: str, property: str, budget: Budget) -> dict[str, Json] | None:
         """A counterexample among small integers that the exact encoding confirms."""
 
         def question(subject: Subject, case: Case) -> tuple[Term, ...]:
             return _against(subject, subject.question(case, property))
 
-        confirmed = self._search(name, property, question, max(0.0, seconds), small=True)
+        confirmed = self._search(name, property, question, budget, small=True)
         if confirmed is None:
             return None
         subject, case, answer = confirmed
@@ -271,7 +284,7 @@ class Induction:
         name: str,
         property: str,
         facts: Callable[[Subject, Case], tuple[Term, ...]],
-        seconds: float,
+        budget: Budget,
         *,
         small: bool = False,
     ) -> tuple[Subject, Case, Answer] | None:
@@ -284,23 +297,23 @@ class Induction:
         asked = tried(facts, subject, case)
         if isinstance(asked, NotEncodable):
             return None
-        answer = ask(subject.logic, asked, seconds)
+        answer = ask(subject.logic, asked, budget)
         if answer.model is None:
             return None
         if small:
-            rest = min(NEAREST_SECONDS, seconds)
-            near = nearest(subject.logic, asked, wishes(subject, case), rest)
-            found = self._confirmed((name, property), (subject, case, near), facts, seconds)
+            some = budget.units(min(NEAREST_UNITS, budget.left / 2))
+            near = nearest(subject.logic, asked, wishes(subject, case), some)
+            found = self._confirmed((name, property), (subject, case, near), facts, budget)
             if found is not None:
                 return found
-        return self._confirmed((name, property), (subject, case, answer), facts, seconds)
+        return self._confirmed((name, property), (subject, case, answer), facts, budget)
 
     def _confirmed(
         self,
         about: tuple[str, str],
         found: tuple[Subject, Case, Answer],
         facts: Callable[[Subject, Case], tuple[Term, ...]],
-        seconds: float,
+        budget: Budget,
     ) -> tuple[Subject, Case, Answer] | None:
         """The same values where nothing is left out; None where they are none there."""
         (name, property), (subject, case, answer) = about, found
@@ -311,7 +324,7 @@ class Induction:
         again = exact.case(name, property)
         if isinstance(again, NotEncodable):
             return None
-        confirmed = ask(exact.logic, facts(exact, again), seconds)
+        confirmed = ask(exact.logic, facts(exact, again), budget)
         return (exact, again, confirmed) if confirmed.model is not None else None
 
     def _told(
@@ -349,7 +362,7 @@ class Induction:
         if isinstance(case, NotEncodable):
             return False
         facts = (*subject.happens(case), subject.undefined(case, property))
-        return ask(subject.logic, facts, min(QUICK_SECONDS, self.seconds)).model is not None
+        return ask(subject.logic, facts, self.effort.begin().units(QUICK_UNITS)).model is not None
 
     def _put_in(self, fixed: Fixed) -> Subject:
         """The machine, exactly, with these values."""
@@ -396,7 +409,7 @@ class Induction:
 
     def _shown_possible(self, name: str) -> bool:
         """Whether it is soon found to happen."""
-        case, quick = self.exact.case(name), min(QUICK_SECONDS, self.seconds)
+        case, quick = self.exact.case(name), self.effort.begin().units(QUICK_UNITS)
         assert isinstance(case, Case)
         if self._search(name, "", _can_happen, quick) is None:
             return False
@@ -407,13 +420,19 @@ class Induction:
         """Why nothing is proved of it; nothing where it can happen."""
         case = self.exact.case(name)
         assert isinstance(case, Case)
-        status = ask(self.exact.logic, _can_happen(self.exact, case), self.seconds).status
-        return {"unsat": VACUOUS, "unknown": NOT_SHOWN, "sat": ""}[status]
+        budget = self.effort.begin()
+        status = ask(self.exact.logic, _can_happen(self.exact, case), budget).status
+        late = f"{NOT_SHOWN}{budget.struck}"
+        return {"unsat": VACUOUS, "unknown": late, "sat": ""}[status]
 
 
 def _cut_short(obligation: Obligation, how: str) -> Obligation:
     """The same one, undecided: Z3 ended the process that searched."""
     return replace(obligation, verdict=Verdict.UNKNOWN, before=False, note=f"{ENDED} ({how})")
+
+
+def _all_cut_short(obligations: list[Obligation], how: str) -> list[Obligation]:
+    return [_cut_short(o, how) for o in obligations]
 
 
 def _not_shown(_name: str, _how: str) -> bool:
@@ -426,13 +445,15 @@ def _not_told(_name: str, _how: str) -> str:
 
 def _against(subject: Subject, question: Question) -> tuple[Term, ...]:
     """What is true where one of the goals is not."""
-    return (*question.facts, subject.logic.negate(subject.logic.all(question.goals)))
+    against = subject.logic.negate(subject.logic.all(question.goals))
+    return pertinent(subject.encoding, (*question.facts, against))
 
 
 def _can_happen(subject: Subject, case: Case) -> tuple[Term, ...]:
     # A start out of its bounds is none; a step out of its bounds happens, and is a fault.
-    return (
+    return pertinent(
+        subject.encoding,
         (*subject.happens(case), case.within)
         if case.before is None
-        else (*subject.possible(case), case.step.done, case.within)
+        else (*subject.possible(case), case.step.done, case.within),
     )

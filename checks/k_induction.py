@@ -12,15 +12,15 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
 
 from .asked import tried
 from .bounded import Runs, searched
+from .budget import ENDLESS, Budget, Effort
 from .induction import Induction
 from .obligation import Obligation, PropertyProof
 from .shapes import NotEncodable, Options
 from .solve import ask
-from .spread import in_order
+from .spread import divided
 from .subject import Subject
 from .term import Term
 from .unroll import Run
@@ -46,25 +46,25 @@ class Goal:
 class Deeper:
     """What induction over one step leaves open, seen over k steps."""
 
-    def __init__(self, induction: Induction, seconds: float) -> None:
-        self.induction, self.seconds = induction, seconds
+    def __init__(self, induction: Induction, effort: Effort) -> None:
+        self.induction, self.effort = induction, effort
         self.what = induction.machine, induction.sizes
         self.subject = Subject(
             induction.machine, Options(induction.sizes), shown=induction.shown
         )
         self.goals: dict[Key, Goal | NotEncodable] = {}
-        self.until = inf
+        self.budget = ENDLESS.begin()
 
     def show(
         self,
         obligations: list[Obligation],
         depth: int,
         tell: Callable[[str], None] | None,
-        seconds: float = inf,
+        altogether: Effort = ENDLESS,
     ) -> list[Obligation]:
-        """The obligations, those proved that follow from at most `depth` steps, and that in so many
-        seconds altogether."""
-        self.until = time.perf_counter() + seconds
+        """The obligations, those proved that follow from at most `depth` steps, and that with so
+        much effort altogether."""
+        self.budget = altogether.begin()
         for k in range(2, depth + 1):
             open = [o for o in obligations if not o.verdict.good]
             if not open:
@@ -74,12 +74,12 @@ class Deeper:
             names = {o.property for o in open}
             shown = self._shown(self._right(names, k), open, k)
             obligations = [shown.get((o.obligation, o.property), o) for o in obligations]
-        return obligations
+        late = self.budget.struck
+        return [o if o.verdict.good else replace(o, note=f"{o.note}{late}") for o in obligations]
 
     def _right(self, names: Collection[str], k: int) -> set[str]:
         """What of these is known to be true in all runs of fewer than k events."""
-        rest = self.until - time.perf_counter()
-        runs = Runs(k - 1, self.seconds, rest, self.induction.workers)
+        runs = Runs(k - 1, self.effort, self.budget, self.induction.workers)
         found = searched(self.what, names, runs)
         return {p.name for p in found if p.verdict.good or _whole(p, k)}
 
@@ -94,7 +94,8 @@ class Deeper:
         self._encode([o for some in rows.values() for o in some], k)
         while rows:
             asked = partial(self._asked, k=k, assumed=known | {*rows})
-            found = in_order(asked, _lost, [*rows.values()], self.induction.workers)
+            every = [*rows.values()]
+            found = divided(asked, _lost, every, self.induction.workers, self.budget)
             if all(found):
                 return {(o.obligation, o.property): o for some in found for o in some}
             lost = {name for name, some in zip(rows, found, strict=True) if not some}
@@ -109,18 +110,20 @@ class Deeper:
                 self.goals[key] = tried(self._goal, *key, k)
 
     def _asked(
-        self, open: Collection[Obligation], k: int, assumed: Collection[str]
+        self, open: Collection[Obligation], budget: Budget, k: int, assumed: Collection[str]
     ) -> list[Obligation]:
         """The obligations of one property, proved; none where one is not."""
         shown: list[Obligation] = []
         for o in open:
-            found = self._ask(o, k, assumed)
+            found = self._ask(o, budget, k, assumed)
             if found is None:
                 return []
             shown.append(found)
         return shown
 
-    def _ask(self, o: Obligation, k: int, assumed: Collection[str]) -> Obligation | None:
+    def _ask(
+        self, o: Obligation, budget: Budget, k: int, assumed: Collection[str]
+    ) -> Obligation | None:
         """The obligation, proved; None where it does not follow or is not decided."""
         proved = Verdict.PROVED_WITHIN if self.induction.within else Verdict.PROVED
         shown = replace(o, verdict=proved, counterexample=None, note="", depth=k)
@@ -133,12 +136,15 @@ class Deeper:
         logic = self.subject.logic
         named = {n: logic.all(h) for n, h in asked.invariants.items() if n in assumed}
         facts = (*asked.facts, logic.negate(asked.goal))
-        rest = max(0.0, self.until - time.perf_counter())
-        answer = ask(logic, facts, min(rest, self.seconds), named)
+        own = budget.part(self.effort)
+        answer = ask(logic, facts, own, named)
         if answer.status != "unsat":
             return None
         seconds = o.seconds + time.perf_counter() - began
-        return replace(shown, seconds=seconds, leans=answer.used, before=answer.before)
+        units = o.units + own.spent
+        return replace(
+            shown, seconds=seconds, units=units, leans=answer.used, before=answer.before
+        )
 
     def _goal(self, case: str, name: str, k: int) -> Goal:
         """That a run of k steps, the last of this case, keeps the property."""

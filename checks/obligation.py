@@ -24,6 +24,7 @@ class Obligation:
 
     `leans` names the invariants that the proof used; it may not need all of them. `depth` is how
     many steps of a run it is about; `before`: that it is proved was known from another time.
+    `units` are those of Z3's work that were spent on it: the same each time, on every machine.
     """
 
     property: str
@@ -36,6 +37,7 @@ class Obligation:
     leans: frozenset[str] = frozenset()
     depth: int = 1
     before: bool = False
+    units: int = 0
 
 
 NOT_ASKED = "none"  # The method of what only `check` judges.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Literal
 
 from lawful.spec import ir
@@ -13,6 +12,7 @@ from lawful.spec import types as t
 
 from .answers import answers
 from .bounded import Runs, searched
+from .budget import ENDLESS, OVER_RUNS, USUAL, Effort
 from .concluding import conclude
 from .covers import sorts, types
 from .guards import needless
@@ -24,9 +24,6 @@ from .spacer import Spacer
 from .strengthen import Seen
 from .verdict import Verdict
 
-LONGEST = 4_000_000.0  # Seconds; Z3 counts milliseconds in 32 bits.
-
-
 DEPTHS = {"auto": 4, "k-induction": 3, "bounded": 6}  # Where none is asked for.
 Method = Literal["auto", "induction", "k-induction", "spacer", "bounded"]
 Tell = Callable[[str], None]
@@ -34,20 +31,25 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How it is proved. `seconds` are for each question; `depth` counts events: those of the runs
+    """How it is proved. `effort` is for each obligation; `depth` counts events: those of the runs
     that are looked at, or of k-induction. With one of `workers` all is done in this process; more
     are so many processes, in each of which Z3 searches, and may die.
     """
 
     method: Method = "induction"
-    seconds: float = 10.0
+    effort: Effort = USUAL
     depth: int | None = None
     workers: int = 1
 
     @property
-    def altogether(self) -> float:
-        """How long each may take of what is tried after induction over one step."""
-        return self.seconds if self.method == "auto" else inf
+    def over_runs(self) -> Effort:
+        """How much each question may take that is about runs of several events."""
+        return self.effort.times(OVER_RUNS)
+
+    @property
+    def altogether(self) -> Effort:
+        """How much each may take of what is tried after induction over one step."""
+        return self.over_runs if self.method == "auto" else ENDLESS
 
 
 def prove(
@@ -64,16 +66,11 @@ def prove(
     `sizes` gives the number of elements of sorts; a sort without a size may have any number.
     `progress` is told how far it is. `happened` is asked which starts and transitions are known to
     happen, where Z3 does not see it soon. `explored` is asked for a short exploration where
-    something is left open: a violation that it met is the verdict. Raises ValueError for a timeout
-    that is no number of seconds.
+    something is left open: a violation that it met is the verdict.
     """
     how = how or How()
-    if not 0 <= how.seconds <= LONGEST:  # False for NaN.
-        allowed = f"it must be from 0 to {LONGEST:.0f}"
-        raise ValueError(f"the timeout is {how.seconds} seconds; {allowed}")
     began, sizes = time.perf_counter(), sorts(machine, sizes)
     depth = how.depth or DEPTHS.get(how.method, 1)
-    runs = Runs(depth, how.seconds, how.altogether, how.workers)
     obligations: list[Obligation] = []
     properties: list[PropertyProof] = []
     guards: list[Needless] = []
@@ -81,6 +78,7 @@ def prove(
     if how.method == "spacer":
         properties = _reached((machine, sizes), how, happened)
     elif how.method == "bounded":
+        runs = Runs(depth, how.over_runs, how.altogether.begin(), how.workers)
         properties = searched((machine, sizes), None, runs, progress)
     else:
         induction, obligations = _inductive((machine, sizes), how, depth, (progress, happened))
@@ -95,11 +93,12 @@ def prove(
         properties = settled(properties, obligations if sized else (), seen)
     left = _left(properties)
     if how.method == "auto" and left:
-        spacer = Spacer(machine, sizes, how.seconds / 2, how.workers)
+        spacer = Spacer(machine, sizes, how.over_runs.times(0.5), how.workers)
         if spacer.plain:
             properties = _joined(properties, spacer.prove([n for n in left if n not in unmet]))
             left = _left(properties)
     if how.method == "auto" and left:
+        runs = Runs(depth, how.over_runs, how.altogether.begin(), how.workers)
         properties = _joined(properties, searched((machine, sizes), left, runs, progress))
     seconds = time.perf_counter() - began
     return ProofResult(
@@ -115,7 +114,7 @@ def _inductive(
 ) -> tuple[Induction, list[Obligation]]:
     """Obligation by obligation; what of the invariants is not proved is assumed no more."""
     progress, happened = tell
-    induction = Induction(*what, how.seconds, how.workers)
+    induction = Induction(*what, how.effort, how.workers)
     asked = list(induction.questions())
     found: dict[tuple[str, str], Obligation] = {}
     for each in answers(induction, asked):
@@ -124,7 +123,7 @@ def _inductive(
             progress(f"{len(found)} of {len(asked)}, {each.obligation}: {each.property}")
     obligations = induction.sift([found[row] for row in asked])
     if how.method != "induction":
-        deeper = Deeper(induction, how.seconds)
+        deeper = Deeper(induction, how.over_runs)
         obligations = deeper.show(obligations, depth, progress, how.altogether)
     return induction, induction.grounded(obligations, happened)
 
@@ -135,8 +134,8 @@ def _reached(
     happened: Callable[[], Collection[str | None]],
 ) -> list[PropertyProof]:
     """What Spacer shows; nothing of a machine with a start or transition that cannot happen."""
-    induction = Induction(*what, how.seconds, how.workers)
-    spacer = Spacer(*what, how.seconds, how.workers)
+    induction = Induction(*what, how.effort, how.workers)
+    spacer = Spacer(*what, how.over_runs, how.workers)
     names = spacer.within_reach(dict.fromkeys(name for _, name in induction.questions()))
     for step, why in induction.unmet(happened).items():
         note = f"{step}: {why}"

@@ -192,6 +192,7 @@ def _obligation(o: Obligation) -> Json:
         "verdict": o.verdict.value,
         "covers": o.covers,
         "seconds": round(o.seconds, 4),
+        "units": o.units,
         "counterexample": shown,
         "note": o.note,
         "leans_on": leans,

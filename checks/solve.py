@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import threading
-import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
 
 from . import remembered
+from .budget import Budget
 from .logic import Logic
 from .spread import give_up
 from .term import Shape, Term, constants
@@ -20,7 +20,7 @@ from .translate import Translation, renew, translation, z3
 NO_NAMES: Mapping[str, Term] = {}
 FAR = 1000  # Further than this from every number in a model nothing is special any more.
 SOON = 1_000_000  # Resource units of Z3 for one value of a model.
-LATE = 0.25  # Seconds after which a search that goes on is interrupted, and then again,
+LATE = 0.25  # Seconds between interruptions of a search that goes on after its outer limit, and
 OFTEN = 40  # so often, before it is hopeless.
 
 
@@ -45,74 +45,96 @@ class Answer:
 
 
 def ask(
-    logic: Logic, facts: Iterable[Term], seconds: float, named: Mapping[str, Term] = NO_NAMES
+    logic: Logic, facts: Iterable[Term], budget: Budget, named: Mapping[str, Term] = NO_NAMES
 ) -> Answer:
     """Search values that make all facts true; the same question has the same answer."""
     facts = tuple(facts)
     known = answered(facts, named)
     if known is not None:
         return known
-    until, answer = time.perf_counter() + seconds, Answer("unknown")
+    answer = Answer("unknown")
     sizes = tuple(logic.sizes((*facts, *named.values())))
     # What is prepared for a tactic is decided more often, but at times what is as it stands alone.
     for make in (z3.Solver,) if named else (z3.Solver, z3.SimpleSolver):
         solver = _solver(logic, (*facts, *sizes), make)
-        answer = _checked(logic, solver, named, until - time.perf_counter())
+        answer = _checked(logic, solver, named, budget)
         if answer.status == "sat" and sizes:
             return Answer("unknown", why=COUNTS)  # Of sizes more is true than is known.
-        if answer.status != "unknown" or time.perf_counter() >= until:
+        if answer.status != "unknown" or budget.over:
             break
     if answer.status == "unsat":
         remembered.note(key((*facts, *named.values()), named), answer.used)
     return answer
 
 
-def _checked(logic: Logic, solver: Any, named: Mapping[str, Term], seconds: float) -> Answer:
+def _checked(logic: Logic, solver: Any, named: Mapping[str, Term], budget: Budget) -> Answer:
     made = translation(logic)
     solver.set(random_seed=0)
     for name, fact in named.items():
         solver.assert_and_track(made(fact), name)
     try:
-        with limited(solver, seconds):
+        with limited(solver, budget):
             result = solver.check()
     except z3.Z3Exception as error:
         renew(logic)
-        return Answer("unknown", why=str(error))
+        return Answer("unknown", why=budget.why(str(error)))
     if result == z3.unsat:
         return Answer("unsat", used=frozenset(str(name) for name in solver.unsat_core()))
     if result == z3.sat:
         return Answer("sat", Model(logic, made, solver.model()))
-    why = str(solver.reason_unknown())
+    why = budget.why(str(solver.reason_unknown()))
     renew(logic)
     return Answer("unknown", why=why)
 
 
 @contextmanager
-def limited(solver: Any, seconds: float) -> Generator[None]:
-    """Inside, the solver's search ends after so many seconds.
+def limited(solver: Any, budget: Budget) -> Generator[None]:
+    """Inside, the solver's search ends when it has used the budget, which it is charged to.
 
-    Z3 forgets at times that its time is over, in a search within the search: so it is interrupted
-    until it ends, or the process where that may end.
+    Where the outer limit ends it, Z3 forgets that at times, in a search within the search: so it is
+    interrupted until it ends, or the process where that may end.
     """
-    over, seconds = threading.Event(), max(0.001, seconds)
-    solver.set(timeout=int(seconds * 1000))
+    over, interrupted = threading.Event(), threading.Event()
+    solver.set(rlimit=budget.rlimit)
 
     def watch() -> None:
-        if over.wait(seconds + LATE):
+        if over.wait(max(0.0, budget.rest)):
             return
+        budget.strike()
+        interrupted.set()
         for _ in range(OFTEN):
             solver.ctx.interrupt()
             if over.wait(LATE):
                 return
         give_up()
 
-    watcher = threading.Thread(target=watch, name="lawful time limit", daemon=True)
-    watcher.start()
+    before = _units(solver)
+    watcher = threading.Thread(target=watch, name="lawful outer limit", daemon=True)
+    if budget.rest < threading.TIMEOUT_MAX:
+        watcher.start()
     try:
         yield
     finally:
         over.set()
-        watcher.join()
+        if watcher.ident is not None:
+            watcher.join()
+        if interrupted.is_set():
+            _resume(solver)
+        budget.spend(_units(solver) - before)
+
+
+def _resume(solver: Any) -> None:
+    """Let the solver's context answer again: what interrupts a search that is just done would
+    interrupt whatever is asked of its model. The next search takes that back, however short."""
+    with suppress(z3.Z3Exception):
+        z3.SimpleSolver(ctx=solver.ctx).check()
+
+
+def _units(solver: Any) -> int:
+    """What Z3 has counted in the solver's context so far."""
+    if isinstance(solver, z3.Fixedpoint):  # It tells of its own queries alone.
+        solver = z3.SimpleSolver(ctx=solver.ctx)
+    return int(solver.statistics().get_key_value("rlimit count"))
 
 
 def answered(facts: Iterable[Term], named: Mapping[str, Term]) -> Answer | None:
@@ -152,27 +174,29 @@ def note_possible(facts: Iterable[Term]) -> None:
 
 
 def nearest(
-    logic: Logic, facts: Iterable[Term], wishes: Iterable[Sequence[Term]], seconds: float
+    logic: Logic, facts: Iterable[Term], wishes: Iterable[Sequence[Term]], budget: Budget
 ) -> Answer:
     """Values that make all facts true, and as many wishes as come true one after the other: of each
-    the first of its terms that can. With the time over, the best so far."""
-    until = time.perf_counter() + seconds
+    the first of its terms that can. With nothing left of the budget, the best so far."""
     made, solver = translation(logic), _solver(logic, facts)
     solver.set(random_seed=0)
 
     def met() -> Any:
-        with limited(solver, until - time.perf_counter()):
-            return solver.check()
+        try:
+            with limited(solver, budget):
+                return solver.check()
+        except z3.Z3Exception:
+            return z3.unknown
 
     result = met()
     if result != z3.sat:
-        why = str(solver.reason_unknown())
+        why = budget.why(str(solver.reason_unknown()))
         renew(logic)
         return Answer("unknown", why=why)
     model = solver.model()
     for wish in wishes:
         for term in wish:
-            if result == z3.unknown or time.perf_counter() >= until:
+            if result == z3.unknown or budget.over:
                 break
             wanted = made(term)
             solver.push()
@@ -201,7 +225,7 @@ class Horn:
     rules: tuple[tuple[Row, Row | None, Row], ...]
 
 
-def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], seconds: float) -> Answer:
+def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], budget: Budget) -> Answer:
     """Whether one of the first terms can be true, or the second in a state that is reached."""
     if logic.counts:
         return Answer("unknown", why=COUNTS)
@@ -226,16 +250,16 @@ def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], seconds: f
     try:
         for head, body in rules:
             solver.rule(head, list(body))
-        with limited(solver, seconds):
+        with limited(solver, budget):
             result = solver.query(wrong())
     except z3.Z3Exception as error:
         renew(logic)
-        return Answer("unknown", why=str(error))
+        return Answer("unknown", why=budget.why(str(error)))
     if result == z3.unknown:
         renew(logic)
         # Its reason is bytes, and goes on with the rule that it stumbled over.
         why = str(solver.reason_unknown()).removeprefix("b").strip("'\"")
-        return Answer("unknown", why=why.split("\\n")[0].rstrip(":"))
+        return Answer("unknown", why=budget.why(why.split("\\n")[0].rstrip(":")))
     return Answer("sat" if result == z3.sat else "unsat")
 
 
@@ -247,14 +271,14 @@ def script(logic: Logic, facts: Iterable[Term]) -> str:
     return "(set-logic ALL)\n" + str(solver.to_smt2()).replace(r"\|", "/")
 
 
-def decide(logic: Logic, term: Term, facts: Sequence[Term], seconds: float) -> bool | None:
+def decide(logic: Logic, term: Term, facts: Sequence[Term], budget: Budget) -> bool | None:
     """Whether the term is true wherever the facts are; None where it depends, or is not known."""
     whole = z3.simplify(translation(logic)(term))
     if z3.is_true(whole) or z3.is_false(whole):
         return bool(z3.is_true(whole))
-    if ask(logic, [*facts, logic.negate(term)], seconds).status == "unsat":
+    if ask(logic, [*facts, logic.negate(term)], budget).status == "unsat":
         return True
-    return False if ask(logic, [*facts, term], seconds).status == "unsat" else None
+    return False if ask(logic, [*facts, term], budget).status == "unsat" else None
 
 
 class Undecided(Exception):

@@ -47,11 +47,16 @@ class Failing:
 
 
 class Space:
-    """Enumerates a machine within its scope with the reference engine."""
+    """Enumerates a machine within its scope with the reference engine.
+
+    `tried` counts the starts and events that were tried so far, the refused ones as well: a measure
+    of work that is the same on every machine.
+    """
 
     def __init__(self, flat: Flat, world: World, values: bounds.Values | None = None) -> None:
         """`values` are those that arguments have; by default all within the scope."""
         self.flat = flat
+        self.tried = 0
         self.machine = flat.machine
         self.world = world
         self.reference = Reference(flat.machine, world)
@@ -127,6 +132,7 @@ class Space:
         for rule, function in zip(self.flat.initials, self.machine.initials, strict=True):
             for args in self.arguments(rule, state):
                 named = _named(function, args)
+                self.tried += 1
                 outcome = self.reference.start(state, function, named)
                 if not isinstance(outcome, Refusal):
                     yield function.name, args, outcome
@@ -192,6 +198,7 @@ class Space:
             if not self.source_fits(row, state):
                 continue
             for args in self.arguments(rule, state):
+                self.tried += 1
                 outcome = self.step(state, (index, args))
                 if not isinstance(outcome, Refusal):
                     yield index, args, outcome

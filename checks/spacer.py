@@ -16,6 +16,7 @@ from lawful.spec.ticks import with_ticks
 
 from .asked import State, tried
 from .bounded import Bounded
+from .budget import Effort
 from .covers import covers, types
 from .obligation import ENDED, START_UNKNOWN, UNSEEN, PropertyProof
 from .shapes import NotEncodable, Options
@@ -35,9 +36,9 @@ class Spacer:
     """The reachable states of one machine, and what is never true in them."""
 
     def __init__(
-        self, machine: ir.Machine, sizes: Mapping[str, int], seconds: float, workers: int = 1
+        self, machine: ir.Machine, sizes: Mapping[str, int], effort: Effort, workers: int = 1
     ) -> None:
-        self.machine, self.sizes, self.seconds = with_ticks(machine), sizes, seconds
+        self.machine, self.sizes, self.effort = with_ticks(machine), sizes, effort
         self.workers = workers
         self.subject = Subject(self.machine, Options(sizes))
         self.covers, self.within = covers(self.machine, sizes)
@@ -82,7 +83,8 @@ class Spacer:
     def _unfit(self, horn: Horn, runs: tuple[Run, Run]) -> str:
         """Why nothing is proved of what is reached; nothing where something may be."""
         begin = runs[0]
-        if ask(self.subject.logic, (*begin.facts, begin.links[0].goes), self.seconds).model is None:
+        start = *begin.facts, begin.links[0].goes
+        if ask(self.subject.logic, start, self.effort.begin()).model is None:
             return START_UNKNOWN
         seen = self._asked(horn, self._stopped(runs, "excess")).status == "unsat"
         return "" if seen else UNSEEN
@@ -105,7 +107,7 @@ class Spacer:
         return [starts], self.subject.logic.any(steps)
 
     def _asked(self, horn: Horn, bad: tuple[list[Term], Term]) -> Answer:
-        return reach(self.subject.logic, horn, bad, self.seconds)
+        return reach(self.subject.logic, horn, bad, self.effort.begin())
 
     def _of(self, name: str, horn: Horn, runs: tuple[Run, Run]) -> PropertyProof:
         asked = tried(self._bad, name, runs)
@@ -117,7 +119,7 @@ class Spacer:
             return PropertyProof(name, verdict, METHOD, self.covers)
         if answer.status == "unknown":
             return self._open(name, f"Spacer does not decide it: {answer.why}")
-        (found,) = Bounded(self.machine, self.sizes, self.seconds, [name]).search(DEPTH)
+        (found,) = Bounded(self.machine, self.sizes, self.effort, [name]).search(DEPTH)
         if found.trace is not None:
             return found
         why = found.note or f"Spacer reaches a violation, but in no run of {DEPTH} events"

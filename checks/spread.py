@@ -2,8 +2,11 @@
 
 Nothing is sent to a process but the places of items: it is forked, and knows what was encoded
 before. What is done with an item comes back pickled; Z3's own objects stay where they were made.
-Z3 dies at times where its time is over in the middle of a search: then only that process ends, and
-of all items only the one that it worked at goes without an answer.
+Z3 dies at times where a search is cut short: then only that process ends, and of all items only
+the one that it worked at goes without an answer.
+
+Each item is asked of Z3 in contexts of its own. So what Z3 answers depends on the item alone, and
+not on which process was free to take it, or on how many there are.
 """
 
 from __future__ import annotations
@@ -18,6 +21,9 @@ from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
+
+from .budget import Budget
+from .translate import forget
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -36,6 +42,7 @@ def spread(
     """
     if workers < 2 or not items or "fork" not in get_all_start_methods():
         for i, item in enumerate(items):
+            forget()
             yield i, do(item)
         return
     crew = _Crew(lambda i: do(items[i]))
@@ -57,6 +64,24 @@ def in_order(
     """What is done with each item, in their order."""
     found = sorted(spread(do, died, items, workers), key=lambda row: row[0])
     return [result for _, result in found]
+
+
+def divided(
+    do: Callable[[T, Budget], R], died: Died[T, R], items: Sequence[T], workers: int,
+    budget: Budget,
+) -> list[R]:
+    """What is done with each item, in their order, by `workers` processes: each item has an equal
+    part of the budget, whichever is done first, and what all of them spend is taken off."""
+    share = budget.left / max(1, len(items))
+
+    def within(item: T) -> tuple[R, Budget]:
+        own = budget.apart(share)
+        return do(item, own), own
+
+    rows = in_order(within, lambda item, how: (died(item, how), budget.apart(0)), items, workers)
+    for _, own in rows:
+        budget.charge(own)
+    return [result for result, _ in rows]
 
 
 def give_up() -> None:
@@ -138,6 +163,7 @@ def _serve(work: Callable[[int], Any], theirs: Connection, others: Sequence[Conn
             i = theirs.recv()
         except EOFError:
             return
+        forget()
         try:
             answer = True, work(i)
         except Exception as error:

@@ -8,11 +8,11 @@ abstraction by counterexamples (Clarke et al., CAV 2000), over hypotheses.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import remembered
+from .budget import Budget
 from .logic import Logic
 from .solve import Answer, answered, key, limited
 from .term import Term
@@ -23,8 +23,8 @@ from .translate import Translation, renew, translation, z3
 PLAIN: Mapping[str, Any] = {
     "smt.mbqi": False, "smt.array.extensional": False, "smt.array.weak": True,
 }
-TURN_SECONDS, TURNS = 2.0, 3
-LONG_SECONDS = 0.25
+TURN_UNITS, TURNS = 6_000_000, 3
+LONG_UNITS = 1_000_000
 NO_HYPOTHESIS = "no hypothesis is left that speaks against it"
 # What is kept of a question is which hypotheses answer it; no hypothesis has this name.
 NEEDED = ("its hypotheses",)
@@ -41,34 +41,36 @@ class Standing:
         self._marks: dict[str, Any] = {}
         self._ended: dict[Term, Answer] = {}
 
-    def shown(self, goal: Term, first: Collection[str], seconds: float) -> Answer:
-        """`unsat` where hypotheses show the goal within so many seconds, those called `first` if
-        they can, else `unknown`; after a search that came to its end that is known at once."""
+    def shown(self, goal: Term, first: Collection[str], budget: Budget) -> Answer:
+        """`unsat` where hypotheses show the goal within the budget, those called `first` if they
+        can, else `unknown`; after a search that came to its end that is known at once."""
         if goal in self._ended:
             return self._ended[goal]
         known = self._known(goal)
         if known is None:
-            known = self._tried(goal, first, time.perf_counter() + seconds)
+            known = self._tried(goal, first, budget)
             if known.status == "unsat":
                 self._note(goal, known.used)
         if known.status == "unsat" or known.why:
             self._ended[goal] = known
         return known
 
-    def _tried(self, goal: Term, first: Collection[str], until: float) -> Answer:
+    def _tried(self, goal: Term, first: Collection[str], budget: Budget) -> Answer:
         """The answer: a search that goes astray is begun again, in another order."""
         found = Answer("unknown")
         for turn in range(TURNS):
-            began = time.perf_counter()
-            if began < until:
-                found = self._searched(goal, first, min(until, began + TURN_SECONDS), turn)
-            if time.perf_counter() > began + LONG_SECONDS:
+            own = budget.units(TURN_UNITS)
+            if not budget.over:
+                found = self._searched(goal, first, own, turn)
+            if own.spent > LONG_UNITS:
                 self._made = None  # What a long search has learned makes the next one longer.
             if found.status == "unsat" or found.why:
                 break
         return found
 
-    def _searched(self, goal: Term, first: Collection[str], until: float, seed: int) -> Answer:
+    def _searched(
+        self, goal: Term, first: Collection[str], budget: Budget, seed: int
+    ) -> Answer:
         """The answer; where there was nothing left to be tried, `why` says so."""
         made, solver = self._solver()
         solver.set(random_seed=seed)
@@ -82,7 +84,7 @@ class Standing:
                 solver.add(z3.Implies(self._marks[name], made(self._named[name])))
             had += missed
             try:
-                with limited(solver, until - time.perf_counter()):
+                with limited(solver, budget):
                     result = solver.check(*(self._marks[name] for name in had))
                 if result == z3.unsat:
                     core = solver.unsat_core()

@@ -7,7 +7,6 @@ they are tried together, and those that are not inductive are taken back until t
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,6 +21,7 @@ from lawful.spec.values import World, decode
 from .again import again
 from .answers import in_turn
 from .boxes import State
+from .budget import Effort
 from .candidates import NAME, Clause, Clauses
 from .covers import sorts
 from .induction import NOT_SHOWN, VACUOUS, Induction
@@ -34,12 +34,12 @@ from .space import Space
 from .verdict import Trace
 
 STATES = 3000
-SECONDS = 5.0
+TRIED = 150_000  # Events, the refused ones as well.
 EACH = 12  # Clauses tried for one counterexample.
 ROUNDS = 10
 
 
-Limits = tuple[Mapping[str, int], float, int]  # Sizes of sorts, seconds, processes.
+Limits = tuple[Mapping[str, int], Effort, int]  # Sizes of sorts, for each question, processes.
 
 
 class Seen:
@@ -51,9 +51,8 @@ class Seen:
 
     def __init__(self, flat: Flat, world: World, declared: ir.Machine) -> None:
         self.space = Space(flat, world)
-        began = time.process_time()
-        limits = Short(STATES, stop=lambda: time.process_time() - began > SECONDS)
-        self.search = Search(self.space, limits, refinements=refinements(self.space))
+        short = Short(STATES, stop=lambda: self.space.tried >= TRIED)
+        self.search = Search(self.space, short, refinements=refinements(self.space))
         for _ in visited(self.search):
             pass
         declared = with_ticks(declared)
@@ -129,7 +128,7 @@ def proposed(
 ) -> ProofResult:
     """The same with clauses that prove more of what is open, where some are found.
 
-    `how` gives the sizes of sorts, how many seconds there are for each obligation, and processes.
+    `how` gives the sizes of sorts, how much effort for each obligation, and processes.
     """
     proposal = _propose(machine, seen, (sorts(machine, how[0]), *how[1:]), result.counted)
     return replace(result, proposal=proposal)
@@ -142,7 +141,7 @@ def _propose(
     clauses = Clauses(seen.space.reference, dict(_elements(seen)), seen.search.states)
     pool: dict[str, ir.Property] = {}
     # Of what cannot happen nothing is proved, with clauses or without.
-    known = [o for o in obligations if o.note not in (VACUOUS, NOT_SHOWN)]
+    known = [o for o in obligations if not o.note.startswith((VACUOUS, NOT_SHOWN))]
     best = list(known)
     for _ in range(ROUNDS):
         found = [c for o in best for c in _excluding(seen, clauses, (o, pool))]

@@ -17,7 +17,7 @@ from lawful.spec.ir import Json
 from .asked import Case, Fixed, Question, State, tried
 from .deadlines import Clause
 from .encode import Encoding
-from .facts import inside
+from .facts import inside, limit
 from .members import members, unlisted
 from .refinement import Refinement
 from .shapes import NotEncodable, Options, fields_of
@@ -131,6 +131,7 @@ class Subject:
             if not isinstance(value, Many | Made | Missing | Whole):
                 found = tried(self.encoding.bounds, value, kind)
                 self._given += known([found])
+                limit(self.logic, value, kind)
                 if isinstance(found, NotEncodable):
                     self.lost.append(f"the bounds of {name}")
 
@@ -288,6 +289,8 @@ class Subject:
     ) -> tuple[dict[str, Value], tuple[Term, ...]]:
         fixed = None if self.fixed is None else self.fixed.args
         args = {name: self._value(name, kind, fixed) for name, kind in params}
+        for name, kind in params:
+            limit(self.logic, args[name], kind)
         given = [
             self.encoding.bounds(value, kind)
             for (_, kind), value in zip(params, args.values(), strict=True)

@@ -181,6 +181,12 @@ def translation(logic: Logic, *, sparing: bool = False) -> Translation:
     return made[sparing]
 
 
+def forget() -> None:
+    """Let every question from now on have a new context, so that its answer does not depend on what
+    was asked before: Z3 goes another way through terms that it has met in another order."""
+    _made.clear()
+
+
 def renew(logic: Logic, *, sparing: bool = False) -> None:
     """Let the next question have a context of its own: where Z3 has ended a search before its end,
     the next one in that context never ends at times, or ends the process."""

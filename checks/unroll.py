@@ -15,7 +15,7 @@ from .asked import Case, State
 from .shapes import NotEncodable
 from .solve import Model
 from .subject import Subject
-from .symbols import Made, Many, Missing, Whole
+from .symbols import Made, Many, Missing, Value, Whole
 from .term import Term
 from .verdict import Trace, TraceStep
 from .witness import Witness
@@ -96,11 +96,19 @@ class Run:
                 continue
             if not logic.is_container(value):
                 new = named[name] = subject.encoding.give(logic.like(name, value))
+                self._limit(new, [after[name] for _, after in ways])
                 for test, after in ways:
                     each = after[name]
                     assert not isinstance(each, Many | Made | Missing | Whole)
                     equal.append(logic.implies(test, logic.equal(new, each)))
         return named, equal
+
+    def _limit(self, new: Term, values: Sequence[Value]) -> None:
+        """Let divisions in later steps use what a number can be after this one."""
+        spans = [self.logic.limited(each) for each in values if isinstance(each, Term)]
+        known = [span for span in spans if span is not None]
+        if len(known) == len(values):
+            self.logic.limit(new, min(low for low, _ in known), max(high for _, high in known))
 
     def contested(self, only: str | None = None) -> Term:
         """Where two transitions of one event, or of this one, could be the next step."""

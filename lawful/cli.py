@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn, Protocol
 
+from lawful.checks import budget
 from lawful.spec.errors import DeclarationError
 
 from . import commands, refusing
@@ -216,8 +217,18 @@ def _prove(commands_: Commands) -> None:
         "--strengthen", action="store_true", help="find clauses that make it inductive"
     )
     parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
+    _effort(parser)
+
+
+def _effort(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--timeout", type=_seconds, default=10.0, metavar="S", help="for each obligation"
+        "--budget", type=_positive, metavar="N",
+        help=f"units of Z3's work (rlimit) for each obligation, default {budget.UNITS:,}",
+    )
+    parser.add_argument(
+        "--timeout", type=_seconds, metavar="S",
+        help=f"outer limit for each question, default {budget.SECONDS:g} s; alone, more than "
+        f"{budget.UNITS / budget.PER_SECOND:g} s also raises the budget",
     )
 
 
@@ -267,9 +278,7 @@ def _lock(commands_: Commands) -> None:
     )
     parser.add_argument("--stale", action="store_true", help="only say what is stale")
     parser.add_argument("--max-seconds", type=_seconds, metavar="S", help="of each exploration")
-    parser.add_argument(
-        "--timeout", type=_seconds, default=10.0, metavar="S", help="of each obligation"
-    )
+    _effort(parser)
 
 
 def _diff(commands_: Commands) -> None:
@@ -280,9 +289,7 @@ def _diff(commands_: Commands) -> None:
         "--renamed", action="append", default=[], metavar="NEW=OLD", help="what had another name"
     )
     parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
-    parser.add_argument(
-        "--timeout", type=_seconds, default=10.0, metavar="S", help="for each obligation"
-    )
+    _effort(parser)
 
 
 def _freeze(commands_: Commands) -> None:

@@ -41,7 +41,7 @@ def between(old: type[Machine], new: type[Machine], given: argparse.Namespace) -
     sizes = {name: size for name, size in bounds.items() if type(size) is int}
     try:
         with remembered.kept_in(remembered.users()):
-            found = evolve(versions, sizes, given.timeout, proving.workers())
+            found = evolve(versions, sizes, proving.effort(given), proving.workers())
     except ValueError as error:
         raise OutOfReach(str(error)) from error
     return Difference(versions, (old.lawful.fingerprint, new.lawful.fingerprint), tuple(found))

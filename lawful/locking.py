@@ -28,6 +28,7 @@ from lawful.spec.resolve import abstract_scopes, resolve
 from . import targets
 from .output import OutOfReach
 from .progress import Tell
+from .proving import effort
 
 Row = dict[str, Any]
 
@@ -79,7 +80,7 @@ def established(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> Ro
     sizes = {name: size for name, size in scope.bounds.items() if type(size) is int}
     with remembered.kept_in(remembered.users()):
         proofs = prove(
-            found.machine, sizes=sizes, how=How(seconds=given.timeout), progress=tell,
+            found.machine, sizes=sizes, how=How(effort=effort(given)), progress=tell,
             happened=lambda: happened(flat, found.world),
         )
     counts = ("complete", "distinct", "generated", "depth", "cuts")

@@ -10,6 +10,7 @@ from functools import cache
 
 from lawful.checks import established, remembered, strengthen
 from lawful.checks import prove as proofs
+from lawful.checks.budget import PER_SECOND, SECONDS, UNITS, Effort
 from lawful.checks.covers import sorts
 from lawful.checks.happened import happened
 from lawful.checks.induction import Induction
@@ -30,7 +31,7 @@ def scripts(
 ) -> Iterator[tuple[str, str]]:
     """A file name and the SMT-LIB text for each obligation; only what is proved is assumed."""
     machine = resolve(cls).machine
-    induction = Induction(machine, sorts(machine, _sizes(cls, given)), given.timeout, workers())
+    induction = Induction(machine, sorts(machine, _sizes(cls, given)), effort(given), workers())
     lost = {o.property for o in result.obligations if not o.verdict.good}
     induction.exact.dropped.update(lost)
     for o in result.obligations:
@@ -48,6 +49,18 @@ def scripts(
 def _sizes(cls: type[Machine], given: argparse.Namespace) -> dict[str, int]:
     bounds = targets.scope_of(cls, given.scope).bounds
     return {k: n for k, n in bounds.items() if type(n) is int and k not in given.any_size}
+
+
+def effort(given: argparse.Namespace) -> Effort:
+    """How much is spent on each obligation: `--budget` units of Z3's work, `--timeout` seconds.
+
+    With more seconds alone there are as many units as Z3 does in these, about.
+    """
+    seconds = SECONDS if given.timeout is None else given.timeout
+    if given.budget is not None:
+        return Effort(given.budget, seconds)
+    more = 0 if given.timeout is None else given.timeout * PER_SECOND
+    return Effort(max(UNITS, more), seconds)
 
 
 def workers() -> int:
@@ -78,7 +91,7 @@ def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofRe
             return None if flat is None else strengthen.Seen(flat, found.world, found.machine)
         return None
 
-    how = proofs.How(given.method, given.timeout, given.depth, workers())
+    how = proofs.How(given.method, effort(given), given.depth, workers())
     with remembered.kept_in(None if given.no_cache else remembered.users()):
         result = proofs.prove(
             found.machine, sizes=sizes, how=how, progress=tell, happened=met, explored=explored,
@@ -89,6 +102,6 @@ def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofRe
         result = strengthen.looked_up(result, seen)
         if given.strengthen:
             tell("trying clauses")
-            limits = sizes, given.timeout, workers()
+            limits = sizes, effort(given), workers()
             result = strengthen.proposed(found.machine, seen, limits, result)
         return result

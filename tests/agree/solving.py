@@ -25,7 +25,7 @@ class Solving(Both):
     """One machine in Z3; what has no encoding is left out where it is a variable."""
 
     def __init__(self, cls: Any, hits: Hits) -> None:
-        super().__init__(cls, {**_lengths(resolve(cls).machine), **SIZES}, seconds=2.0)
+        super().__init__(cls, {**_lengths(resolve(cls).machine), **SIZES}, units=6_000_000)
         self.hits = hits
         self.refused: set[str] = set()
 

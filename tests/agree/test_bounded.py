@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from lawful.checks.bounded import Bounded
+from lawful.checks.budget import Effort
 from lawful.checks.meaning import NoValue
 from lawful.checks.obligation import PropertyProof
 from lawful.checks.reference import Done, Fault, Reference
@@ -24,7 +25,7 @@ from .test_resuming import space_of
 
 FAULTS = {"bounds", "asserts", "undefined", "ambiguous"}
 EVENTS = 2
-SECONDS = 2.0  # For each machine; what is not decided by then is left out.
+UNITS = 12_000_000  # For each machine; what is not decided with so many is left out.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,8 +98,8 @@ def confirmed(seeds: range) -> Counter[str]:
         if space is None or space.machine.initials:
             continue
         found["machines"] += 1
-        search = Bounded(space.machine, dict(space.flat.sizes), 1.0)
-        for proof in search.search(EVENTS, seconds=SECONDS):
+        search = Bounded(space.machine, dict(space.flat.sizes), Effort(6_000_000))
+        for proof in search.search(EVENTS, budget=Effort(UNITS).begin()):
             if proof.trace is not None and proof.trace.states:  # Else the start itself fails.
                 if any("$unknown" in str(step.args) for step in proof.trace.steps):
                     found["untold"] += 1  # An argument without an encoding: any value will do.

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from lawful import Machine
+from lawful.checks.budget import Effort
 from lawful.checks.prove import How
 from lawful.checks.space import Space
 from lawful.spec.errors import DeclarationError
@@ -26,7 +27,7 @@ from .proving import sides
 from .test_resuming import many
 
 STATES = 200
-QUICK = How("auto", 0.5)
+QUICK = How("auto", Effort(1_500_000))
 
 
 def differences(seeds: range, met: Counter[str], *, explored: bool) -> list[str]:

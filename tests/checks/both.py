@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
+from lawful.checks.budget import UNITS, Effort
 from lawful.checks.encode import Encoding
 from lawful.checks.facts import inside
 from lawful.checks.reference import Done, Fault, Outcome, Reference, Refusal
@@ -26,7 +27,7 @@ KINDS = (
 
 
 class Untold(AssertionError):
-    """Z3 cannot tell in the time that it has."""
+    """Z3 cannot tell within its budget."""
 
 
 def machine_of(machine: ir.Machine, name: str) -> ir.Machine:
@@ -63,9 +64,9 @@ def longest(data: Any) -> int:
 class Both:
     """One machine in both engines."""
 
-    def __init__(self, cls: Any, sizes: Mapping[str, int], seconds: float = 20.0) -> None:
+    def __init__(self, cls: Any, sizes: Mapping[str, int], units: float = 2 * UNITS) -> None:
         self.resolved = resolve(cls)
-        self.seconds = seconds
+        self.effort = Effort(units)
         self.step: Symbolic | None = None  # That was compared last.
         self.machine = self.read(self.resolved.machine)
         self.reference = Reference(self.machine, self.resolved.world)
@@ -83,7 +84,8 @@ class Both:
 
     def sure(self, term: Any) -> bool:
         laws = () if self.step is None else (self.step.laws,)
-        known = decide(self.encoding.logic, term, (*self.encoding.facts, *laws), self.seconds)
+        facts = *self.encoding.facts, *laws
+        known = decide(self.encoding.logic, term, facts, self.effort.begin())
         if known is None:
             raise Untold(str(term))
         return known

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lawful.checks.budget import UNITS, Effort
 from lawful.checks.obligation import ProofResult
 from lawful.checks.prove import How, prove
 from lawful.spec.resolve import resolve
 
 
-def proof(cls: Any, sizes: Mapping[str, int] | None = None, seconds: float = 10.0) -> ProofResult:
-    return prove(resolve(cls).machine, sizes=sizes or {}, how=How(seconds=seconds))
+def proof(cls: Any, sizes: Mapping[str, int] | None = None, units: float = UNITS) -> ProofResult:
+    return prove(resolve(cls).machine, sizes=sizes or {}, how=How(effort=Effort(units)))
 
 
 def verdicts(result: ProofResult) -> dict[str, str]:

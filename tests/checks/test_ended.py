@@ -65,7 +65,7 @@ def dies(
 
 
 def proof(method: Method, depth: int | None = None) -> dict[str, tuple[str, str, str]]:
-    result = prove(MACHINE, sizes={}, how=How(method, 10.0, depth, workers=2))
+    result = prove(MACHINE, sizes={}, how=How(method, depth=depth, workers=2))
     return told(result)
 
 
@@ -100,7 +100,7 @@ def test_induction_over_several_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_known_of_timers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it less is proved, and the proof comes to its end."""
-    how = How("induction", 10.0, None, 2)
+    how = How("induction", workers=2)
     machine = resolve(Acks).machine
     known = {p.name: p.verdict.value for p in prove(machine, sizes={}, how=how).properties}
     dies(monkeypatch, established, "_kept", lambda _: True)
@@ -111,7 +111,7 @@ def test_what_is_known_of_timers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_clauses_that_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     dies(monkeypatch, Induction, "answer", lambda args: args[2] == "n_is_small")
-    induction = Induction(MACHINE, {}, 10.0, 2)
+    induction = Induction(MACHINE, {}, workers=2)
     asked = [("go", "bounds"), ("go", "n_is_small"), ("go", "m_is_small")]
     found = in_turn(induction, asked)
     assert [(o.obligation, o.property, o.note) for o in found] == [
@@ -122,7 +122,7 @@ def test_clauses_that_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_version_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     dies(monkeypatch, vars(evolution)["_Taking"], "answer",
          lambda args: args[1].property == "n_is_small")
-    found = evolve(Versions(MACHINE, MACHINE, {}), {}, 10.0, 2)
+    found = evolve(Versions(MACHINE, MACHINE, {}), {}, workers=2)
     assert [(o.property, o.verdict.value, o.note) for o in found] == [
         ("bounds", "proved", ""), ("n_is_small", "unknown", HOW), ("m_is_small", "proved", ""),
     ]

@@ -28,7 +28,7 @@ def evolved(
     old: type[Machine], new: type[Machine], renamed: dict[str, str], **sizes: int
 ) -> dict[str, Obligation]:
     versions = Versions.of(resolve(old), resolve(new), renamed)
-    return {o.property: o for o in evolve(versions, sizes, 10.0)}
+    return {o.property: o for o in evolve(versions, sizes)}
 
 
 def verdicts(found: dict[str, Obligation]) -> dict[str, str]:
@@ -161,7 +161,7 @@ def diffed(old: type[Machine], new: type[Machine], path: Path) -> Path:
     renamed = {"total": "paid"} if hasattr(new, "total") else {}
     versions = Versions.of(resolve(old), resolve(new), renamed)
     both = (old.lawful.fingerprint, new.lawful.fingerprint)
-    found = Difference(versions, both, tuple(evolve(versions, {"Member": 2}, 10.0)))
+    found = Difference(versions, both, tuple(evolve(versions, {"Member": 2})))
     path.write_text(json.dumps({"version": 1, "command": "diff", "machines": [to_json(found)]}))
     return path
 
@@ -282,7 +282,7 @@ def test_the_python_type_of_an_opaque_value_is_part_of_what_is_taken_over(
     old: type[Machine], new: type[Machine], verdict: Verdict
 ) -> None:
     versions = Versions.of(resolve(old), resolve(new), {})
-    found = {o.property: o.verdict for o in evolve(versions, {}, 10.0)}
+    found = {o.property: o.verdict for o in evolve(versions, {})}
     assert found == {"bounds": verdict}
     kept = old()
     kept.lawful.take("write", "a" if old is not Counted.Held else 1)

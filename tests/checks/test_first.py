@@ -62,7 +62,7 @@ def test_what_is_not_known_of_sizes_is_no_counterexample() -> None:
 
 def test_from_a_start_everything_is_counted() -> None:
     """So that a violation is one."""
-    found = {p.name: p for p in Bounded(resolve(Counted).machine, {}, 20.0).search(3)}
+    found = {p.name: p for p in Bounded(resolve(Counted).machine, {}).search(3)}
     assert {name: p.verdict.value for name, p in found.items()} == {
         **dict.fromkeys(found, "bounded"), "few": "violated",
     }

@@ -8,6 +8,7 @@ import pytest
 
 from lawful import Scope
 from lawful.checks import prove_report
+from lawful.checks.budget import Effort
 from lawful.checks.happened import happened
 from lawful.checks.induction import NOT_SHOWN, VACUOUS
 from lawful.checks.prove import How, prove
@@ -72,7 +73,8 @@ def test_what_z3_does_not_see_happen_may_be_seen_in_a_run(
     seen: tuple[str, ...], found: tuple[str, str]
 ) -> None:
     """Nobody tells Z3 of which three cubes 33 is the sum: they have sixteen digits."""
-    result = prove(resolve(Cubes).machine, sizes={}, how=How(seconds=0.3), happened=lambda: seen)
+    how = How(effort=Effort(2_000_000))
+    result = prove(resolve(Cubes).machine, sizes={}, how=how, happened=lambda: seen)
     rows = [o for o in result.obligations if o.obligation == "hit"]
     assert {(o.verdict.value, o.note) for o in rows} == {found}
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lawful.checks.budget import Budget, Effort
 from lawful.checks.logic import Logic
 from lawful.checks.narrowing import Narrowed, cases
 from lawful.checks.solve import Answer, ask
@@ -21,6 +22,10 @@ ENTRY = LOGIC.datatype("Entry", [("none", []), ("some", [("it", COLOR.shape), ("
 COLORS = [LOGIC.const(name, COLOR.shape) for name in "cd"] + LOGIC.values(COLOR.shape)
 ENTRIES = LOGIC.const("entries", LOGIC.array(COLOR.shape, ENTRY.shape))
 BOOLS = [LOGIC.const(name, LOGIC.bool) for name in "pq"]
+
+
+def enough() -> Budget:
+    return Effort().begin()
 
 
 def entry(key: Term, written: Term, number: int) -> Term:
@@ -61,7 +66,7 @@ terms: Made = st.recursive(atoms, wider, max_leaves=6)
 
 def answer(facts: tuple[Term, ...], goals: tuple[Term, ...]) -> str:
     """Whether the facts can be true where a goal is not; no goal can fail to be true."""
-    return ask(LOGIC, (*facts, LOGIC.negate(LOGIC.all(goals))), 5.0).status
+    return ask(LOGIC, (*facts, LOGIC.negate(LOGIC.all(goals))), enough()).status
 
 
 @given(st.lists(terms, max_size=3), st.lists(terms, min_size=1, max_size=2), terms)
@@ -87,17 +92,17 @@ def test_a_term_made_simpler_is_still_the_same(
         (LOGIC.negate(LOGIC.any((test, then, other))), [*map(LOGIC.negate, (test, then, other))]),
     ):
         asked = [*plain, LOGIC.negate(made)]
-        assert ask(LOGIC, asked, 5.0).status == "unsat"
+        assert ask(LOGIC, asked, enough()).status == "unsat"
         for part in plain:
-            assert ask(LOGIC, [made, LOGIC.negate(part)], 5.0).status == "unsat"
+            assert ask(LOGIC, [made, LOGIC.negate(part)], enough()).status == "unsat"
     chosen = LOGIC.choose(test, then, other)
     for where, which in ((test, then), (LOGIC.negate(test), other)):
-        assert ask(LOGIC, [where, chosen, LOGIC.negate(which)], 5.0).status == "unsat"
-        assert ask(LOGIC, [where, which, LOGIC.negate(chosen)], 5.0).status == "unsat"
+        assert ask(LOGIC, [where, chosen, LOGIC.negate(which)], enough()).status == "unsat"
+        assert ask(LOGIC, [where, which, LOGIC.negate(chosen)], enough()).status == "unsat"
     same = [LOGIC.equal(c, put[0]), LOGIC.equal(d, put[1])]
     replaced = LOGIC.replace(chosen, [(c, put[0]), (d, put[1])])
-    assert ask(LOGIC, [*same, chosen, LOGIC.negate(replaced)], 5.0).status == "unsat"
-    assert ask(LOGIC, [*same, replaced, LOGIC.negate(chosen)], 5.0).status == "unsat"
+    assert ask(LOGIC, [*same, chosen, LOGIC.negate(replaced)], enough()).status == "unsat"
+    assert ask(LOGIC, [*same, replaced, LOGIC.negate(chosen)], enough()).status == "unsat"
 
 
 @given(terms, colors)
@@ -107,8 +112,8 @@ def test_below_quantifiers_a_term_made_simpler_is_still_the_same(body: Term, put
     inner = LOGIC.exists([d], LOGIC.any((body, LOGIC.equal(c, d))))
     every = LOGIC.forall([c], LOGIC.true, LOGIC.all((LOGIC.any((inner, body)), body)))
     replaced, same = LOGIC.replace(every, [(d, put)]), LOGIC.equal(d, put)
-    assert ask(LOGIC, [same, every, LOGIC.negate(replaced)], 5.0).status == "unsat"
-    assert ask(LOGIC, [same, replaced, LOGIC.negate(every)], 5.0).status == "unsat"
+    assert ask(LOGIC, [same, every, LOGIC.negate(replaced)], enough()).status == "unsat"
+    assert ask(LOGIC, [same, replaced, LOGIC.negate(every)], enough()).status == "unsat"
 
 
 def test_what_a_step_does_not_touch_is_no_question() -> None:
@@ -137,10 +142,10 @@ def test_what_quantifiers_say_is_asked_where_something_is_looked_up() -> None:
     zero, inside = logic.number(0), logic.read(held, y)
     known = logic.forall([y], inside, logic.at_most(zero, y))
     standing = Standing(logic, (known,), {})
-    assert standing.shown(logic.at_most(zero, x), (), 5.0).status == "unknown"
+    assert standing.shown(logic.at_most(zero, x), (), enough()).status == "unknown"
     context = translation(logic, sparing=True)
     goal = logic.implies(logic.read(held, x), logic.at_most(zero, x))
-    assert standing.shown(goal, (), 5.0).status == "unsat"
+    assert standing.shown(goal, (), enough()).status == "unsat"
     assert translation(logic, sparing=True) is context
 
 
@@ -158,14 +163,14 @@ def test_hypotheses_are_asked_where_what_is_found_without_them_denies_them() -> 
     }
     standing = Standing(logic, (), named)
     goal = logic.negate(logic.read(held, x))
-    assert standing.shown(goal, (), 5.0) == Answer(
+    assert standing.shown(goal, (), enough()) == Answer(
         "unsat", used=frozenset({"held_is_positive", "x_is_less"})
     )
     few = "lent_is_held", "lent_is_positive", "held_is_positive"
     standing = Standing(logic, (), {name: named[name] for name in few})
     goal = logic.implies(logic.read(lent, x), logic.less(zero, x))
-    assert standing.shown(goal, {"lent_is_positive"}, 5.0).used == {"lent_is_positive"}
-    assert standing.shown(logic.less(zero, x), (), 5.0) == Answer("unknown", why=NO_HYPOTHESIS)
+    assert standing.shown(goal, {"lent_is_positive"}, enough()).used == {"lent_is_positive"}
+    assert standing.shown(logic.less(zero, x), (), enough()) == Answer("unknown", why=NO_HYPOTHESIS)
 
 
 def test_arrays_that_differ_do_so_somewhere() -> None:
@@ -174,8 +179,8 @@ def test_arrays_that_differ_do_so_somewhere() -> None:
     y = logic.const("y", logic.int)
     same = logic.forall([y], logic.true, logic.equal(logic.read(held, y), logic.read(lent, y)))
     goal = logic.equal(held, lent)
-    assert Standing(logic, (same,), {}).shown(goal, (), 5.0).status == "unsat"
-    assert Standing(logic, (), {"same": same}).shown(goal, (), 5.0).used == {"same"}
+    assert Standing(logic, (same,), {}).shown(goal, (), enough()).status == "unsat"
+    assert Standing(logic, (), {"same": same}).shown(goal, (), enough()).used == {"same"}
 
 
 @pytest.mark.parametrize("together", [True, False])
@@ -195,8 +200,8 @@ def test_arrays_that_differ_do_so_each_pair_at_a_place_of_its_own(together: bool
     facts = p, *apart_at(one, other, zero), *apart_at(third, fourth, first)
     pairs = logic.equal(one, other), logic.equal(third, fourth)
     goal = logic.implies(p, logic.all(pairs)) if together else logic.choose(p, *pairs)
-    assert Standing(logic, facts, {}).shown(goal, (), 5.0).status == "unknown"
-    assert ask(logic, (*facts, logic.negate(goal)), 5.0).status == "sat"
+    assert Standing(logic, facts, {}).shown(goal, (), enough()).status == "unknown"
+    assert ask(logic, (*facts, logic.negate(goal)), enough()).status == "sat"
 
 
 def test_what_is_looked_up_in_a_place_that_depends_on_a_condition_is_no_trigger() -> None:
@@ -211,4 +216,4 @@ def test_what_is_looked_up_in_a_place_that_depends_on_a_condition_is_no_trigger(
     assert [str(each) for each in triggers(known)] == [str(plain).replace(" y)", " ?0)")]
     assert triggers(LOGIC.forall([y], either, LOGIC.at_most(x, y))) == []
     goal = LOGIC.implies(LOGIC.read(LOGIC.read(held, one), x), LOGIC.at_most(x, x))
-    assert Standing(LOGIC, (known,), {}).shown(goal, (), 5.0).status == "unsat"
+    assert Standing(LOGIC, (known,), {}).shown(goal, (), enough()).status == "unsat"

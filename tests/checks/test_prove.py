@@ -9,6 +9,7 @@ import pytest
 
 from lawful.checks import prove_report
 from lawful.checks.asked import Case, Question
+from lawful.checks.budget import Effort
 from lawful.checks.induction import AT_START, TO_INDUCTION, Induction
 from lawful.checks.obligation import UNSEEN
 from lawful.checks.prove import How, prove
@@ -36,7 +37,7 @@ from tests.checks.provable import (
     Unassumed,
 )
 from tests.checks.small import Beyond, Copied
-from tests.checks.wholes import Alive, Contested, Outside, Pair, Still, Whole
+from tests.checks.wholes import Alive, Contested, Outside, Pair, Whole
 from tests.classics.peterson import Peterson
 from tests.classics.two_phase import TwoPhase
 from tests.spec import texts
@@ -208,14 +209,14 @@ def test_what_leans_on_the_unproved_is_not_proved() -> None:
 
 
 def test_only_what_leans_on_the_unproved_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    induction = Induction(resolve(Counter).machine, {}, 10.0)
+    induction = Induction(resolve(Counter).machine, {})
     obligations = [induction.answer(case, name) for case, name in induction.questions()]
     leans = {(o.obligation, o.property): o.leans for o in obligations}
     assert leans["up", "small_too"] == {"small"}
     assert leans["up", "grows"] == frozenset()
     asked: list[Question] = []
 
-    def refute(_about: tuple[Case, str], question: Question, *_seconds: float) -> Answer:
+    def refute(_about: tuple[Case, str], question: Question, *_limits: object) -> Answer:
         asked.append(question)
         return Answer("unknown")
 
@@ -317,7 +318,7 @@ def test_maps_of_records_and_timers(sizes: dict[str, int]) -> None:
 
 
 def test_what_z3_does_not_decide_is_unknown() -> None:
-    result = proof(Hard, seconds=0.3)
+    result = proof(Hard, units=2_000_000)
     row = next(o for o in result.obligations if (o.obligation, o.property) == ("choose", "fermat"))
     assert row.verdict is Verdict.UNKNOWN
     assert row.counterexample is None and row.note.startswith("Z3 does not decide it")
@@ -431,10 +432,12 @@ def test_what_one_reason_leaves_open_is_told_once() -> None:
     assert told[1].startswith("count: short is unknown  not encodable: ")
 
 
-@pytest.mark.parametrize("seconds", [float("nan"), float("inf"), -1.0])
-def test_a_timeout_is_a_number_of_seconds(seconds: float) -> None:
-    with pytest.raises(ValueError, match=f"the timeout is {seconds} seconds; it must be from 0"):
-        proof(Still, seconds=seconds)
+@pytest.mark.parametrize("given", [float("nan"), -1.0])
+def test_an_effort_is_a_number_from_0(given: float) -> None:
+    with pytest.raises(ValueError, match=f"the timeout is {given}; it must be 0 or more"):
+        Effort(seconds=given)
+    with pytest.raises(ValueError, match=f"the budget is {given}; it must be 0 or more"):
+        Effort(given)
 
 
 def test_what_parts_have_to_reach_is_named_as_not_asked() -> None:

@@ -287,7 +287,7 @@ def test_the_arguments_of_the_abstract_step_are_listed_where_they_are_few(
     sizes: dict[str, int], good: Verdict, among_any: bool
 ) -> None:
     for cls, last in ((Walking, good), (Straight, Verdict.UNKNOWN)):
-        induction = Induction(resolve(cls).machine, sizes, 10.0)
+        induction = Induction(resolve(cls).machine, sizes)
         steps = {step: induction.answer(step, "counts").verdict for step in ("choose", "go")}
         assert steps == {"choose": good, "go": last}
         script = induction.script("go", "counts")
@@ -323,7 +323,7 @@ def test_what_is_no_refinement_is_proved_by_no_method(method: Method) -> None:
             def ones(self) -> Ones:
                 return Ones.lawful.state(n=self.n)
     """))
-    found = prove(resolve(pairs).machine, sizes={}, how=How(method, 5.0))
+    found = prove(resolve(pairs).machine, sizes={}, how=How(method))
     good = "bounded" if method == "bounded" else "proved"
     built_in = {"bounds": good, "asserts": good, "undefined": good}
     seen = {p.name: p.verdict.value for p in found.properties if p.method != "none"}

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lawful.checks import remembered, solve
 from lawful.checks.asked import Case
+from lawful.checks.budget import Effort
 from lawful.checks.covers import sorts
 from lawful.checks.induction import Induction
 from lawful.checks.logic import Logic
@@ -66,17 +67,17 @@ def test_a_damaged_file_is_as_none(tmp_path: Path) -> None:
     n = logic.fresh("n", logic.int)
     facts = [logic.less(n, logic.number(3)), logic.less(logic.number(4), n)]
     with remembered.kept_in(tmp_path):
-        assert not ask(logic, facts, 1.0).before
+        assert not ask(logic, facts, Effort().begin()).before
         (file,) = tmp_path.iterdir()
         good = file.read_text(encoding="utf-8")
         damaged = ["", "{", "[]", good[:-3], good.replace("[]", "[3]"), good.replace(':', ':"x')]
         another = good.replace(file.name[:6], "abcdef")
         for text in (*damaged, another):
             file.write_text(text, encoding="utf-8")
-            found = ask(logic, facts, 1.0)
+            found = ask(logic, facts, Effort().begin())
             assert (found.status, found.before) == ("unsat", False), text
             assert file.read_text(encoding="utf-8") == good
-        assert ask(logic, facts, 1.0).before
+        assert ask(logic, facts, Effort().begin()).before
 
 
 def test_a_folder_that_cannot_be_is_as_none(tmp_path: Path) -> None:
@@ -88,7 +89,7 @@ def test_a_folder_that_cannot_be_is_as_none(tmp_path: Path) -> None:
 def keys(cls: type, seed: int) -> dict[tuple[str, str], str]:
     """The key of every question, asked in the order that the seed gives."""
     found = resolve(cls)
-    induction = Induction(found.machine, sorts(found.machine, {"RM": 2}), 10.0)
+    induction = Induction(found.machine, sorts(found.machine, {"RM": 2}))
     asked = list(induction.questions())
     random.Random(seed).shuffle(asked)
     return dict(sorted(_keys(induction, asked)))
@@ -160,8 +161,8 @@ def test_what_was_shown_is_found_with_what_it_leaned_on(tmp_path: Path) -> None:
     below, above = logic.less(n, logic.number(3)), logic.less(logic.number(4), n)
     named = {"below": below, "other": logic.less(n, logic.number(9))}
     with remembered.kept_in(tmp_path):
-        first, second = (ask(logic, [above], 1.0, named) for _ in range(2))
-        renamed = ask(logic, [above], 1.0, {"under": below, "other": named["other"]})
+        first, second = (ask(logic, [above], Effort().begin(), named) for _ in range(2))
+        renamed = ask(logic, [above], Effort().begin(), {"under": below, "other": named["other"]})
     assert (first.used, first.before) == (frozenset({"below"}), False)
     assert (second.used, second.before) == (frozenset({"below"}), True)
     assert (renamed.used, renamed.before) == (frozenset({"under"}), False)
@@ -174,9 +175,9 @@ def test_what_was_asked_in_another_way_is_not_known(
     n = logic.fresh("n", logic.int)
     facts = [logic.less(n, logic.number(3)), logic.less(logic.number(4), n)]
     with remembered.kept_in(tmp_path):
-        assert [ask(logic, facts, 1.0).before for _ in range(2)] == [False, True]
+        assert [ask(logic, facts, Effort().begin()).before for _ in range(2)] == [False, True]
         monkeypatch.setattr(solve, "ASKED", "wrongly")
-        assert [ask(logic, facts, 1.0).before for _ in range(2)] == [False, True]
+        assert [ask(logic, facts, Effort().begin()).before for _ in range(2)] == [False, True]
 
 
 def test_that_some_values_answer_is_kept_apart(tmp_path: Path) -> None:
@@ -189,7 +190,7 @@ def test_that_some_values_answer_is_kept_apart(tmp_path: Path) -> None:
         note_possible(few)
         assert known_possible(few)
         assert not known_possible(many)
-        assert ask(logic, few, 1.0).status == "sat"
+        assert ask(logic, few, Effort().begin()).status == "sat"
 
 
 def test_the_second_proof_seeks_no_values(

@@ -49,7 +49,7 @@ def opinions(cls: type[Machine]) -> tuple[Counter[str], Counter[str]]:
     bounds: Mapping[str, Any] = found.scopes["scope"].bounds if "scope" in found.scopes else {}
     sizes = sorts(found.machine, {k: n for k, n in bounds.items() if type(n) is int})
     result = prove(found.machine, sizes=sizes)
-    induction = Induction(found.machine, sizes, 10.0)
+    induction = Induction(found.machine, sizes)
     induction.exact.dropped.update(o.property for o in result.obligations if not o.verdict.good)
     proved, left = Counter[str](), Counter[str]()
     for o in result.obligations:

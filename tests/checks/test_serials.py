@@ -89,7 +89,7 @@ def test_explored_it_has_the_bits_of_the_scope(scope: str, states: int, generate
 
 
 def test_all_bits_are_proved() -> None:
-    result = prove(resolve(Window).machine, sizes={}, how=How(seconds=10.0))
+    result = prove(resolve(Window).machine, sizes={}, how=How())
     judged = {p.name: p.verdict.value for p in result.properties if p.method != "none"}
     assert judged == dict.fromkeys(
         ("bounds", "asserts", "undefined", "window_is_kept", "order", "next_comes_after",
@@ -101,7 +101,7 @@ def test_all_bits_are_proved() -> None:
 
 
 def test_what_is_wrong_is_not_proved() -> None:
-    result = prove(resolve(Fooled).machine, sizes={}, how=How(seconds=10.0))
+    result = prove(resolve(Fooled).machine, sizes={}, how=How())
     missed = {(o.obligation, o.property) for o in result.obligations if not o.verdict.good}
     # What is not kept is not assumed, so that what rests on it is not proved either.
     assert missed == {

@@ -17,7 +17,7 @@ METHODS: tuple[Method, ...] = ("spacer", "auto")
 
 def found(cls: type[Machine], method: Method = "spacer") -> dict[str, tuple[str, int | None]]:
     """The verdicts, and the events of the runs that violate."""
-    result = prove(resolve(cls).machine, sizes={}, how=How(method, seconds=3.0))
+    result = prove(resolve(cls).machine, sizes={}, how=How(method))
     return {
         p.name: (p.verdict.value, None if p.trace is None else len(p.trace))
         for p in result.properties

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lawful import Machine
+from lawful.checks.budget import Effort
 from lawful.checks.obligation import ProofResult
 from lawful.checks.prove import prove
 from lawful.checks.strengthen import Seen, looked_up, proposed
@@ -26,7 +27,7 @@ def strengthened(cls: type[Machine], sizes: dict[str, int]) -> tuple[ProofResult
     found = resolve(cls)
     seen = Seen(lower(found.machine, found.scopes["scope"]), found.world, found.machine)
     result = prove(found.machine, sizes=sizes)
-    result = proposed(found.machine, seen, (sizes, 10.0, 1), looked_up(result, seen))
+    result = proposed(found.machine, seen, (sizes, Effort(), 1), looked_up(result, seen))
     clauses = () if result.proposal is None else result.proposal.clauses
     return result, ["\n".join(show.property(clause)) for clause in clauses]
 

@@ -32,7 +32,7 @@ SNAPSHOTS: list[Snapshots] = [
 
 def diff(old: type[Machine], new: type[Machine], **renamed: str) -> dict[str, Obligation]:
     found = Versions.of(resolve(old), resolve(new), renamed)
-    return {o.property: o for o in evolve(found, {"Node": 2, "Seat": 2}, 10.0)}
+    return {o.property: o for o in evolve(found, {"Node": 2, "Seat": 2})}
 
 
 def is_taken(cls: type[Machine], snapshot: dict[str, Any], **renamed: str) -> bool:

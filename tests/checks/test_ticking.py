@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lawful import Machine
+from lawful.checks.budget import Effort
 from lawful.checks.deadlines import Clause, Deadline, Runs, clauses
 from lawful.checks.encode import Encoding
 from lawful.checks.established import established
@@ -112,7 +113,7 @@ def test_seconds_are_the_same_ticks(tick: float) -> None:
 def told(cls: type[Machine]) -> dict[str, set[str]]:
     """What is established of each timer, in words."""
     found: dict[str, set[str]] = {}
-    for row in established(with_ticks(resolve(cls).machine), SIZES, 10.0):
+    for row in established(with_ticks(resolve(cls).machine), SIZES, Effort()):
         found.setdefault(f"{row.machine.name}.{row.timer}", set()).add(in_words(row))
     return found
 
@@ -145,14 +146,15 @@ def test_when_timers_are_due_is_found() -> None:
 @pytest.mark.parametrize("cls", (*TIMED, AttemptsAsSeed), ids=lambda cls: cls.__name__)
 def test_what_is_known_is_true_wherever_exploration_gets(cls: type[Machine]) -> None:
     both = Ticking(cls, SIZES)
-    rows = established(both.machine, SIZES, 10.0)
+    rows = established(both.machine, SIZES, Effort())
     assert {*map(in_words, rows)} < {*map(in_words, clauses(both.machine))} or cls is Stuck
     for state in some(cls):
         pairs = zip(both.fields.items(), state, strict=True)
         values = {name: both.term(value, kind) for (name, kind), value in pairs}
         run = Execution(both.encoding, values, both.machine)
         for row in rows:
-            assert decide(run.logic, row.said(run), both.encoding.facts, 5.0) is True, row
+            budget = Effort().begin()
+            assert decide(run.logic, row.said(run), both.encoding.facts, budget) is True, row
 
 
 # Proofs.
@@ -160,7 +162,7 @@ def test_what_is_known_is_true_wherever_exploration_gets(cls: type[Machine]) -> 
 
 def proof(text: str, method: Method = "induction", depth: int | None = None) -> ProofResult:
     machine = resolve(texts.last_machine(texts.module(text))).machine
-    return prove(machine, sizes={}, how=How(method, 5.0, depth))
+    return prove(machine, sizes={}, how=How(method, depth=depth))
 
 
 def verdicts(result: ProofResult) -> dict[str, str]:
@@ -223,7 +225,7 @@ def test_what_the_last_tick_breaks_is_not_proved_and_what_ticks_keep_is() -> Non
 @pytest.mark.parametrize("method", ["bounded", "auto"])
 def test_what_the_last_tick_breaks_is_violated_by_a_run_of_the_machine(method: Method) -> None:
     cls = texts.last_machine(texts.module(FUSE.format(urgent="")))
-    result = prove(resolve(cls).machine, sizes={}, how=How(method, 5.0, 5))
+    result = prove(resolve(cls).machine, sizes={}, how=How(method, depth=5))
     violated = {p.name: p.trace for p in result.properties if p.trace is not None}
     assert {name: [s.event for s in trace.steps] for name, trace in violated.items()} == {
         "never_at_its_last_tick": ["light", "tick", "tick", "bang"],
@@ -290,7 +292,7 @@ def test_of_two_timers_the_shorter_one_is_first(long: str, short: str, verdict: 
 
 def test_of_what_z3_finds_nothing_is_told_that_floats_do_not_do() -> None:
     """The seconds are any real number; those of a run are a float's, and the run is one of it."""
-    result = prove(resolve(Patient).machine, sizes={}, how=How("bounded", 5.0, 4))
+    result = prove(resolve(Patient).machine, sizes={}, how=How("bounded", depth=4))
     violated = {p.name: p.trace for p in result.properties if p.trace is not None}
     assert set(violated) == {"in_time", "not_early"}
     for trace in violated.values():
@@ -303,7 +305,7 @@ def test_of_what_z3_finds_nothing_is_told_that_floats_do_not_do() -> None:
 )
 def test_no_method_proves_what_is_violated(method: Method, verdict: str) -> None:
     """With the least windows no tick has to pass."""
-    result = prove(resolve(AttemptsAsSeed).machine, sizes={}, how=How(method, 5.0))
+    result = prove(resolve(AttemptsAsSeed).machine, sizes={}, how=How(method))
     assert verdicts(result)["put_back_at_most_once"] == verdict
     for p in result.properties:
         if p.trace is not None:

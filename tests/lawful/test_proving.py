@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
 
+from lawful.checks.budget import PER_SECOND, Effort
 from lawful.cli import main
+from lawful.proving import effort
 
 
 def test_a_run_that_violates_is_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,3 +59,19 @@ def test_what_is_open_hides_no_violation(tmp_path: Path) -> None:
     assert main(["prove", f"{path}:Wrong", *how]) == 1
     assert main(["prove", f"{path}:Open", *how]) == 3
     assert main(["prove", str(path), *how]) == 1
+
+
+@pytest.mark.parametrize(
+    ("budget", "timeout", "expected"),
+    [
+        (None, None, Effort()),
+        (7, None, Effort(7)),
+        (None, 2.0, Effort(seconds=2.0)),
+        (None, 60.0, Effort(60 * PER_SECOND, 60.0)),
+        (7, 60.0, Effort(7, 60.0)),
+    ],
+)
+def test_seconds_alone_may_raise_the_budget_and_never_lower_it(
+    budget: int | None, timeout: float | None, expected: Effort
+) -> None:
+    assert effort(argparse.Namespace(budget=budget, timeout=timeout)) == expected

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 from lawful import Machine
+from lawful.checks.budget import UNITS, Effort
 from lawful.checks.prove import How, prove
 from lawful.machines.queue_cluster.declaration import Node
 from lawful.machines.queue_cluster.joining import JoiningFixed
@@ -67,7 +68,7 @@ def test_that_replicas_agree_is_proved() -> None:
     result = prove(
         machine,
         sizes=sizes,
-        how=How(seconds=60, workers=2),
+        how=How(effort=Effort(6 * UNITS), workers=2),
         happened=lambda: everything,
     )
     assert [o for o in result.obligations if not o.verdict.good] == []

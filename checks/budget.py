@@ -1,0 +1,126 @@
+"""How much Z3 may work: in units of its own (`rlimit`), not in seconds.
+
+A unit is a piece of work that Z3 counts itself. The same search takes the same number of units on
+an idle machine and on a loaded one, so that whether it comes to an answer does not depend on the
+machine's load. Seconds are an outer limit alone: where they end a search, its answer says so.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from math import inf
+
+UNITS = 30_000_000  # For each obligation; those of the machines here take a million at most.
+SECONDS = 600.0  # Many times as long as so many units take.
+PER_SECOND = 3_000_000  # So many units Z3 works in a second, about, where quantifiers are put in.
+OVER_RUNS = 4.0  # Without quantifiers it works so many times as many units in a second.
+MOST_UNITS = 2**32 - 1  # Z3 counts those of one search in 32 bits.
+USED_UP = "its budget is used up"
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much may be spent on one thing: units of Z3's work, and seconds as an outer limit.
+
+    Raises ValueError for less than nothing, and for what is no number.
+    """
+
+    units: float = UNITS
+    seconds: float = SECONDS
+
+    def __post_init__(self) -> None:
+        for name, given in (("budget", self.units), ("timeout", self.seconds)):
+            if not given >= 0:  # True for NaN.
+                raise ValueError(f"the {name} is {given}; it must be 0 or more")
+
+    def begin(self) -> Budget:
+        """A budget of so much, from now on."""
+        return Budget(self.units, self)
+
+    def times(self, factor: float) -> Effort:
+        """So many times the units, within the same seconds."""
+        return Effort(factor * self.units, self.seconds)
+
+
+USUAL, ENDLESS = Effort(), Effort(inf, inf)
+
+
+class Budget:
+    """What is left of the units, and the instant at which the outer limit ends every search."""
+
+    def __init__(self, units: float, outer: Effort, within: Budget | None = None) -> None:
+        until = time.perf_counter() + outer.seconds
+        self.left = units
+        self.spent = 0
+        self._struck: float | None = None  # The seconds of the outer limit that ended something.
+        self._within = within
+        self._until, self._seconds = until, outer.seconds
+        if within is not None and within._until <= until:
+            self._until, self._seconds = within._until, within._seconds
+
+    def part(self, effort: Effort) -> Budget:
+        """A budget of so much of this one at most; what it spends this one spends too."""
+        return Budget(max(0, min(self.left, effort.units)), effort, self)
+
+    def units(self, units: float) -> Budget:
+        """The same, of units alone."""
+        return self.part(Effort(units, inf))
+
+    def apart(self, units: float) -> Budget:
+        """A budget that another process spends: with the same outer limit, and units of its own."""
+        own = Budget(units, Effort(units, self._seconds))
+        own._until = self._until
+        return own
+
+    @property
+    def rlimit(self) -> int:
+        """What Z3 is told for the next search; to Z3 none at all would be no limit."""
+        return int(max(1, min(self.left, MOST_UNITS)))
+
+    @property
+    def rest(self) -> float:
+        """Seconds to the outer limit."""
+        return self._until - time.perf_counter()
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left; asked between two searches."""
+        if self.left > 0 and self.rest <= 0:
+            self.strike()
+        return self.left <= 0 or self.rest <= 0
+
+    def spend(self, units: int) -> None:
+        """Take so many units off."""
+        self.left -= units
+        self.spent += units
+        if self._within is not None:
+            self._within.spend(units)
+
+    def charge(self, other: Budget) -> None:
+        """Take off what another process has spent, and note what ended it."""
+        self.spend(other.spent)
+        if other._struck is not None:
+            self.strike(other._struck)
+
+    @property
+    def late(self) -> bool:
+        """Whether the outer limit has ended a search within it, or the work between two."""
+        return self._struck is not None
+
+    def strike(self, seconds: float | None = None) -> None:
+        """Note that the outer limit has ended something: its own, or one of so many seconds."""
+        self._struck = self._seconds if seconds is None else seconds
+        if self._within is not None:
+            self._within.strike(self._struck)
+
+    @property
+    def struck(self) -> str:
+        """That the outer limit has ended something, to be put behind another reason; or nothing."""
+        return f"; {self.why('')}" if self.late else ""
+
+    def why(self, said: str) -> str:
+        """Why a search has no answer; `said` is what Z3 says of it."""
+        if self._struck is not None:
+            return f"the outer limit of {self._struck:g} s ended the search"
+        return USED_UP if self.left <= 0 else said
