@@ -4,6 +4,9 @@ A cut is counted for every bound that alone would have cut it. A bound that cuts
 where the step leads in any larger scope that cuts nothing, since all that is reachable here is
 reachable there; so widening just that, again and again, ends at the smallest scope without cuts, if
 it ends. Of a larger scope than those that were explored nothing is said.
+
+A bound that leaves out arguments which might be a step cuts, too (`left_out`). It has to admit all
+of them; where there is no end of them, no range and no length does.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from lawful.spec.words import Expected, Scope
 
 from .boxes import State
 from .explore import CheckResult, explore, searched
+from .extents import covers, met
 from .limits import Budget, Limits, OutOfBudget
 from .reference import Done
 from .space import Space
@@ -52,9 +56,24 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
+class Narrow:
+    """A bound that leaves out arguments, by the names of their rules and parameters; `endless`
+    are those that no bound has all of."""
+
+    bound: Bound
+    arguments: tuple[str, ...]
+    endless: tuple[str, ...]
+
+    @property
+    def mendable(self) -> bool:
+        """Whether there is a bound that has all of some argument's values."""
+        return len(self.endless) < len(self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
 class Widened:
-    """The smallest scope that cuts nothing: its keys that are others, and its states; `why` says
-    why there is none, in which case the keys are as far as it came."""
+    """The smallest scope that cuts nothing, arguments without end aside: its keys that are others,
+    and its states; `why` says why there is none, in which case the keys are as far as it came."""
 
     changes: Mapping[str, object]
     distinct: int
@@ -82,6 +101,8 @@ class Advice:
 
     seconds: float
     cuts: tuple[tuple[Bound, int], ...] = ()
+    narrow: tuple[Narrow, ...] = ()
+    serials: tuple[str, ...] = ()
     constraints: Mapping[str, int] = field(default_factory=dict[str, int])
     widened: Widened | None = None
     sizes: tuple[OneMore, ...] = ()
@@ -131,7 +152,16 @@ class _Advisor:
         self.ends = now + (last - now) / 2
         sizes = tuple(self._one_more())
         self.ends = last
-        return Advice(self.seconds, tuple(cuts), dict(pruned), self._widened(out), sizes)
+        left_out = self._space(self.scope).left_out
+        return Advice(
+            self.seconds,
+            cuts=tuple(cuts),
+            narrow=tuple(self._narrow(self.scope)),
+            serials=tuple(str(row) for row in left_out if row.of == "serial"),
+            constraints=dict(pruned),
+            widened=self._widened(out),
+            sizes=sizes,
+        )
 
     # Spaces.
 
@@ -197,6 +227,41 @@ class _Advisor:
             if other.key == bound.key and other.low != bound.low:
                 yield other.key, other.moved(scope.bounds[other.key], FAR)
 
+    # Arguments that are left out.
+
+    def _narrow(self, scope: Scope) -> Iterator[Narrow]:
+        for bound in self.bounds:
+            names = self._left_out_by(bound, scope)
+            if names:
+                far = scope.widened({bound.key: bound.moved(scope.bounds[bound.key], FAR)})
+                endless = set(self._left_out_by(bound, far))
+                yield Narrow(bound, names, tuple(name for name in names if name in endless))
+
+    def _left_out_by(self, bound: Bound, scope: Scope) -> tuple[str, ...]:
+        """The arguments of which this bound alone would admit more if it were further out."""
+        further = scope.widened({bound.key: bound.moved(scope.bounds[bound.key], 1)})
+        flat = self._space(further).flat
+        kinds = {
+            f"{rule.name}.{plan.name}": plan.type
+            for rule in (*flat.initials, *flat.rules, *flat.properties)
+            for plan in rule.plans
+        }
+        return tuple(
+            str(row)
+            for row in self._space(scope).left_out
+            if row.of != "serial" and not covers(row.explored, met(kinds[str(row)], row.possible))
+        )
+
+    def _admitting(self, bound: Bound, scope: Scope) -> object | None:
+        """The key's value that leaves out no arguments but such as have no end, and no more."""
+        endless = {name for row in self._narrow(scope) for name in row.endless}
+        for by in range(1, MOST):
+            value = bound.moved(scope.bounds[bound.key], by)
+            self._go_on()
+            if endless.issuperset(self._left_out_by(bound, scope.widened({bound.key: value}))):
+                return value
+        return None
+
     # The smallest scope without cuts.
 
     def _widened(self, first: tuple[list[tuple[State, str]], int]) -> Widened:
@@ -206,10 +271,14 @@ class _Advisor:
             while True:
                 beyond = [state for state, _ in states]
                 cutting = [b for b in self.bounds if self._cut_by(b, scope, beyond)]
-                if not cutting:
+                narrow = [row.bound for row in self._narrow(scope) if row.mendable]
+                if not cutting and not narrow:
                     return Widened(changes, distinct)
-                for bound in cutting:
-                    value = self._far_enough(bound, scope, beyond)
+                for bound in dict.fromkeys((*cutting, *narrow)):
+                    if bound in cutting:
+                        value = self._far_enough(bound, scope, beyond)
+                    else:
+                        value = self._admitting(bound, scope)
                     if value is None:
                         why = f"{bound.key} would have to be widened by more than {MOST} at once"
                         return Widened(changes, distinct, why)

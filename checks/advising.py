@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from lawful.spec.ir import Json
 
-from .advice import Advice, OneMore, Widened
+from .advice import Advice, Narrow, OneMore, Widened
 
 COMPARED = "compared: which transitions fire, and the verdicts; of larger scopes nothing is known"
 
@@ -18,9 +18,18 @@ def text(advice: Advice) -> list[str]:
     lines = [f"advice, within {advice.seconds:g} s"]
     for bound, count in advice.cuts:
         lines.append(f"  {bound.key}: its {bound.side} end cuts {_steps(count)}")
+    for row in advice.narrow:
+        end, names = f"{row.bound.key}: its {row.bound.side} end", ", ".join(row.arguments)
+        lines.append(f"  {end} leaves out arguments that may be a step: {names}")
+    lines += [f"  {serial}: what holds with so few may not with all" for serial in advice.serials]
     for name, count in advice.constraints.items():
         lines.append(f"  {name}, a constraint, cuts {_steps(count)}: that is no bound")
-    lines.append(f"  {_widened(advice.widened)}")
+    explored = " that was explored" if advice.narrow or advice.serials else ""
+    lines.append(f"  {_widened(advice.widened, explored)}")
+    endless = dict.fromkeys(name for row in advice.narrow for name in row.endless)
+    if endless:
+        said = "no bound has all values, for there is no end of them"
+        lines.append(f"  {said}: {', '.join(endless)}")
     lines += [f"  {line}" for row in advice.sizes for line in _one_more(row)]
     return [*lines, f"  {COMPARED}"] if advice.sizes else lines
 
@@ -29,13 +38,13 @@ def _steps(count: int) -> str:
     return f"{count:,} step{'' if count == 1 else 's'}"
 
 
-def _widened(found: Widened) -> str:
+def _widened(found: Widened, explored: str) -> str:
     given = " ".join(f"--scope {key}={value}" for key, value in spelled(found.changes).items())
     if found.why:
         came = f", having come to {given}" if given else ""
         return f"no scope without cuts was found: {_stopped(found.why)}{came}"
     if not found.changes:
-        return "no bound cuts a step"
+        return f"no bound cuts a step{explored}"
     return f"no bound cuts with {given}, and with less one does: {found.distinct:,} states"
 
 
@@ -80,10 +89,21 @@ def to_json(advice: Advice) -> Json:
     return {
         "seconds": advice.seconds,
         "cuts": cuts,
+        "left_out": [_narrow(row) for row in advice.narrow],
+        "serials": list(advice.serials),
         "constraints": dict(advice.constraints),
         "without_cuts": None if advice.widened is None else _without_cuts(advice.widened),
         "one_more": sizes,
         "why": advice.why,
+    }
+
+
+def _narrow(row: Narrow) -> Json:
+    return {
+        "bound": row.bound.key,
+        "end": row.bound.side,
+        "arguments": list(row.arguments),
+        "endless": list(row.endless),
     }
 
 

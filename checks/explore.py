@@ -65,6 +65,7 @@ class CheckResult:
     embedded: Comparison | None = None
     advice: Advice | None = None
     played: Played | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -150,6 +151,7 @@ def _result(
         depth=found.depth,
         cuts=sum(found.cut_by.values()),
         cut_by=found.cut_by,
+        left_out=tuple(map(str, found.space.left_out)),
         seconds=found.earlier + seconds,
         transitions={
             row.name: {"enabled": found.enabled[row.name], "new": found.new[row.name]}

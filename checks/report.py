@@ -78,6 +78,8 @@ def _summary(result: CheckResult) -> Iterable[str]:
         by = ", ".join(f"{name} {count:,}" for name, count in result.cut_by.items())
         steps = "step that leaves" if result.cuts == 1 else "steps that leave"
         yield f"cut       {result.cuts:,} {steps} the scope: {by}"
+    if result.left_out:
+        yield f"left out  arguments beyond the scope: {', '.join(result.left_out)}"
     if not result.complete:
         yield f"stopped   {STOPPED[result.stopped]}before everything was explored"
     if result.played is not None:
@@ -183,6 +185,7 @@ def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> J
         "depth": result.depth,
         "cuts": result.cuts,
         "cut_by": dict(result.cut_by),
+        **({"left_out": list(result.left_out)} if result.left_out else {}),
         "seconds": round(result.seconds, 4),
         "compile_seconds": 0.0,
         "total_seconds": round(total_seconds, 4),

@@ -8,7 +8,7 @@ from lawful.spec.explain import text
 from lawful.spec.ir import PropertyKind
 from lawful.spec.words import Expected
 
-from .explored import Explored
+from .explored import Explored, Found
 from .forever import shown
 from .graph import TimeUp
 from .judged import LIVENESS, Judged
@@ -71,6 +71,9 @@ def _untold(search: Explored, name: str) -> Answer:
 
 def _judged(search: Explored, name: str, kind: str, over: Over) -> Answer:
     found = search.failures.get(name)
+    if found is not None and name == "deadlock" and _may_go_on(search, found):
+        why = "no transition is enabled, but the scope leaves out arguments"
+        return Verdict.UNKNOWN, why, run_to(search, found.at, None), ()
     if found is not None:
         return found.verdict, found.why, run_to(search, found.at, found.edge), ()
     if kind in LIVENESS:
@@ -79,28 +82,36 @@ def _judged(search: Explored, name: str, kind: str, over: Over) -> Answer:
         return *_reached(search, name), ()
     if kind == "recoverable":
         return *_recovered(search, name), ()
-    return _unbroken(search), "", None, ()
+    return _unbroken(search, None if name in BUILT_IN else _named(search, name)), "", None, ()
 
 
-def _unbroken(search: Explored) -> Verdict:
+def _may_go_on(search: Explored, found: Found) -> bool:
+    """Whether an argument that the scope leaves out might be a step from where there is none."""
+    return search.space.lacks_steps_from(search.states[found.at])
+
+
+def _unbroken(search: Explored, j: Judged | None) -> Verdict:
     """What the absence of a counterexample establishes: of no states, nothing."""
     if not search.states:
         return Verdict.UNKNOWN
     if not search.complete:
         return Verdict.BOUNDED if search.depth > 1 else Verdict.UNKNOWN
-    return Verdict.HOLDS_WITHIN_SCOPE if search.cut_by else Verdict.HOLDS
+    space = search.space
+    within = search.cut_by or space.lacks_steps() or (j is not None and space.lacks_values(j))
+    return Verdict.HOLDS_WITHIN_SCOPE if within else Verdict.HOLDS
 
 
 def _reached(search: Explored, name: str) -> tuple[Verdict, str, Trace | None]:
     """Whether the property is true somewhere for each of its values; the last one's witness."""
-    unseen = search.unseen.get(name)
+    unseen, j = search.unseen.get(name), _named(search, name)
     if not search.states:
         return Verdict.UNKNOWN, "there is no state", None
     if unseen == [] and name in search.witnesses:
-        return Verdict.HOLDS, "", run_to(search, search.witnesses[name], None)
-    j = _named(search, name)
+        within = search.space.lacks_values(j)
+        verdict = Verdict.HOLDS_WITHIN_SCOPE if within else Verdict.HOLDS
+        return verdict, "", run_to(search, search.witnesses[name], None)
     which = f" for {_given(search, j, unseen[0])}" if unseen and unseen[0] else ""
-    if search.cut_by or not search.complete:
+    if search.cut_by or not search.complete or search.space.lacks_steps():
         return Verdict.UNKNOWN, f"not reached{which}, but not everything was explored", None
     return Verdict.VIOLATED, f"no reachable state is one{which}", None
 
@@ -125,7 +136,7 @@ def _recovered(search: Explored, name: str) -> tuple[Verdict, str, Trace | None]
     for args in space.arguments(j.rule, search.states[0]):
         lost = _cannot_reach(search, search.true_in(j, args))
         # A step that was cut might have led back: only what cannot reach a cut either is lost.
-        surely = lost & _cannot_reach(search, sorted(search.cut_from)) if lost else lost
+        surely = lost & _cannot_reach(search, _left_from(search)) if lost else lost
         if surely:
             which = f" for {_given(search, j, args)}" if args else ""
             why = f"no such state can be reached any more{which}"
@@ -133,7 +144,16 @@ def _recovered(search: Explored, name: str) -> tuple[Verdict, str, Trace | None]
         unknown = unknown or bool(lost)
     if unknown:
         return Verdict.UNKNOWN, "the scope cuts the steps that might lead back", None
-    return _unbroken(search), "", None
+    return _unbroken(search, j), "", None
+
+
+def _left_from(search: Explored) -> list[int]:
+    """The states from which a step may leave what was explored."""
+    cut, space = set(search.cut_from), search.space
+    if space.lacks_steps():
+        states = enumerate(search.states)
+        cut.update(n for n, state in states if space.lacks_steps_from(state))
+    return sorted(cut)
 
 
 def _cannot_reach(search: Explored, goals: Sequence[int]) -> set[int]:
@@ -190,4 +210,4 @@ def _live(search: Explored, j: Judged, over: Over) -> Answer:
         return Verdict.VIOLATED, *said
     if not search.complete:
         return Verdict.UNKNOWN, "not everything was explored", None, ()
-    return _unbroken(search), "", None, ()
+    return _unbroken(search, j), "", None, ()

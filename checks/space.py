@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from lawful.spec.walk import everything, may_be_undefined
 
 from .boxes import State
 from .judged import Judged, judged
+from .left_out import LeftOut, left_out
 from .limits import Budget
 from .meaning import SELF, Guard, NoValue
 from .reference import Done, Fault, Reference, Refusal
@@ -83,6 +85,39 @@ class Space:
     def of_kind(self, *kinds: ir.PropertyKind) -> list[Judged]:
         """The properties of some kinds, in the order of the declaration, parts' last."""
         return [j for j in self.judged if j.kind in kinds]
+
+    # What the scope leaves out.
+
+    @functools.cached_property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The arguments that the scope leaves out, though they might be a step."""
+        return tuple(left_out(self.flat))
+
+    def lacks_steps(self) -> bool:
+        """Whether it leaves out what might be a start or a step, or bits of serial numbers."""
+        return any(row.of != "property" for row in self.left_out)
+
+    def lacks_values(self, j: Judged) -> bool:
+        """Whether it leaves out what a property is about: values, or bits of serial numbers."""
+        return any(row.of == "serial" or row.rule == j.rule.name for row in self.left_out)
+
+    def lacks_steps_from(self, state: State) -> bool:
+        """Whether an argument that the scope leaves out might be a step from this state."""
+        names = {row.rule for row in self.left_out if row.of == "transition"}
+        rules = [(rule, row) for rule, row in self.rules if rule.name in names]
+        return any(
+            self.source_fits(row, state) and not self._refused(rule.plans[0].guards, state)
+            for rule, row in rules
+        )
+
+    def _refused(self, guards: Iterable[ir.Expr], state: State) -> bool:
+        """Whether one of these is false, whatever the arguments are."""
+        try:
+            return not all(self.reference.eval(guard, {SELF: state}) for guard in guards)
+        except NoValue:
+            return False
+        except Guard:
+            return True
 
     # Initial states.
 

@@ -133,7 +133,8 @@ def _check(commands_: Commands) -> None:
     )
     parser.add_argument(
         "--advice", action="store_true",
-        help="say which bounds cut, how far they must go to cut nothing, and what one more changes",
+        help="say which bounds cut steps or leave out arguments, how far they must go to do "
+        "neither, and what one more changes",
     )
     parser.add_argument("--max-states", type=_positive, metavar="N")
     parser.add_argument(

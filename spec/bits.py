@@ -113,6 +113,18 @@ def _serials(kind: t.Type, names: Names) -> Iterator[tuple[t.Serial, Names]]:
             pass
 
 
+def fewer_bits(declared: Iterable[t.Type], explored: Iterable[t.Type]) -> set[tuple[int, int]]:
+    """Of the serial numbers in types those that have fewer bits when explored: both numbers."""
+    pairs = zip(declared, explored, strict=True)
+    inside = ((_serials(one, ()), _serials(other, ())) for one, other in pairs)
+    return {
+        (one.bits, other.bits)
+        for row in inside
+        for (one, _), (other, _) in zip(*row, strict=True)
+        if one != other
+    }
+
+
 def item_names(names: Names) -> Names:
     """A length under the container's name is no bound for its elements."""
     return tuple(f"{name}.item" for name in names)

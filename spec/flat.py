@@ -40,7 +40,8 @@ class Flat:
     """What explorers read.
 
     `fields` gives for (machine, variable) the type within the scope; `parameters` the values to
-    try, in JSON form; `scope` the bounds as text, for verdicts; `abstracts` what it refines.
+    try, in JSON form; `scope` the bounds as text, for verdicts; `abstracts` what it refines;
+    `serials` the serial numbers that have fewer bits here: how many are declared, and explored.
     """
 
     machine: ir.Machine
@@ -52,3 +53,4 @@ class Flat:
     properties: tuple[Rule, ...]
     scope: tuple[tuple[str, str], ...]
     abstracts: tuple[Flat, ...] = ()
+    serials: tuple[tuple[int, int], ...] = ()

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import ir
 from . import types as t
-from .bits import SERIAL, item_names, narrowed
+from .bits import SERIAL, fewer_bits, item_names, narrowed
 from .bounds import belongs
 from .errors import Place, Problems, a, nearest
 from .flat import Flat, Plan, Rule
@@ -53,6 +53,7 @@ class _Lowering:
         self.inherited = scope.inherited
         self.problems = Problems()
         self.machine = machine if all_bits else self._narrowed(machine)
+        self.serials = tuple(sorted(fewer_bits(_kinds(machine), _kinds(self.machine))))
         self.known: set[str] = {"Nat", "int", SERIAL}
         self.wrong: set[str] = set()
         self.long: dict[tuple[str, ...], bool] = {}  # Whether a number under these is a length.
@@ -97,7 +98,9 @@ class _Lowering:
                 )
         self.problems.stop_if_any()
         text = tuple((k, _spelled(v)) for k, v in self.bounds.items())
-        return Flat(m, sizes, fields, parameters, initials, rules, properties, text)
+        return Flat(
+            m, sizes, fields, parameters, initials, rules, properties, text, serials=self.serials
+        )
 
     def _size(self, name: str, place: Place) -> int:
         self.known.add(name)
@@ -317,6 +320,10 @@ def _places(m: ir.Machine) -> Iterator[tuple[tuple[str, ...], t.Type, Place]]:
                 yield (f"{owner.name}.{p.name}.{name}", name), kind, p.place
     for f in (*m.initials, *(row.function for row in m.transitions)):
         yield from (((f"{f.name}.{name}", name), kind, f.place) for name, kind in f.params)
+
+
+def _kinds(m: ir.Machine) -> list[t.Type]:
+    return [kind for _, kind, _ in _places(m)]
 
 
 def _spelled(value: Any) -> str:

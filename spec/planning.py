@@ -65,7 +65,7 @@ def planner(
     row: ir.Transition | None, function: ir.Function, functions: Iterable[ir.Function]
 ) -> Planner:
     """What the header and the body ask first, in the order in which a step evaluates it."""
-    leading = _Leading({f.name: f for f in functions})
+    leading = Leading({f.name: f for f in functions})
     leading.take(function.body, {})
     tests = leading.tests
     if row is not None and row.timer is not None:
@@ -94,7 +94,7 @@ def _header(row: ir.Transition | None) -> Iterator[ir.Expr]:
         yield ir.Field(row.timer.place, t.BOOL, row.timer, "armed")
 
 
-class _Leading:
+class Leading:
     """Collects tests up to the first statement that is none, through helpers and locals."""
 
     def __init__(self, helpers: Mapping[str, ir.Function]) -> None:
@@ -104,20 +104,21 @@ class _Leading:
     def take(self, body: tuple[ir.Stmt, ...], given: Given) -> bool:
         """Whether all of the body were tests; `given` has the values of its locals."""
         known = dict(given)
-        return all(self._statement(stmt, known) for stmt in body)
+        return all(self.statement(stmt, known) for stmt in body)
 
-    def _statement(self, stmt: ir.Stmt, known: dict[str, ir.Expr]) -> bool:
-        if not _unmixed(stmt, known):
+    def statement(self, stmt: ir.Stmt, known: dict[str, ir.Expr]) -> bool:
+        """Whether the statement is a test, or a local of a value that there always is."""
+        if not unmixed(stmt, known):
             return False
         match stmt:
             case ir.Require(test=test):
-                return self._test(_put(test, known))
+                return self._test(put(test, known))
             case ir.Branch(test=test, then=(ir.Refuse(),), other=()):
-                return self._test(_not(_put(test, known)))
+                return self._test(_not(put(test, known)))
             case ir.Assign(target=ir.Local(name=name), value=value):
-                return self._local(name, _put(value, known), known)
+                return self._local(name, put(value, known), known)
             case ir.Do(call=call, into=None):
-                return self._helper(_put(call, known))
+                return self._helper(put(call, known))
             case ir.Return(value=None):
                 return True
             case _:
@@ -145,22 +146,22 @@ class _Leading:
         match test:
             case ir.And(args=args):
                 return all(map(self._test, args))
-            case ir.Call(of=ir.Self() | None) if self._asks(test) is not None:
-                inside = self._asks(test)
+            case ir.Call(of=ir.Self() | None) if self.asks(test) is not None:
+                inside = self.asks(test)
                 assert inside is not None
                 return self._test(inside)
             case _:
                 self.tests.append(test)
                 return True
 
-    def _asks(self, call: ir.Call) -> ir.Expr | None:
+    def asks(self, call: ir.Call) -> ir.Expr | None:
         """What a helper that is one expression says of these arguments."""
         found = self.helpers.get(call.function)
         if found is None or not _apart(found, call) or not all(map(always_defined, call.args)):
             return None
         match found.body:
-            case (ir.Return(value=ir.Expr() as value),) if _unmixed(value, ()):
-                return _put(value, _arguments(found, call))
+            case (ir.Return(value=ir.Expr() as value),) if unmixed(value, ()):
+                return put(value, _arguments(found, call))
             case _:
                 return None
 
@@ -171,21 +172,21 @@ def _arguments(function: ir.Function, call: ir.Call) -> dict[str, ir.Expr]:
 
 def _apart(function: ir.Function, call: ir.Call) -> bool:
     """Whether no comprehension of the function has a name that the arguments mean."""
-    return not _bound(function) & free(*call.args)
+    return not bound(function) & free(*call.args)
 
 
-def _unmixed(node: ir.Node, known: Iterable[str]) -> bool:
+def unmixed(node: ir.Node, known: Iterable[str]) -> bool:
     """Whether no comprehension in it has a name that a value is put in the place of."""
-    return not _bound(node) & {*known}
+    return not bound(node) & {*known}
 
 
-def _bound(node: ir.Node) -> set[str]:
+def bound(node: ir.Node) -> set[str]:
     """The names that comprehensions and loops inside give to elements."""
     inside = everything((node,))
     return {n for each in inside if isinstance(each, ir.Clause | ir.Loop) for n in each.names}
 
 
-def _put(expr: ir.Expr, known: Given) -> ir.Expr:
+def put(expr: ir.Expr, known: Given) -> ir.Expr:
     """The expression with values in the place of locals."""
 
     def change(node: ir.Node) -> ir.Node | None:
@@ -283,7 +284,7 @@ def _keys(test: ir.Expr, name: str, kind: t.Type, known: set[str]) -> ir.Expr | 
                     continue
                 if free(test) - {name} <= known:
                     each = ir.Local(over.place, held.key, EACH)
-                    return _gathering(each, over, (_put(test, {name: each}),))
+                    return _gathering(each, over, (put(test, {name: each}),))
             case _:
                 pass
     return None

@@ -216,6 +216,8 @@ def test_the_command_tells_it_and_writes_it(
             {"bound": "int", "end": "low", "steps": 4},
             {"bound": "log", "end": "high", "steps": 4},
         ],
+        "left_out": [],
+        "serials": [],
         "constraints": {},
         "without_cuts": {
             "found": True, "why": "", "distinct": 64,

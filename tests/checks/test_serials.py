@@ -83,7 +83,7 @@ def test_explored_it_has_the_bits_of_the_scope(scope: str, states: int, generate
     flat = lower(found.machine, found.scopes[scope])
     result = explore(flat, found.world, {})
     assert (result.distinct, result.generated) == (states, generated)
-    assert {p.verdict.value for p in result.properties} == {"holds"}
+    assert {p.verdict.value for p in result.properties} == {"holds-within-scope"}
     assert flat.machine.variables[0].type == t.serial(3 if scope == "scope" else 5)
     assert found.machine.variables[0].type == t.serial(16)
 
