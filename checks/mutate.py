@@ -2,13 +2,15 @@
 
 A mutant that keeps every verdict shows a guard, an assignment or a number that no property asks
 for, or that has no effect (R. DeMillo, R. Lipton, F. Sayward, "Hints on test data selection",
-1978).
+1978). A property notices a mutant if it holds of the one machine and fails of the other. Where
+a verdict is only weaker, `holds-within-scope` for `holds`, or a limit ended the search, that is
+not decided.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from lawful.spec import ir
@@ -26,6 +28,9 @@ from .verdict import Verdict
 
 OTHERS = {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne": "eq", "add": "sub",
           "sub": "add"}
+
+HOLDING = frozenset({Verdict.HOLDS, Verdict.HOLDS_WITHIN_SCOPE})
+FAILING = frozenset({Verdict.VIOLATED, Verdict.UNDEFINED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +83,11 @@ def _changes(body: tuple[ir.Stmt, ...]) -> Iterator[tuple[ir.Node, ir.Node, str]
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """How many mutants were tried, and those that no property noticed."""
+    """How many mutants were tried, those that no property noticed, and those not decided."""
 
     tried: int
     survived: tuple[Mutant, ...]
+    undecided: tuple[Mutant, ...] = ()
 
 
 def survey(found: Resolved, scope: Scope, most: int, limits: Limits) -> Survey:
@@ -98,19 +104,36 @@ def survey(found: Resolved, scope: Scope, most: int, limits: Limits) -> Survey:
     every = list(mutants(found.machine))
     step = max(1, -(-len(every) // most))
     tried = every[::step]
-    larger = Limits(states=4 * own.distinct + 1000)
-    survived = [each for each in tried if _survives(found, each, (scope, larger), own)]
-    return Survey(len(tried), tuple(survived))
+    larger = dataclasses.replace(limits, states=4 * own.distinct + 1000)
+    told = [(each, _noticed(found, each, (scope, larger), own)) for each in tried]
+    return Survey(
+        len(tried),
+        tuple(mutant for mutant, noticed in told if noticed is False),
+        tuple(mutant for mutant, noticed in told if noticed is None),
+    )
 
 
-def _survives(
+def _noticed(
     found: Resolved, mutant: Mutant, within: tuple[Scope, Limits], own: CheckResult
-) -> bool:
-    """Whether the verdicts stay as they were; a mutant that is no machine is noticed."""
+) -> bool | None:
+    """Whether a property notices it; None where that is not decided.
+
+    A mutant that cannot be explored within the scope is not decided either.
+    """
     try:
-        return _verdicts(_explored(found, mutant.machine, *within)) == _verdicts(own)
+        after = _verdicts(_explored(found, mutant.machine, *within))
     except (DeclarationError, ValueError):
-        return False
+        return None
+    told = [_differs(verdict, after[name]) for name, verdict in _verdicts(own).items()]
+    return True if True in told else None if None in told else False
+
+
+def _differs(own: Verdict, other: Verdict) -> bool | None:
+    """Whether one of two verdicts says what the other denies; None where one says too little."""
+    if own is other or {own, other} <= HOLDING:
+        weaker = own is Verdict.HOLDS and other is Verdict.HOLDS_WITHIN_SCOPE
+        return None if weaker else False
+    return True if {own, other} <= HOLDING | FAILING else None
 
 
 def _explored(
@@ -125,15 +148,26 @@ def _verdicts(result: CheckResult) -> dict[str, Verdict]:
 
 
 def text(survey: Survey) -> str:
-    """How many survived, and which."""
-    said = f"  {len(survey.survived)} of {survey.tried} small changes are noticed by no property"
-    return "\n".join([said, *(f"    {each.place}: {each.what}" for each in survey.survived)])
+    """How many survived, and which; the same of those that are not decided."""
+    of = f"of {survey.tried} small changes"
+    lines = [f"  {len(survey.survived)} {of} are noticed by no property", *_lines(survey.survived)]
+    if survey.undecided:
+        why = "the scope or a limit leaves open whether a property notices them"
+        lines += [f"  {len(survey.undecided)} {of} are undecided: {why}"]
+    return "\n".join([*lines, *_lines(survey.undecided)])
+
+
+def _lines(found: Iterable[Mutant]) -> Iterator[str]:
+    return (f"    {each.place}: {each.what}" for each in found)
 
 
 def to_json(survey: Survey) -> Json:
     """The same as JSON."""
-    rows: list[Json] = [
-        {"file": each.place.file, "line": each.place.line, "what": each.what}
-        for each in survey.survived
+    survived, undecided = _rows(survey.survived), _rows(survey.undecided)
+    return {"tried": survey.tried, "survived": survived, "undecided": undecided}
+
+
+def _rows(found: Iterable[Mutant]) -> list[Json]:
+    return [
+        {"file": each.place.file, "line": each.place.line, "what": each.what} for each in found
     ]
-    return {"tried": survey.tried, "survived": rows}

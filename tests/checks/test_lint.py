@@ -7,6 +7,7 @@ import json
 import pytest
 
 from lawful import Machine, Scope
+from lawful.checks import mutate
 from lawful.checks.lint import Finding, lint, text
 from lawful.checks.mutate import mutants, survey
 from lawful.checks.search import Limits
@@ -154,6 +155,61 @@ def test_a_change_that_no_property_notices_survives() -> None:
         survey(found, found.scopes["scope"], 3, Limits(states=2))
 
 
+WEAKER = """
+class Weaker(Machine):
+    a: Nat = 0
+    b: Nat = 0
+    c: Nat = 0
+    deadlock_ok = True
+
+    @transition()
+    def grow(self) -> None:
+        require(self.a < 3)
+        self.a += 1
+
+    @transition()
+    def spread(self, b: Nat, c: Nat) -> None:
+        require(b < 1 and c < 1)
+        self.b = b
+        self.c = c
+
+    @invariant
+    def few(self) -> bool:
+        return self.b <= 1000
+
+    scope = Scope(Nat=range(0, 40))
+"""
+
+
+def test_a_weaker_verdict_or_a_limit_notices_nothing() -> None:
+    """`holds-within-scope` for `holds`, and 4 * 4 + 1,000 states, leave a mutant undecided."""
+    found = resolve(texts.last_machine(texts.module(WEAKER)))
+    result = survey(found, found.scopes["scope"], 100, Limits())
+    assert [each.what for each in result.survived] == [
+        "grow: without the assignment of self.a",
+        "grow: self.a <= 3 for self.a < 3",
+        "grow: 4 for 3",
+        "grow: 2 for 1",
+        "spread: without the assignment of self.b",
+        "spread: without the assignment of self.c",
+        "spread: b <= 1 for b < 1",
+        "spread: 2 for 1",
+        "spread: c <= 1 for c < 1",
+        "spread: 2 for 1",
+    ]
+    assert [each.what for each in result.undecided] == [
+        "grow: without require(self.a < 3)",
+        "spread: without require(b < 1 and c < 1)",
+    ]
+    assert result.tried == 13  # `self.a - 1` breaks the bounds: that is noticed.
+    assert mutate.text(result).splitlines()[11] == (
+        "  2 of 13 small changes are undecided: the scope or a limit leaves open whether a property"
+        " notices them"
+    )
+    late = survey(found, found.scopes["scope"], 1, Limits(seconds=1000.0))
+    assert (late.tried, len(late.undecided)) == (1, 1)
+
+
 COUNTS = """
 class Up(Machine):
     n: Nat = 0
@@ -184,7 +240,9 @@ class Twice(Machine):
 def test_what_a_refined_machine_forbids_is_noticed() -> None:
     found = resolve(texts.last_machine(texts.module(COUNTS)))
     result = survey(found, found.scopes["scope"], 100, Limits())
-    assert (result.tried, [each.what for each in result.survived]) == (3, [])
+    # What never counts refines Up, too; no bound cuts it then, which notices nothing.
+    assert [each.what for each in result.survived] == ["up: without the assignment of self.twice"]
+    assert (result.tried, result.undecided) == (3, ())
 
 
 def test_the_command_exits_with_1_where_something_is_odd(
@@ -193,7 +251,8 @@ def test_the_command_exits_with_1_where_something_is_odd(
     assert main(["lint", "tests.classics.peterson", "--mutants", "4", "--json", "-"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["machines"]
     assert row == {
-        "machine": "Peterson", "findings": [], "mutants": {"tried": 3, "survived": []},
+        "machine": "Peterson", "findings": [],
+        "mutants": {"tried": 3, "survived": [], "undecided": []},
     }
     assert main(["lint", "tests.classics.two_phase"]) == 1
     assert "sink: nothing leaves ABORTED" in capsys.readouterr().out
