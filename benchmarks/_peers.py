@@ -179,8 +179,13 @@ def transitions() -> Calls:
 
     rows: list[Any] = [
         {"trigger": "start", "source": "idle", "dest": "busy"},
-        {"trigger": "work", "source": "busy", "dest": "busy", "conditions": "more",
-         "after": "count"},
+        {
+            "trigger": "work",
+            "source": "busy",
+            "dest": "busy",
+            "conditions": "more",
+            "after": "count",
+        },
         {"trigger": "finish", "source": "busy", "dest": "over"},
         {"trigger": "again", "source": "over", "dest": "idle"},
     ]

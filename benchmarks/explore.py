@@ -80,8 +80,10 @@ def main() -> int:
         line(f"{name}: rate, reference", 1e6 / mine.rate, 1e6 / reference(cls), "us a state")
         several = ours(cls, processors())
         line(f"{name}: {processors()} processors, 1", several.wall, mine.wall)
-        print(f"{name}: {mine.distinct:,} distinct, {mine.generated:,} generated, "
-              f"{mine.bytes:.0f} bytes a state")
+        print(
+            f"{name}: {mine.distinct:,} distinct, {mine.generated:,} generated, "
+            f"{mine.bytes:.0f} bytes a state"
+        )
     if ratios:
         product = 1.0
         for ratio in ratios:
@@ -138,9 +140,11 @@ def spin(model: Path, depth: int) -> Taken:
             said = _run(("./pan", f"-m{depth}", "-w24"), folder)
             seconds = _children() - began
             counts = [
-                int(found.group(1)) for found in (
+                int(found.group(1))
+                for found in (
                     re.search(rf"(\d+) {word}", said) for word in ("states, stored", "transitions")
-                ) if found is not None
+                )
+                if found is not None
             ]
             taken.append(Taken(counts[0], counts[1], seconds, compiling))
     return min(taken, key=lambda each: each.seconds)
@@ -180,7 +184,9 @@ def commands() -> None:
                 began = time.perf_counter()
                 subprocess.run(
                     (sys.executable, "-m", "lawful", "check", target, *more, "--quiet"),
-                    env=env, check=False, stdout=subprocess.DEVNULL,
+                    env=env,
+                    check=False,
+                    stdout=subprocess.DEVNULL,
                 )
                 seconds.append(time.perf_counter() - began)
         line(f"{name}: command, cold", seconds[1], seconds[0])

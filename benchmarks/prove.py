@@ -69,7 +69,9 @@ def repaired() -> Iterator[type[Machine]]:
 def is_another(cls: type[Machine], every: list[type[Machine]]) -> bool:
     """Whether what it inherits from has a variant called `Fixed`, which it is not."""
     wrong = {
-        base for each in every for base in each.__mro__[1:]
+        base
+        for each in every
+        for base in each.__mro__[1:]
         if each.__name__ == f"{base.__name__}Fixed"
     }
     fixed = {each for each in every if each.__name__.endswith("Fixed")}
@@ -83,8 +85,14 @@ def shown(cls: type[Machine]) -> ProofResult:
     """
     scope = ["short"] if hasattr(cls, "short") else []
     how = argparse.Namespace(
-        method="induction", timeout=None, budget=None, depth=None, scope=scope, any_size=[],
-        no_cache=True, strengthen=False,
+        method="induction",
+        timeout=None,
+        budget=None,
+        depth=None,
+        scope=scope,
+        any_size=[],
+        no_cache=True,
+        strengthen=False,
     )
     return proved(cls, how, lambda told: None)
 

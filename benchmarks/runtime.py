@@ -24,8 +24,12 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 SYSTEMS = (
-    "unicast.system", "message_scheduler.declaration", "object_diffusion.declaration",
-    "queue_cluster.declaration", "read_only_windows.declaration", "read_only_windows.transaction",
+    "unicast.system",
+    "message_scheduler.declaration",
+    "object_diffusion.declaration",
+    "queue_cluster.declaration",
+    "read_only_windows.declaration",
+    "read_only_windows.transaction",
 )
 COMPILED = Path(tempfile.gettempdir()) / "lawful-benchmark"
 RUNS = 5  # By turns, the best of which is taken: a machine's clock changes.
@@ -68,8 +72,10 @@ def main(argv: list[str]) -> int:
 TITLES = {
     "bound": "an event of a bound model, transitions",
     "in its place": "an event of a LawfulMachine, transitions",
-    "holding": "an event on a set, a map and a record", "refusal": "a refusal with its reason",
-    "making": "making an instance", "bytes": "an instance",
+    "holding": "an event on a set, a map and a record",
+    "refusal": "a refusal with its reason",
+    "making": "making an instance",
+    "bytes": "an instance",
 }
 
 

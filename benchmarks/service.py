@@ -84,9 +84,10 @@ def in_files(folder: Path) -> tuple[float, dict[str, float]]:
 
         return best(some, INSTANCES)
 
-    with Journal(folder / "rows.jsonl") as journal, Store(
-        folder / "bells.db", synchronous="NORMAL"
-    ) as store:
+    with (
+        Journal(folder / "rows.jsonl") as journal,
+        Store(folder / "bells.db", synchronous="NORMAL") as store,
+    ):
         journal.attach(journalled, "a")
         store.add(stored, "a")
         kept = {"in a Journal": events(journalled), "in a Store (NORMAL)": events(stored)}

@@ -51,7 +51,9 @@ def _widened(found: Widened, explored: str) -> str:
 def _stopped(why: str) -> str:
     """Why a search ended early, in words."""
     words = {
-        "seconds": "the time is over", "states": "too many states", "memory": "no memory left",
+        "seconds": "the time is over",
+        "states": "too many states",
+        "memory": "no memory left",
         "asked": "it was asked to end",
     }
     return words.get(why, why)
@@ -110,7 +112,10 @@ def _narrow(row: Narrow) -> Json:
 def _without_cuts(found: Widened) -> Json:
     scope: dict[str, Json] = dict(spelled(found.changes))
     return {
-        "found": not found.why, "why": found.why, "scope": scope, "distinct": found.distinct,
+        "found": not found.why,
+        "why": found.why,
+        "scope": scope,
+        "distinct": found.distinct,
     }
 
 

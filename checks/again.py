@@ -175,8 +175,12 @@ def as_test(target: str, scope: Sequence[str], p: PropertyResult) -> str:
     assert p.trace is not None
     said = f"`lawful check {target}` found: {p.name} is {p.verdict.value}: {p.why}"
     return TEST.format(
-        said=_prose(said), target=target, trace=_python(trace_json(p.trace)),
-        test=re.sub(r"\W", "_", p.name), name=p.name, scope=list(scope),
+        said=_prose(said),
+        target=target,
+        trace=_python(trace_json(p.trace)),
+        test=re.sub(r"\W", "_", p.name),
+        name=p.name,
+        scope=list(scope),
     )
 
 

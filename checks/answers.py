@@ -41,7 +41,9 @@ def answers(induction: Induction, asked: Sequence[Row]) -> Iterator[Obligation]:
     for _, answers in spread(of_case, died, cases, workers):
         yield from answers
     for _, answers in spread(
-        of_case, lambda rows, how: [induction.cut_short(*rows[0], how)],
-        [[row] for row in alone], workers,
+        of_case,
+        lambda rows, how: [induction.cut_short(*rows[0], how)],
+        [[row] for row in alone],
+        workers,
     ):
         yield from answers

@@ -138,9 +138,7 @@ class Arithmetic(Naming):
         """The span of a term, with what is known of constants by `limit`."""
         return self._spanned(term, dict(self._limits), DEEPEST)
 
-    def _spanned(
-        self, term: Term, known: dict[Term, Span | None], depth: int
-    ) -> Span | None:
+    def _spanned(self, term: Term, known: dict[Term, Span | None], depth: int) -> Span | None:
         """The span of a term; `known` has those of some terms, and those that are found."""
         if term not in known:
             known[term] = self._span_of(term, known, depth)
@@ -205,8 +203,7 @@ class Arithmetic(Naming):
     def _by_quotients(self, op: Op, a: Term, by: int, quotients: Sequence[int]) -> Term:
         """The quotient or remainder by a positive number, the quotient being one of these."""
         *below, last = (
-            self.number(q) if op == "div" else self.add(a, self.number(-q * by))
-            for q in quotients
+            self.number(q) if op == "div" else self.add(a, self.number(-q * by)) for q in quotients
         )
         for q, value in reversed(list(zip(quotients, below, strict=False))):
             before = self.at_most(a, self.number(q * by + by - 1))

@@ -43,7 +43,9 @@ class Runs:
 
 
 def searched(
-    what: tuple[ir.Machine, Mapping[str, int]], names: Collection[str] | None, runs: Runs,
+    what: tuple[ir.Machine, Mapping[str, int]],
+    names: Collection[str] | None,
+    runs: Runs,
     tell: Tell | None = None,
 ) -> list[PropertyProof]:
     """What a search says of these properties, or of all. Where it ends its process, each is asked

@@ -52,7 +52,9 @@ class Clauses:
     """The clauses of one machine that hold in all of the states given."""
 
     def __init__(
-        self, reference: Reference, elements: Mapping[t.Type, Sequence[Any]],
+        self,
+        reference: Reference,
+        elements: Mapping[t.Type, Sequence[Any]],
         states: Sequence[State],
     ) -> None:
         self.reference = reference
@@ -73,9 +75,7 @@ class Clauses:
                     found[clause.text] = (clause.size, -says, clause.text), clause
         return [clause for _, clause in sorted(found.values(), key=lambda row: row[0])]
 
-    def _true_in(
-        self, state: State, kind: t.Type | None, element: Any
-    ) -> Iterator[Literal]:
+    def _true_in(self, state: State, kind: t.Type | None, element: Any) -> Iterator[Literal]:
         """The literals that are true in a state, of an element."""
         many = len(self.states) * (1 if kind is None else len(self.elements[kind]))
         for atom, known in self._atoms_known(kind):

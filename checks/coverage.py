@@ -301,8 +301,12 @@ def to_json(found: Coverage) -> Json:
     """The entry `coverage` of a machine in the JSON of `lawful check`."""
     guards: list[Json] = [
         {
-            "transition": g.transition, "file": g.place.file, "line": g.place.line,
-            "clause": g.clause, "true": g.true, "refused": g.refused,
+            "transition": g.transition,
+            "file": g.place.file,
+            "line": g.place.line,
+            "clause": g.clause,
+            "true": g.true,
+            "refused": g.refused,
         }
         for g in found.guards
     ]

@@ -286,8 +286,10 @@ class _Beside:
     def _by_name(self, state: State | None) -> dict[str, str]:
         """The values of a state as text; ghosts, which an instance has not, are left out."""
         machine = self.space.machine
-        rows = [*((v.name, v.ghost) for v in machine.variables),
-                *((p.name, False) for p in machine.parameters)]
+        rows = [
+            *((v.name, v.ghost) for v in machine.variables),
+            *((p.name, False) for p in machine.parameters),
+        ]
         both = zip(rows, state or (), strict=False)
         return {name: spelled(value) for (name, ghost), value in both if not ghost}
 
@@ -328,14 +330,22 @@ def to_json(found: Comparison) -> Json:
     """The comparison as it stands in the JSON of a check."""
     rows: list[Json] = [
         {
-            "state": dict(each.state), "event": each.event, "args": dict(each.args),
-            "explored": each.explored, "embedded": each.embedded,
+            "state": dict(each.state),
+            "event": each.event,
+            "args": dict(each.args),
+            "explored": each.explored,
+            "embedded": each.embedded,
         }
         for each in found.disagreements
     ]
     return {
-        "states": found.states, "events": len(found.events), "comparisons": found.comparisons,
-        "outcomes": dict(found.outcomes), "complete": found.complete,
-        "set_aside": found.set_aside, "narrowed": list(found.narrowed),
-        "differing": found.differing, "disagreements": rows,
+        "states": found.states,
+        "events": len(found.events),
+        "comparisons": found.comparisons,
+        "outcomes": dict(found.outcomes),
+        "complete": found.complete,
+        "set_aside": found.set_aside,
+        "narrowed": list(found.narrowed),
+        "differing": found.differing,
+        "disagreements": rows,
     }

@@ -32,8 +32,12 @@ def established(
     rows = clauses(machine) if tick_of(machine) else []
     # In a process of its own, as all else that may end it.
     one = [rows] if rows else []
-    found = in_order(lambda all_of_them: _kept((machine, sizes), all_of_them, effort),
-                     lambda _, _how: [], one, workers)
+    found = in_order(
+        lambda all_of_them: _kept((machine, sizes), all_of_them, effort),
+        lambda _, _how: [],
+        one,
+        workers,
+    )
     return tuple(rows[i] for places in found for i in places)
 
 
@@ -103,9 +107,7 @@ def _one_is_not(logic: Logic, goals: Goals) -> Term:
     return logic.negate(logic.all(goals.values()))
 
 
-def _lost(
-    subject: Subject, question: tuple[tuple[Term, ...], Goals], budget: Budget
-) -> set[int]:
+def _lost(subject: Subject, question: tuple[tuple[Term, ...], Goals], budget: Budget) -> set[int]:
     """Those that are not shown to be kept."""
     facts, asked = question[0], dict(question[1])
     logic, lost = subject.logic, set[int]()

@@ -105,7 +105,9 @@ class Versions:
 
 
 def evolve(
-    versions: Versions, sizes: Mapping[str, int], effort: Effort = USUAL,
+    versions: Versions,
+    sizes: Mapping[str, int],
+    effort: Effort = USUAL,
     workers: int = 1,
 ) -> list[Obligation]:
     """What of the newer version is kept by every state of the older one that is taken over; by so
@@ -268,7 +270,8 @@ class _Taking:
             return None
         witness, out = Witness(self.subject.encoding, answer.model), dict[str, Json]()
         for key, machine, state in (
-            ("state", self.old, self.subject.state), ("after", self.new, self.after)
+            ("state", self.old, self.subject.state),
+            ("after", self.new, self.after),
         ):
             read = {} if machine is self.old else self.read
             out[key] = {

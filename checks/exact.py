@@ -49,8 +49,12 @@ def _pairs(value: Any) -> list[tuple[Any, Any]]:
     return list(value.items()) if issubclass(value.__class__, Mapping) else [(NONE, NONE)]
 
 
-def typed_state(state: tuple[Any, ...], machine: ir.Machine, parts: Mapping[str, ir.Machine],
-                ghosts: bool = True) -> bool:
+def typed_state(
+    state: tuple[Any, ...],
+    machine: ir.Machine,
+    parts: Mapping[str, ir.Machine],
+    ghosts: bool = True,
+) -> bool:
     """The same of a whole state."""
     for v, value in zip(machine.variables, state, strict=False):
         part = t.part_of(v.type)

@@ -62,8 +62,9 @@ def met(one: t.Type, other: t.Type) -> t.Type:
             return t.Int(low, high, one.name)
         case t.Union(options=options), _:
             kept = [
-                functools.reduce(met, [each for each in t.options(other) if _alike(option, each)],
-                                 option)
+                functools.reduce(
+                    met, [each for each in t.options(other) if _alike(option, each)], option
+                )
                 for option in options
                 if any(_alike(option, each) for each in t.options(other))
             ]
@@ -104,9 +105,7 @@ def _either(one: tuple[t.Type, ...], other: tuple[t.Type, ...]) -> t.Type | None
     return t.union(tuple(found))
 
 
-def _both(
-    choose: Callable[[int, int], int], one: int | None, other: int | None
-) -> int | None:
+def _both(choose: Callable[[int, int], int], one: int | None, other: int | None) -> int | None:
     """The one that is known, or of two that are the one that `choose` chooses."""
     if one is None or other is None:
         return other if one is None else one

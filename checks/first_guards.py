@@ -21,9 +21,7 @@ from .inlined import inlined
 TRUE = ir.And(NOWHERE, t.BOOL, ())
 
 
-def first_guards(
-    machine: ir.Machine, function: ir.Function, params: set[str]
-) -> list[ir.Expr]:
+def first_guards(machine: ir.Machine, function: ir.Function, params: set[str]) -> list[ir.Expr]:
     """The tests of a transition or start of the machine, in the order of evaluation.
 
     They are those that tell values of these parameters apart, the others being the same.

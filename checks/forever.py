@@ -31,9 +31,7 @@ def shown(
     numbers = [*found.stem, *loop.states[1:], *found.stem[-1:] * (len(loop) > 0)]
     taken = [0] * (len(found.stem) - 1) + list(loop.taken)
     run = [states[number] for number in numbers]
-    events = [
-        event_between(space, graph, run[i], run[i + 1], bits) for i, bits in enumerate(taken)
-    ]
+    events = [event_between(space, graph, run[i], run[i + 1], bits) for i, bits in enumerate(taken)]
     begins = len(found.stem) - 1
     given = space.shown_args(j.row.function, found.args)
     for_ = [found.where] if found.where else []
@@ -43,9 +41,7 @@ def shown(
     return why, trace_of(space, run, events, begins), tuple(_fair(graph, numbers, taken, begins))
 
 
-def _fair(
-    graph: Graph, numbers: Sequence[int], taken: Sequence[Bits], begins: int
-) -> list[str]:
+def _fair(graph: Graph, numbers: Sequence[int], taken: Sequence[Bits], begins: int) -> list[str]:
     groups = graph.groups
     if begins == len(taken):
         if groups.rows:

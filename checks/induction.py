@@ -58,7 +58,10 @@ class Induction:
     """The obligations of one machine, and how they are met."""
 
     def __init__(
-        self, machine: ir.Machine, sizes: Mapping[str, int], effort: Effort = USUAL,
+        self,
+        machine: ir.Machine,
+        sizes: Mapping[str, int],
+        effort: Effort = USUAL,
         workers: int = 1,
     ) -> None:
         machine = with_ticks(machine)
@@ -148,9 +151,7 @@ class Induction:
             return replace(open, note=UNSEEN)
         return self._failed(open, case, found)
 
-    def _failed(
-        self, open: Obligation, case: Case, example: Mapping[str, Json]
-    ) -> Obligation:
+    def _failed(self, open: Obligation, case: Case, example: Mapping[str, Json]) -> Obligation:
         """What values say against it: of a step no more than that it is not inductive."""
         if case.before is not None:
             left = [n for n, h in self.exact.hypotheses.items() if isinstance(h, NotEncodable)]

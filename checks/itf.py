@@ -39,7 +39,9 @@ def itf(machine: ir.Machine, trace: Trace, about: str) -> dict[str, Json]:
         rows.append(row | {name: _itf(data, kinds[name], machine) for name, data in state.items()})
     names: list[Json] = list(trace.initial)
     out: dict[str, Json] = {
-        "#meta": {"format": "ITF", "description": about}, "vars": names, "states": rows,
+        "#meta": {"format": "ITF", "description": about},
+        "vars": names,
+        "states": rows,
     }
     return out if trace.loop is None else out | {"loop": trace.loop}
 

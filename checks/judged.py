@@ -17,7 +17,10 @@ from .boxes import State
 
 Keys = tuple[Any, ...]
 LIVENESS: tuple[ir.PropertyKind, ...] = (
-    "eventually", "eventually_always", "infinitely_often", "leads_to",
+    "eventually",
+    "eventually_always",
+    "infinitely_often",
+    "leads_to",
 )
 OF_PARTS: tuple[ir.PropertyKind, ...] = ("invariant", "step_property", *LIVENESS)
 

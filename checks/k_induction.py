@@ -49,9 +49,7 @@ class Deeper:
     def __init__(self, induction: Induction, effort: Effort) -> None:
         self.induction, self.effort = induction, effort
         self.what = induction.machine, induction.sizes
-        self.subject = Subject(
-            induction.machine, Options(induction.sizes), shown=induction.shown
-        )
+        self.subject = Subject(induction.machine, Options(induction.sizes), shown=induction.shown)
         self.goals: dict[Key, Goal | NotEncodable] = {}
         self.budget = ENDLESS.begin()
 
@@ -142,9 +140,7 @@ class Deeper:
             return None
         seconds = o.seconds + time.perf_counter() - began
         units = o.units + own.spent
-        return replace(
-            shown, seconds=seconds, units=units, leans=answer.used, before=answer.before
-        )
+        return replace(shown, seconds=seconds, units=units, leans=answer.used, before=answer.before)
 
     def _goal(self, case: str, name: str, k: int) -> Goal:
         """That a run of k steps, the last of this case, keeps the property."""

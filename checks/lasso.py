@@ -48,9 +48,7 @@ _At = tuple[int, _Asked]
 class Loops:
     """Looks for loops in one component; `must` says which states a loop has to visit one of."""
 
-    def __init__(
-        self, graph: Graph, component: Sequence[int], must: Callable[[int], bool]
-    ) -> None:
+    def __init__(self, graph: Graph, component: Sequence[int], must: Callable[[int], bool]) -> None:
         self.graph = graph
         self.inside = frozenset(component)
         self.must = must
@@ -86,11 +84,7 @@ class Loops:
         )
 
     def _fair(self, asked: _Asked) -> bool:
-        return (
-            asked.met
-            and not self.weak & ~asked.answered
-            and not asked.enabled & ~asked.taken
-        )
+        return asked.met and not self.weak & ~asked.answered and not asked.enabled & ~asked.taken
 
     def _shortest(self, start: int, room: int | None, left: list[int]) -> Loop | None:
         """The shortest fair loop from this state, of fewer than `room` steps if that is given."""

@@ -241,9 +241,7 @@ class Runs:
 
     def _answer(self, way: Way, row: ir.Transition, state: State, args: Args) -> Answer:
         reference = self.whole.space.reference
-        tried = [
-            reference.step(state, each.name, _named(each.function, args)) for each in way.rows
-        ]
+        tried = [reference.step(state, each.name, _named(each.function, args)) for each in way.rows]
         return answered(reference, way, state, args, tried)
 
     def _arguments(self, step: TraceStep, row: ir.Transition, state: State) -> Iterator[Args]:
@@ -263,6 +261,7 @@ class Runs:
         """The scope's values as the class's, in each way once."""
         seen: set[tuple[Any, ...]] = set()
         for near in (None, *self._near(state)):
+
             def change(value: Any, kind: t.Type, near: int | None = near) -> Any:
                 return self._own(value, kind, near)
 
@@ -319,7 +318,8 @@ def _opaque_values(world: World, sizes: Mapping[str, int]) -> dict[str, tuple[An
     more. An opaque whose type nobody can make values of has none here: tokens stand for them."""
     made = {
         name: values_of(annotations, sizes[name])
-        for name, annotations in world.held.items() if name in sizes
+        for name, annotations in world.held.items()
+        if name in sizes
     }
     return {name: found for name, found in made.items() if found is not None}
 
@@ -352,12 +352,13 @@ def _less(
     """What the scope has and the class has not, in words; nothing where it has nothing such."""
     said = [
         f"serial numbers of {kind.bits} bits have {few}"
-        for kind, few in bits.items() if few < kind.bits
+        for kind, few in bits.items()
+        if few < kind.bits
     ]
     sizes = sizes_of(scoped.flat)
     said += [
         f"{name} has {sizes[name]} values and its Python type {len(found)}"
-        for name, found in opaques.items() if len(found) < sizes[name]
+        for name, found in opaques.items()
+        if len(found) < sizes[name]
     ]
     return " and ".join(said)
-

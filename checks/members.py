@@ -33,9 +33,7 @@ def members(
     return found
 
 
-def _there(
-    family: t.Map, place: Place, key: Term, states: Sequence[Execution]
-) -> Iterator[Term]:
+def _there(family: t.Map, place: Place, key: Term, states: Sequence[Execution]) -> Iterator[Term]:
     """Whether there is a part at a key, in each of the states."""
     for run in states:
         yield run.encoding.held(family, run.sure(run.read(place)), key)[0]

@@ -26,8 +26,16 @@ from lawful.spec.words import Scope
 from .explore import CheckResult, Limits, explore
 from .verdict import Verdict
 
-OTHERS = {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne": "eq", "add": "sub",
-          "sub": "add"}
+OTHERS = {
+    "lt": "le",
+    "le": "lt",
+    "gt": "ge",
+    "ge": "gt",
+    "eq": "ne",
+    "ne": "eq",
+    "add": "sub",
+    "sub": "add",
+}
 
 HOLDING = frozenset({Verdict.HOLDS, Verdict.HOLDS_WITHIN_SCOPE})
 FAILING = frozenset({Verdict.VIOLATED, Verdict.UNDEFINED})
@@ -136,9 +144,7 @@ def _differs(own: Verdict, other: Verdict) -> bool | None:
     return True if {own, other} <= HOLDING | FAILING else None
 
 
-def _explored(
-    found: Resolved, machine: ir.Machine, scope: Scope, limits: Limits
-) -> CheckResult:
+def _explored(found: Resolved, machine: ir.Machine, scope: Scope, limits: Limits) -> CheckResult:
     flat = lower(machine, scope, abstract_scopes(found))
     return explore(flat, found.world, {}, limits=limits)
 
@@ -168,6 +174,4 @@ def to_json(survey: Survey) -> Json:
 
 
 def _rows(found: Iterable[Mutant]) -> list[Json]:
-    return [
-        {"file": each.place.file, "line": each.place.line, "what": each.what} for each in found
-    ]
+    return [{"file": each.place.file, "line": each.place.line, "what": each.what} for each in found]

@@ -32,7 +32,10 @@ class Narrowed:
     """Facts, and those with names, where constants are some values, with what is known put in."""
 
     def __init__(
-        self, logic: Logic, facts: Sequence[Term], named: Mapping[str, Term],
+        self,
+        logic: Logic,
+        facts: Sequence[Term],
+        named: Mapping[str, Term],
         put: Sequence[tuple[Term, Term]] = (),
     ) -> None:
         kept, told = [logic.equal(name, value) for name, value in put], list(put)

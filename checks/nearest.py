@@ -75,8 +75,9 @@ def _small(encoding: Encoding, term: Term, kind: t.Type) -> Iterator[Wish]:
             yield (logic.negate(term),)
         case t.Int() | t.Clock():
             yield tuple(
-                logic.all((logic.at_most(logic.number(-n), term),
-                           logic.at_most(term, logic.number(n))))
+                logic.all(
+                    (logic.at_most(logic.number(-n), term), logic.at_most(term, logic.number(n)))
+                )
                 for n in SIZES
             )
         case t.Enum() | t.Sort() if (every := encoding.universe(kind)) is not None:

@@ -217,9 +217,7 @@ OPERATORS: Mapping[str, Operator] = {
     "bool": _bool,
     "serial_add": _integers(lambda run, v: run.logic.remainder(run.logic.add(v[0], v[1]), v[2])),
     "serial_sub": _integers(
-        lambda run, v: run.logic.remainder(
-            run.logic.add(v[0], run.logic.negative(v[1])), v[2]
-        )
+        lambda run, v: run.logic.remainder(run.logic.add(v[0], run.logic.negative(v[1])), v[2])
     ),
     "before": _before,
     "eq": _equal,

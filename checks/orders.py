@@ -16,7 +16,10 @@ Elements = Callable[[t.Type], tuple[Any, ...]]
 Known = Callable[[t.Type], tuple[Any, ...] | None]
 Order = Callable[[Any], Any]
 COMPARED: dict[str, Callable[[Any, Any], bool]] = {
-    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
 }
 CHOSEN: dict[str, Callable[..., Any]] = {"min": min, "max": max, "min_of": min, "max_of": max}
 OR_DEFAULT: dict[str, Callable[..., Any]] = {"min_or": min, "max_or": max}

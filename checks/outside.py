@@ -92,9 +92,14 @@ def junit(command: str, suites: Sequence[Suite]) -> str:
     for each in suites:
         outcomes = [case.outcome for case in each.cases]
         row = ElementTree.SubElement(
-            root, "testsuite", name=_xml(each.name), tests=str(len(outcomes)),
-            failures=str(outcomes.count("failed")), errors=str(outcomes.count("error")),
-            skipped=str(outcomes.count("skipped")), time=f"{each.seconds:.3f}",
+            root,
+            "testsuite",
+            name=_xml(each.name),
+            tests=str(len(outcomes)),
+            failures=str(outcomes.count("failed")),
+            errors=str(outcomes.count("error")),
+            skipped=str(outcomes.count("skipped")),
+            time=f"{each.seconds:.3f}",
         )
         for case in each.cases:
             _case(row, each.name, case)
@@ -103,9 +108,7 @@ def junit(command: str, suites: Sequence[Suite]) -> str:
 
 
 def _case(suite_: ElementTree.Element, machine: str, case: Case) -> None:
-    row = ElementTree.SubElement(
-        suite_, "testcase", classname=_xml(machine), name=_xml(case.name)
-    )
+    row = ElementTree.SubElement(suite_, "testcase", classname=_xml(machine), name=_xml(case.name))
     if case.outcome == "skipped":
         skipped = ElementTree.SubElement(row, "skipped", message=_xml(case.said))
         skipped.text = _xml("\n".join(case.lines)) or None
@@ -132,7 +135,9 @@ def sarif(suites: Sequence[Suite], version: str) -> dict[str, Json]:
                 rules.setdefault(case.kind, {"id": case.kind})
                 results.append(_result(case))
     driver: dict[str, Json] = {
-        "name": "lawful", "version": version, "rules": list(rules.values()),
+        "name": "lawful",
+        "version": version,
+        "rules": list(rules.values()),
     }
     runs: list[Json] = [{"tool": {"driver": driver}, "results": results}]
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": runs}
@@ -146,9 +151,7 @@ def _result(case: Case) -> Json:
     }
     if case.place is None:
         return out
-    region: dict[str, Json] = {
-        "startLine": case.place.line, "startColumn": case.place.column + 1
-    }
+    region: dict[str, Json] = {"startLine": case.place.line, "startColumn": case.place.column + 1}
     at: dict[str, Json] = {"artifactLocation": {"uri": _uri(case.place.file)}, "region": region}
     locations: list[Json] = [{"physicalLocation": at}]
     out["locations"] = locations

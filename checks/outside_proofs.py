@@ -21,9 +21,7 @@ from .report import expected_text, trace_text
 from .verdict import Trace, TraceStep
 
 
-def suite(
-    machine: ir.Machine, result: ProofResult, expects: Mapping[str, Expected]
-) -> Suite:
+def suite(machine: ir.Machine, result: ProofResult, expects: Mapping[str, Expected]) -> Suite:
     """What was proved of a machine, and what was not."""
     rows = [_of_property(machine, p, expects) for p in result.properties]
     counted = {o.property for o in result.counted}
@@ -32,9 +30,7 @@ def suite(
     return Suite(result.machine, result.seconds, tuple(rows))
 
 
-def _of_property(
-    machine: ir.Machine, p: PropertyProof, expects: Mapping[str, Expected]
-) -> Case:
+def _of_property(machine: ir.Machine, p: PropertyProof, expects: Mapping[str, Expected]) -> Case:
     said = f"{p.name} is {p.verdict.value}{f': {p.note}' if p.note else ''}"
     lines = () if p.trace is None else (said, *trace_text(p.trace))
     at, judged = place(machine, p.name), judgement(p, expects)
@@ -49,9 +45,7 @@ def _of_property(
     return Case(p.name, "proof", "failed", said, p.verdict.value, lines, at)
 
 
-def _of_obligation(
-    machine: ir.Machine, o: Obligation, expects: Mapping[str, Expected]
-) -> Case:
+def _of_obligation(machine: ir.Machine, o: Obligation, expects: Mapping[str, Expected]) -> Case:
     name = f"{o.property}: {o.obligation}"
     if o.verdict in PROVED or expects.get(o.property, "holds") != "holds":
         return Case(name, "obligation", "passed")

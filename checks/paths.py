@@ -177,7 +177,8 @@ def _nearest(
 
 def _back(
     came: Mapping[tuple[int, Last], tuple[tuple[int, Last], Event] | None],
-    at: tuple[int, Last], end: tuple[Event, int],
+    at: tuple[int, Last],
+    end: tuple[Event, int],
 ) -> Run:
     way = [end]
     step = came[at]

@@ -149,9 +149,7 @@ class Places(Evaluator):
         other()
         theirs = (self.path, self.state, self.frame.locals)
         if mine[0] is logic.false or theirs[0] is logic.false:
-            self.path, self.state, self.frame.locals = (
-                theirs if mine[0] is logic.false else mine
-            )
+            self.path, self.state, self.frame.locals = theirs if mine[0] is logic.false else mine
             return
         self.path = logic.any((mine[0], theirs[0]))
         if len(self.stops) == count and self._ways_out() == left:

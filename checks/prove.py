@@ -101,9 +101,7 @@ def prove(
         runs = Runs(depth, how.over_runs, how.altogether.begin(), how.workers)
         properties = _joined(properties, searched((machine, sizes), left, runs, progress))
     seconds = time.perf_counter() - began
-    return ProofResult(
-        machine.name, tuple(obligations), tuple(properties), seconds, tuple(guards)
-    )
+    return ProofResult(machine.name, tuple(obligations), tuple(properties), seconds, tuple(guards))
 
 
 def _inductive(

@@ -82,9 +82,7 @@ def _nothing_own(result: ProofResult) -> bool:
     return bool(left) and not asked
 
 
-def judgements(
-    result: ProofResult, expects: Mapping[str, Expected]
-) -> list[PropertyResult]:
+def judgements(result: ProofResult, expects: Mapping[str, Expected]) -> list[PropertyResult]:
     """What is asked here, each with what the declaration expects of it, as `check` has them."""
     return [judgement(p, expects) for p in result.properties if p.method != NONE]
 
@@ -169,8 +167,12 @@ def to_json(result: ProofResult) -> Json:
             for p in result.properties
         ],
         "needless": [
-            {"transition": g.transition, "clause": g.text, "file": g.place.file,
-             "line": g.place.line}
+            {
+                "transition": g.transition,
+                "clause": g.text,
+                "file": g.place.file,
+                "line": g.place.line,
+            }
             for g in result.needless
         ],
         "proposal": None if result.proposal is None else _proposal(result.proposal),

@@ -20,13 +20,30 @@ from .extents import arithmetic, element, joined, met, plus, unbounded, united
 from .inlined import inlined
 
 Env = dict[str, t.Type]  # Extents of locals.
-CONVERTING = frozenset({
-    "set_of", "frozenset_of", "list_of", "tuple_of", "sorted", "reversed", "keys", "slice",
-    "difference",
-})
-COLLECTING = frozenset({
-    "union", "intersection", "symmetric_difference", "concat", "set", "list", "tuple",
-})
+CONVERTING = frozenset(
+    {
+        "set_of",
+        "frozenset_of",
+        "list_of",
+        "tuple_of",
+        "sorted",
+        "reversed",
+        "keys",
+        "slice",
+        "difference",
+    }
+)
+COLLECTING = frozenset(
+    {
+        "union",
+        "intersection",
+        "symmetric_difference",
+        "concat",
+        "set",
+        "list",
+        "tuple",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -161,7 +178,7 @@ class Reach:
 
     def _op(self, e: ir.Op, args: list[t.Type]) -> t.Type | None:
         match e.op, args:
-            case ("add" | "sub" | "neg" | "mod" | "min" | "max"), _:
+            case (("add" | "sub" | "neg" | "mod" | "min" | "max"), _):
                 numbers = [arg for arg in args if isinstance(arg, t.Int)]
                 return arithmetic(e.op, numbers) if len(numbers) == len(args) else None
             case "len" | "total", [t.Seq(most=most) | t.Bag(most=most)]:

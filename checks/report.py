@@ -20,8 +20,12 @@ from .verdict import PropertyResult, Trace, TraceStep, Verdict, after
 INDENT = "  "
 WIDTH = 96
 STOPPED: dict[Reason, str] = {
-    "": "", "states": "by --max-states ", "seconds": "by --max-seconds ",
-    "memory": "by --max-memory ", "first": "at the first violation, ", "asked": "when asked to, ",
+    "": "",
+    "states": "by --max-states ",
+    "seconds": "by --max-seconds ",
+    "memory": "by --max-memory ",
+    "first": "at the first violation, ",
+    "asked": "when asked to, ",
 }
 
 

@@ -22,7 +22,11 @@ from .why import stuck
 
 BUILT_IN = ("deadlock", "bounds", "asserts", "undefined", "ambiguous")
 JUDGED: tuple[PropertyKind, ...] = (
-    "invariant", "step_property", "reachable", "recoverable", "refines",
+    "invariant",
+    "step_property",
+    "reachable",
+    "recoverable",
+    "refines",
 )
 Answer = tuple[Verdict, str, Trace | None, tuple[str, ...]]
 
@@ -34,9 +38,7 @@ def judge(
 
     What happens for ever is judged until it is over.
     """
-    return [
-        _result(search, row, expects.get(row[0], "holds"), over) for row in rows(search.space)
-    ]
+    return [_result(search, row, expects.get(row[0], "holds"), over) for row in rows(search.space)]
 
 
 def rows(space: Space) -> list[tuple[str, str]]:

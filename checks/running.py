@@ -82,8 +82,7 @@ class Running:
         m = self.machines[type(instance).__name__]
         held = {v.name: getattr(instance, slot(v.name), None) for v in m.variables}
         rows = [
-            None if v.ghost else self._outside(held[v.name], v.type, instance)
-            for v in m.variables
+            None if v.ghost else self._outside(held[v.name], v.type, instance) for v in m.variables
         ]
         return PartState([*rows, *(getattr(instance, slot(p.name)) for p in m.parameters)])
 
@@ -146,9 +145,11 @@ class Running:
                 case t.Part(machine=inner):
                     rows.append(self.without_ghosts(value, inner))
                 case t.Map(value=t.Part(machine=inner)):
-                    rows.append(FrozenMap(
-                        {k: self.without_ghosts(each, inner) for k, each in value.items()}
-                    ))
+                    rows.append(
+                        FrozenMap(
+                            {k: self.without_ghosts(each, inner) for k, each in value.items()}
+                        )
+                    )
                 case _:
                     rows.append(None if v.ghost else value)
         return PartState([*rows, *state[len(m.variables) :]])

@@ -20,9 +20,7 @@ def trace_of(
 ) -> Trace:
     """The run through these states by these events; after one that has no state, as before it."""
     after = [*states[1:], states[-1]]
-    steps = [
-        _step(space, states[i], after[i], event) for i, event in enumerate(events)
-    ]
+    steps = [_step(space, states[i], after[i], event) for i, event in enumerate(events)]
     return Trace(tuple(map(space.shown, states)), tuple(steps), loop)
 
 

@@ -26,8 +26,23 @@ from .why import failure_of
 __all__ = ["Limits", "Progress", "Search", "search"]
 Start = tuple[str | None, Args]
 KEPT = (
-    "states", "parents", "starts", "predecessors", "cut_from", "generated", "cut_by", "enabled",
-    "new", "failures", "witnesses", "unseen", "distinct", "depth", "next", "last", "judged",
+    "states",
+    "parents",
+    "starts",
+    "predecessors",
+    "cut_from",
+    "generated",
+    "cut_by",
+    "enabled",
+    "new",
+    "failures",
+    "witnesses",
+    "unseen",
+    "distinct",
+    "depth",
+    "next",
+    "last",
+    "judged",
 )
 
 
@@ -311,9 +326,7 @@ def _levels(
 
 def _progress(search: Search) -> Progress:
     waiting = len(search.states) - search.next
-    return Progress(
-        len(search.states), search.generated, search.depth, waiting, search.seconds
-    )
+    return Progress(len(search.states), search.generated, search.depth, waiting, search.seconds)
 
 
 def _over(search: Search, seconds: float) -> bool:

@@ -210,9 +210,7 @@ def changed(
             raise NotEncodable(f"{s.op} of a {kind}", s.place)
 
 
-def _numbered(
-    s: ir.Update, args: Sequence[Value]
-) -> list[tuple[int, tuple[Value, ir.Expr]]]:
+def _numbered(s: ir.Update, args: Sequence[Value]) -> list[tuple[int, tuple[Value, ir.Expr]]]:
     return list(enumerate(zip(args[1:], s.args, strict=True)))
 
 
@@ -221,9 +219,7 @@ def _wanted(s: ir.Update, kind: t.Seq, position: int) -> t.Type:
     return t.INT if s.op == "pop" or (s.op == "insert" and position == 0) else kind.item
 
 
-def _popped(
-    run: Rounds, many: Many, index: Sequence[Term], node: ir.Node
-) -> tuple[Many, Value]:
+def _popped(run: Rounds, many: Many, index: Sequence[Term], node: ir.Node) -> tuple[Many, Value]:
     """All items but one, the last where no index is given; and that one."""
     found = hits(run, many, index[0] if index else run.logic.number(-1), node)
     value = chosen(run, many, found, node)

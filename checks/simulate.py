@@ -151,9 +151,7 @@ def _sampled(search: Search, p: PropertyResult) -> PropertyResult:
         return p
 
 
-def _smaller(
-    space: Space, p: PropertyResult, start: State, events: list[Event]
-) -> PropertyResult:
+def _smaller(space: Space, p: PropertyResult, start: State, events: list[Event]) -> PropertyResult:
     """The same, without the events that it does not need."""
     size = max(1, len(events) // 2)
     while size:

@@ -58,8 +58,11 @@ class Snapshots:
         bounds = ", ".join(f"{name}={bound}" for name, bound in space.flat.scope)
         self.scope = bounds or "none"
         self.about = {
-            "version": VERSION, "machine": space.machine.name, "scope": self.scope,
-            "flat": digest(flat_to_json(space.flat, places=False)), "symmetry": symmetry,
+            "version": VERSION,
+            "machine": space.machine.name,
+            "scope": self.scope,
+            "flat": digest(flat_to_json(space.flat, places=False)),
+            "symmetry": symmetry,
         }
         self.engine = ""
         self.every = every

@@ -152,9 +152,7 @@ class Space:
         for made in self.parameters():
             yield from self.starts(made)
 
-    def starts(
-        self, made: Mapping[str, Any]
-    ) -> Iterator[tuple[str | None, Args, Done | Fault]]:
+    def starts(self, made: Mapping[str, Any]) -> Iterator[tuple[str | None, Args, Done | Fault]]:
         """Every start with these parameters."""
         try:
             state = self.reference.initial(made)
@@ -396,4 +394,3 @@ def _belongs(value: Any, kind: t.Type) -> bool:
             return value is None
         case _:
             return value is not None and bounds.breach(value, kind) is None
-

@@ -72,13 +72,17 @@ class Spacer:
         rest = [((*step.facts, k.goes), state, self._values(step.states[1])) for k in step.links]
         horn = Horn(state, (first, *rest))
         runs = begin, step
-        (why,) = in_order(lambda h: self._unfit(h, runs), lambda _, how: f"{ENDED} ({how})",
-                          [horn], self.workers)
+        (why,) = in_order(
+            lambda h: self._unfit(h, runs), lambda _, how: f"{ENDED} ({how})", [horn], self.workers
+        )
         if why:
             return [self._open(name, why) for name in names]
-        return in_order(lambda name: self._of(name, horn, runs),
-                        lambda name, how: self._open(name, f"{ENDED} ({how})"),
-                        list(names), self.workers)
+        return in_order(
+            lambda name: self._of(name, horn, runs),
+            lambda name, how: self._open(name, f"{ENDED} ({how})"),
+            list(names),
+            self.workers,
+        )
 
     def _unfit(self, horn: Horn, runs: tuple[Run, Run]) -> str:
         """Why nothing is proved of what is reached; nothing where something may be."""

@@ -58,16 +58,17 @@ def spread(
         crew.end()
 
 
-def in_order(
-    do: Callable[[T], R], died: Died[T, R], items: Sequence[T], workers: int
-) -> list[R]:
+def in_order(do: Callable[[T], R], died: Died[T, R], items: Sequence[T], workers: int) -> list[R]:
     """What is done with each item, in their order."""
     found = sorted(spread(do, died, items, workers), key=lambda row: row[0])
     return [result for _, result in found]
 
 
 def divided(
-    do: Callable[[T, Budget], R], died: Died[T, R], items: Sequence[T], workers: int,
+    do: Callable[[T, Budget], R],
+    died: Died[T, R],
+    items: Sequence[T],
+    workers: int,
     budget: Budget,
 ) -> list[R]:
     """What is done with each item, in their order, by `workers` processes: each item has an equal

@@ -21,7 +21,9 @@ from .translate import Translation, renew, translation, z3
 # Where it is enough to know what cannot be: quantifiers are put in for what is looked up alone, and
 # arrays are not told apart. What is unsatisfiable so is so; and a search without success soon ends.
 PLAIN: Mapping[str, Any] = {
-    "smt.mbqi": False, "smt.array.extensional": False, "smt.array.weak": True,
+    "smt.mbqi": False,
+    "smt.array.extensional": False,
+    "smt.array.weak": True,
 }
 TURN_UNITS, TURNS = 6_000_000, 3
 LONG_UNITS = 1_000_000
@@ -68,9 +70,7 @@ class Standing:
                 break
         return found
 
-    def _searched(
-        self, goal: Term, first: Collection[str], budget: Budget, seed: int
-    ) -> Answer:
+    def _searched(self, goal: Term, first: Collection[str], budget: Budget, seed: int) -> Answer:
         """The answer; where there was nothing left to be tried, `why` says so."""
         made, solver = self._solver()
         solver.set(random_seed=seed)

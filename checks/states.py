@@ -54,9 +54,7 @@ def _rows(machine: ir.Machine) -> list[tuple[str, t.Type]]:
     return [*rows, *((p.name, p.type) for p in machine.parameters)]
 
 
-def _changed(
-    whole: ir.Machine, kind: t.Type, both: Both, path: str
-) -> Iterator[tuple[str, Json]]:
+def _changed(whole: ir.Machine, kind: t.Type, both: Both, path: str) -> Iterator[tuple[str, Json]]:
     before, after = both
     if isinstance(kind, t.Part):
         yield from changes(whole, whole.part(kind.machine), (before, after), f"{path}.")

@@ -188,9 +188,7 @@ class Stepper:
             self._known("argument", name, value, kind, self.universe)
         return values
 
-    def _known(
-        self, word: str, name: str, value: Any, kind: t.Type, told: Elements
-    ) -> None:
+    def _known(self, word: str, name: str, value: Any, kind: t.Type, told: Elements) -> None:
         """Differs where a value has an element that the instance was not told."""
         found = stranger(value, kind, told.members) if told else ""
         if found:

@@ -123,9 +123,7 @@ def open_of(result: ProofResult) -> list[Obligation]:
     return [o for o in rows if o.counterexample and o.counterexample.get("state") is not None]
 
 
-def proposed(
-    machine: ir.Machine, seen: Seen, how: Limits, result: ProofResult
-) -> ProofResult:
+def proposed(machine: ir.Machine, seen: Seen, how: Limits, result: ProofResult) -> ProofResult:
     """The same with clauses that prove more of what is open, where some are found.
 
     `how` gives the sizes of sorts, how much effort for each obligation, and processes.
@@ -135,7 +133,10 @@ def proposed(
 
 
 def _propose(
-    machine: ir.Machine, seen: Seen, how: Limits, obligations: Sequence[Obligation],
+    machine: ir.Machine,
+    seen: Seen,
+    how: Limits,
+    obligations: Sequence[Obligation],
 ) -> Proposal | None:
     """Clauses with which all that is open is proved, or some of it; None where there are none."""
     clauses = Clauses(seen.space.reference, dict(_elements(seen)), seen.search.states)
@@ -203,7 +204,8 @@ def _tried(
     sifted = induction.sift([*good, *in_turn(induction, asked)])
     # What was shown with the help of a clause that is gone has no counterexample yet.
     again = [
-        (o.obligation, o.property) for o in sifted
+        (o.obligation, o.property)
+        for o in sifted
         if (o.obligation, o.property) in open and not o.verdict.good and o.counterexample is None
     ]
     found = dict(zip(again, in_turn(induction, again), strict=True))

@@ -48,7 +48,10 @@ class Subject:
     """One machine in one encoding; of its timers something may be known already, `shown`."""
 
     def __init__(
-        self, machine: ir.Machine, options: Options, fixed: Fixed | None = None,
+        self,
+        machine: ir.Machine,
+        options: Options,
+        fixed: Fixed | None = None,
         shown: Sequence[Clause] = (),
     ) -> None:
         self.machine = machine
@@ -197,9 +200,7 @@ class Subject:
             value, defined = self.run(state).judge(j.row.function, args, place, j.machine)
             yield names, self.logic.all(where), defined, value
 
-    def _members(
-        self, j: Judged, *states: Mapping[str, Value]
-    ) -> list[tuple[Place, list[Term]]]:
+    def _members(self, j: Judged, *states: Mapping[str, Value]) -> list[tuple[Place, list[Term]]]:
         """Where a part that the property is of may be, and where it is there in all the states."""
         return members(self.encoding, j.path, [self.run(each) for each in states])
 
@@ -268,9 +269,7 @@ class Subject:
         )
         true, within = logic.true, logic.negate(step.beyond)
         given = (*given, step.laws)
-        return Case(
-            event.name, event.name, before, typed, given, step, true, within, event.output
-        )
+        return Case(event.name, event.name, before, typed, given, step, true, within, event.output)
 
     def step(self, row: ir.Transition, before: State | None = None) -> Case:
         """One transition, from an arbitrary state where none is given; raises NotEncodable."""
@@ -431,9 +430,7 @@ class Subject:
         return fixed, after, output
 
 
-def _judged(
-    whole: ir.Machine, machine: ir.Machine, prefix: str, path: Place
-) -> Iterator[Judged]:
+def _judged(whole: ir.Machine, machine: ir.Machine, prefix: str, path: Place) -> Iterator[Judged]:
     """The safety properties of a machine and of its parts, and what these assume."""
     for p in machine.properties:
         if p.kind in ("invariant", "step_property", "assume", "refines"):

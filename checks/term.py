@@ -14,9 +14,32 @@ from typing import Literal, cast, final
 Of = Literal["bool", "int", "real", "array", "sort", "data"]
 Variants = tuple[tuple[str, tuple[tuple[str, "Shape"], ...]], ...]
 Op = Literal[
-    "constant", "value", "true", "false", "not", "and", "if", "=", "forall", "lambda", "apply",
-    "+", "*", "-", "div", "mod", "<=", "real", "floor",
-    "select", "store", "everywhere", "make", "is", "field", "size",
+    "constant",
+    "value",
+    "true",
+    "false",
+    "not",
+    "and",
+    "if",
+    "=",
+    "forall",
+    "lambda",
+    "apply",
+    "+",
+    "*",
+    "-",
+    "div",
+    "mod",
+    "<=",
+    "real",
+    "floor",
+    "select",
+    "store",
+    "everywhere",
+    "make",
+    "is",
+    "field",
+    "size",
 ]
 
 

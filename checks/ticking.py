@@ -148,8 +148,7 @@ def _fields(encoding: Encoding, part: Term, kind: t.Type) -> Iterator[tuple[Term
 def entries(
     encoding: Encoding, value: Term, kind: t.Map
 ) -> Iterator[tuple[list[Term], Term, Term, Term]]:
-    """The entries of a map: names that stand for any key, where it is there, what it has, and it.
-    """
+    """The entries of a map: names that stand for any key, where it is there, what it has, and it."""
     keys = encoding.keys(kind) if kind.total else encoding.universe(kind.key)
     if keys is None:
         key = encoding.logic.fresh("k", encoding.shape(kind.key))

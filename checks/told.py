@@ -91,9 +91,7 @@ def form(parts: Mapping[str, ir.Machine], value: Any, kind: t.Type) -> Json:
             return encode(value, kind)
 
 
-def _object(
-    parts: Mapping[str, ir.Machine], machine: ir.Machine, state: State
-) -> dict[str, Json]:
+def _object(parts: Mapping[str, ir.Machine], machine: ir.Machine, state: State) -> dict[str, Json]:
     fields = [(v.name, v.type, v.ghost) for v in machine.variables]
     fields += [(p.name, p.type, False) for p in machine.parameters]
     both = zip(fields, state, strict=True)

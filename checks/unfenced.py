@@ -113,6 +113,7 @@ def _read(nodes: Sequence[ir.Node]) -> Iterator[tuple[str, str]]:
             case _:
                 yield from _read(tuple(children(node)))
 
+
 def _whole(e: ir.Expr) -> ir.Expr:
     while isinstance(e, ir.Narrow):
         e = e.of
@@ -129,7 +130,9 @@ def _is_record(e: ir.Expr) -> bool:
 
 def _counters(machine: ir.Machine) -> Iterator[_Counter]:
     functions = [
-        *(row.function for row in machine.transitions), *machine.functions, *machine.initials,
+        *(row.function for row in machine.transitions),
+        *machine.functions,
+        *machine.initials,
         *(row.function for row in machine.bases),
     ]
     for v in machine.variables:
@@ -176,8 +179,10 @@ def _next(target: ir.Expr, value: ir.Expr) -> bool:
 def _give_out(counter: _Counter, function: ir.Function) -> None:
     """Note the names under which a function gives the counter out: of a field, or none."""
     held = {
-        stmt.target.name for stmt in statements(function.body)
-        if isinstance(stmt, ir.Assign) and isinstance(stmt.target, ir.Local)
+        stmt.target.name
+        for stmt in statements(function.body)
+        if isinstance(stmt, ir.Assign)
+        and isinstance(stmt.target, ir.Local)
         and _is_of(stmt.value, counter.name)
     }
 

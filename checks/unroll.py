@@ -83,9 +83,7 @@ class Run:
         done = logic.all((logic.any(goes), *equal))
         self.links.append(Link(choice, tuple(cases), done, stops))
 
-    def _named(
-        self, merged: State, ways: Sequence[tuple[Term, State]]
-    ) -> tuple[State, list[Term]]:
+    def _named(self, merged: State, ways: Sequence[tuple[Term, State]]) -> tuple[State, list[Term]]:
         """The state after a step with names for what it changes, and what each way makes of them:
         terms that grow from step to step are much harder. Containers are merged as they are."""
         logic, subject = self.logic, self.subject

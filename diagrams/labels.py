@@ -57,9 +57,7 @@ def label(m: ir.Machine, tr: ir.Transition) -> Label:
     reader = _Reader(m, frozenset(name for name, _ in tr.function.params))
     reader.block(tr.function.body, {}, ())
     declared = str(tr.function.output)
-    outputs = tuple(
-        dict.fromkeys(declared if _hidden(e) else expr(e) for e in reader.outputs)
-    )
+    outputs = tuple(dict.fromkeys(declared if _hidden(e) else expr(e) for e in reader.outputs))
     return Label(
         name=tr.name,
         event=_event(tr),
@@ -146,8 +144,12 @@ class _Reader:
         match helper:
             case ir.Function(body=(ir.Return(value=ir.Expr() as value),)):
                 args = [self.said(arg, env) for arg in e.args]
-                inside = {name for node in everything([value]) if isinstance(node, ir.Clause)
-                          for name in node.names}
+                inside = {
+                    name
+                    for node in everything([value])
+                    if isinstance(node, ir.Clause)
+                    for name in node.names
+                }
                 free = {node.name for node in everything(args) if isinstance(node, ir.Local)}
                 if inside & free:
                     return None
@@ -278,8 +280,11 @@ class _Reader:
 
     def _needs(self, s: ir.Stmt, known: Env, path: tuple[ir.Expr, ...]) -> None:
         """The guards inside a statement's own expressions."""
-        own = [getattr(s, field.name) for field in dataclasses.fields(s)
-               if field.name not in ("then", "other", "body")]
+        own = [
+            getattr(s, field.name)
+            for field in dataclasses.fields(s)
+            if field.name not in ("then", "other", "body")
+        ]
         for node in everything(own):
             if isinstance(node, ir.Needed):
                 absent = ir.IsA(node.place, t.BOOL, self.said(node.of, known), (t.NOTHING,))

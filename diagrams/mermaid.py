@@ -13,8 +13,18 @@ from .model import Chart, Edge, Region, Stay, chart, lines
 # Words that Mermaid's grammar takes for itself where a state is named.
 RESERVED = frozenset({"as", "class", "default", "direction", "end", "note", "state", "style"})
 # What would end a label, open a tag or begin an entity; Mermaid decodes these codes itself.
-ENTITIES = {"#": "#35;", ";": "#59;", ":": "#58;", "<": "#60;", ">": "#62;", '"': "#34;",
-            "{": "#123;", "}": "#125;", "%": "#37;", "\\": "#92;"}
+ENTITIES = {
+    "#": "#35;",
+    ";": "#59;",
+    ":": "#58;",
+    "<": "#60;",
+    ">": "#62;",
+    '"': "#34;",
+    "{": "#123;",
+    "}": "#125;",
+    "%": "#37;",
+    "\\": "#92;",
+}
 
 
 def text(m: ir.Machine) -> str:

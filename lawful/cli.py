@@ -119,33 +119,41 @@ def _check(commands_: Commands) -> None:
     engines = ("auto", "reference", "generated", "compiled")
     parser.add_argument("--engine", choices=engines, default="auto")
     parser.add_argument(
-        "--symmetry", action="store_true",
+        "--symmetry",
+        action="store_true",
         help="explore states that differ in the names of interchangeable elements once",
     )
     parser.add_argument(
-        "--workers", type=_positive, metavar="N",
+        "--workers",
+        type=_positive,
+        metavar="N",
         help="threads that explore large machines; default: one for each processor",
     )
     parser.add_argument("--first", action="store_true", help="stop at the first violation")
     parser.add_argument(
-        "--coverage", action="store_true",
+        "--coverage",
+        action="store_true",
         help="say how often each guard was true and refused, and what values variables took",
     )
     parser.add_argument(
-        "--advice", action="store_true",
+        "--advice",
+        action="store_true",
         help="say which bounds cut steps or leave out arguments, how far they must go to do "
         "neither, and what one more changes",
     )
     parser.add_argument("--max-states", type=_positive, metavar="N")
     parser.add_argument(
-        "--runtime", action="store_true",
+        "--runtime",
+        action="store_true",
         help="run the step that services embed in every state, and compare it with exploration",
     )
     parser.add_argument(
         "--max-memory", type=_bytes, metavar="SIZE", help="of the process: 500M, 2G"
     )
     parser.add_argument(
-        "--resume", type=Path, metavar="DIR",
+        "--resume",
+        type=Path,
+        metavar="DIR",
         help="keep snapshots there, and go on from the last one",
     )
 
@@ -165,7 +173,9 @@ def _lint(commands_: Commands) -> None:
     parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")
     parser.add_argument("--max-states", type=_positive, default=20_000, metavar="N")
     parser.add_argument(
-        "--mutants", type=_positive, metavar="N",
+        "--mutants",
+        type=_positive,
+        metavar="N",
         help="try at most N small changes of the machine, and name those that nothing notices",
     )
 
@@ -174,7 +184,10 @@ def _exploring(parser: _Parser) -> _Parser:
     """What is asked of a run through states, exhaustive or not."""
     parser.add_argument("target", metavar="TARGET", help="package.module[:Machine] or file.py[:…]")
     parser.add_argument(
-        "--scope", action="append", default=[], metavar="KEY=VALUE|NAME",
+        "--scope",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE|NAME",
         help="a bound (Node=4, Nat=0..7, beans=100) or a named scope",
     )
     parser.add_argument("--max-seconds", type=_seconds, metavar="S")
@@ -199,7 +212,8 @@ def _prove(commands_: Commands) -> None:
     parser = _reporting(_command(commands_, "prove", commands.prove))
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument(
-        "--method", default="auto",
+        "--method",
+        default="auto",
         choices=("auto", "induction", "k-induction", "spacer", "bounded"),
     )
     parser.add_argument(
@@ -223,11 +237,15 @@ def _prove(commands_: Commands) -> None:
 
 def _effort(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--budget", type=_positive, metavar="N",
+        "--budget",
+        type=_positive,
+        metavar="N",
         help=f"units of Z3's work (rlimit) for each obligation, default {budget.UNITS:,}",
     )
     parser.add_argument(
-        "--timeout", type=_seconds, metavar="S",
+        "--timeout",
+        type=_seconds,
+        metavar="S",
         help=f"outer limit for each question, default {budget.SECONDS:g} s; alone, more than "
         f"{budget.UNITS / budget.PER_SECOND:g} s also raises the budget",
     )
@@ -236,9 +254,7 @@ def _effort(parser: argparse.ArgumentParser) -> None:
 def _draw(commands_: Commands) -> None:
     parser = _command(commands_, "draw", commands.draw)
     parser.add_argument("target", metavar="TARGET")
-    parser.add_argument(
-        "--format", choices=("svg", "png", "pdf", "dot", "mermaid"), default="svg"
-    )
+    parser.add_argument("--format", choices=("svg", "png", "pdf", "dot", "mermaid"), default="svg")
     parser.add_argument("--what", choices=("states",), default="states")
     parser.add_argument("--out", type=Path, default=Path(), metavar="DIR", help="default: here")
 
@@ -257,7 +273,9 @@ def _show(commands_: Commands) -> None:
     parser = _command(commands_, "show", commands.show)
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument(
-        "--what", choices=("declaration", "ir", "flat"), default="declaration",
+        "--what",
+        choices=("declaration", "ir", "flat"),
+        default="declaration",
         help="the machine as text, its IR as JSON, or the machine with its scope",
     )
     parser.add_argument("--scope", action="append", default=[], metavar="KEY=VALUE|NAME")

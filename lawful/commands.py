@@ -121,9 +121,7 @@ def _agreement(result: CheckResult) -> int:
     return FAULT if result.embedded.differing else HOLDS if result.embedded.complete else UNKNOWN
 
 
-def _checked(
-    cls: type[Machine], given: argparse.Namespace, run: Run
-) -> tuple[CheckResult, Json]:
+def _checked(cls: type[Machine], given: argparse.Namespace, run: Run) -> tuple[CheckResult, Json]:
     from lawful.checks import explore, report, results
     from lawful.checks.space import Space
 
@@ -151,9 +149,7 @@ def _checked(
     return result, report.check_json(result, cls.lawful.fingerprint.whole, total)
 
 
-def _explored(
-    cls: type[Machine], given: argparse.Namespace, what: What, tell: Tell
-) -> CheckResult:
+def _explored(cls: type[Machine], given: argparse.Namespace, what: What, tell: Tell) -> CheckResult:
     from lawful.checks import embedded, explore
     from lawful.checks.limits import resident
     from lawful.checks.space import Space
@@ -169,36 +165,43 @@ def _explored(
 
     with interruption() as stop:
         limits = explore.Limits(
-            given.max_states, given.max_seconds, given.first, given.max_memory, stop,
-            given.resume, given.workers,
+            given.max_states,
+            given.max_seconds,
+            given.first,
+            given.max_memory,
+            stop,
+            given.resume,
+            given.workers,
         )
         result = explore.explore(
-            *what, engine=given.engine, symmetry=given.symmetry, coverage=given.coverage,
-            limits=limits, progress=told,
+            *what,
+            engine=given.engine,
+            symmetry=given.symmetry,
+            coverage=given.coverage,
+            limits=limits,
+            progress=told,
         )
         if given.advice:
             result = dataclasses.replace(result, advice=_advice(cls, given, limits))
         if not given.runtime:
             return result
         found = embedded.compare(
-            Space(*what[:2]), cls, limits,
+            Space(*what[:2]),
+            cls,
+            limits,
             lambda found: tell(f"{found.comparisons:,} calls in {found.states:,} states compared"),
         )
     return dataclasses.replace(result, embedded=found)
 
 
-def _advice(
-    cls: type[Machine], given: argparse.Namespace, limits: Limits
-) -> Advice:
+def _advice(cls: type[Machine], given: argparse.Namespace, limits: Limits) -> Advice:
     from lawful.checks.advice import advise
 
     expects = targets.expectations(cls, given.scope)
     return advise(resolve(cls), targets.scope_of(cls, given.scope), expects, limits)
 
 
-def _walked(
-    cls: type[Machine], given: argparse.Namespace, what: What, tell: Tell
-) -> CheckResult:
+def _walked(cls: type[Machine], given: argparse.Namespace, what: What, tell: Tell) -> CheckResult:
     from lawful.checks import simulate as walking
 
     with interruption() as stop:
@@ -387,7 +390,10 @@ def freeze(given: argparse.Namespace) -> int:
     lines = "\n".join(f"  {cls.__name__}" for cls in found)
     names: list[Json] = [cls.__name__ for cls in found]
     frozen: dict[str, Json] = {
-        "version": 1, "command": "freeze", "path": str(path), "machines": names
+        "version": 1,
+        "command": "freeze",
+        "path": str(path),
+        "machines": names,
     }
     write(given, f"{path}\n{lines}", frozen)
     return HOLDS

@@ -85,8 +85,12 @@ def to_json(found: Difference) -> Json:
         "changes": list(found.versions.lines()),
         "obligations": [
             {
-                "property": o.property, "obligation": o.obligation, "verdict": o.verdict.value,
-                "covers": o.covers, "seconds": round(o.seconds, 4), "note": o.note,
+                "property": o.property,
+                "obligation": o.obligation,
+                "verdict": o.verdict.value,
+                "covers": o.covers,
+                "seconds": round(o.seconds, 4),
+                "note": o.note,
                 "counterexample": None if o.counterexample is None else dict(o.counterexample),
             }
             for o in found.obligations

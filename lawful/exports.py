@@ -44,9 +44,7 @@ def of_checks(given: argparse.Namespace, command: str, found: Checked) -> Files:
                 yield given.pytest / name, test
 
 
-def _reports(
-    given: argparse.Namespace, command: str, suites: Sequence[outside.Suite]
-) -> Files:
+def _reports(given: argparse.Namespace, command: str, suites: Sequence[outside.Suite]) -> Files:
     if given.junit is not None:
         yield given.junit, outside.junit(command, suites)
     if given.sarif is not None:

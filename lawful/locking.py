@@ -80,7 +80,10 @@ def established(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> Ro
     sizes = {name: size for name, size in scope.bounds.items() if type(size) is int}
     with remembered.kept_in(remembered.users()):
         proofs = prove(
-            found.machine, sizes=sizes, how=How(effort=effort(given)), progress=tell,
+            found.machine,
+            sizes=sizes,
+            how=How(effort=effort(given)),
+            progress=tell,
             happened=lambda: happened(flat, found.world),
         )
     counts = ("complete", "distinct", "generated", "depth", "cuts")

@@ -94,7 +94,12 @@ def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofRe
     how = proofs.How(given.method, effort(given), given.depth, workers())
     with remembered.kept_in(None if given.no_cache else remembered.users()):
         result = proofs.prove(
-            found.machine, sizes=sizes, how=how, progress=tell, happened=met, explored=explored,
+            found.machine,
+            sizes=sizes,
+            how=how,
+            progress=tell,
+            happened=met,
+            explored=explored,
         )
         seen = explored() if strengthen.open_of(result) else None
         if seen is None:

@@ -41,16 +41,19 @@ class Ended(NamedTuple):
     def to_json(self) -> dict[str, Json]:
         """The key `error` of the answer in JSON."""
         problems: list[Json] = [_problem(each) for each in self.problems]
-        return {
-            "kind": self.kind, "exit": self.code, "message": self.message, "problems": problems
-        }
+        return {"kind": self.kind, "exit": self.code, "message": self.message, "problems": problems}
 
 
 def _problem(each: Problem) -> Json:
     return {
-        "number": each.number, "what": RULES[each.number], "file": each.place.file,
-        "line": each.place.line, "column": each.place.column + 1, "found": each.found,
-        "expected": each.expected, "rewrite": each.rewrite,
+        "number": each.number,
+        "what": RULES[each.number],
+        "file": each.place.file,
+        "line": each.place.line,
+        "column": each.place.column + 1,
+        "found": each.found,
+        "expected": each.expected,
+        "rewrite": each.rewrite,
     }
 
 
@@ -93,9 +96,13 @@ def _reports(given: argparse.Namespace, ended: Ended) -> None:
     rows = ended.problems
     cases = tuple(
         outside.Case(
-            f"{each.number} {_where(each.place)}", each.number, "error",
+            f"{each.number} {_where(each.place)}",
+            each.number,
+            "error",
             f"{RULES[each.number]}: found {each.found}, expected {each.expected}",
-            each.number, tuple(each.render().split("\n")), _place(each.place),
+            each.number,
+            tuple(each.render().split("\n")),
+            _place(each.place),
         )
         for each in rows
     ) or (outside.Case(ended.kind, ended.kind, "error", ended.message, ended.kind),)

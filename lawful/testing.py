@@ -25,13 +25,23 @@ from lawful.spec.resolve import abstract_scopes, resolve
 from . import targets
 
 __all__ = [
-    "Call", "Mismatch", "Near", "Path", "SimulatedClock", "conformance", "paths", "rerun",
+    "Call",
+    "Mismatch",
+    "Near",
+    "Path",
+    "SimulatedClock",
+    "conformance",
+    "paths",
+    "rerun",
     "strategy",
 ]
 
 
 def paths(
-    machine: type[Machine], *, cover: Cover = "transitions", scope: Sequence[str] = (),
+    machine: type[Machine],
+    *,
+    cover: Cover = "transitions",
+    scope: Sequence[str] = (),
     max_states: int = 20_000,
 ) -> list[Path]:
     """Sequences of events that cover the machine within its scope, for `pytest.mark.parametrize`

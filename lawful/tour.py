@@ -131,8 +131,7 @@ def _network(done: ExchangeReport) -> str:
 def _check(found: Findings) -> None:
     _say("Check: the design as written, and as it has to be")
     results = [
-        _explored(cls)
-        for cls in (*AS_WRITTEN, *ENTRIES, system.LinkAsSeed, system.LinkFixed)
+        _explored(cls) for cls in (*AS_WRITTEN, *ENTRIES, system.LinkAsSeed, system.LinkFixed)
     ]
     for result in results:
         found.add(f"check {result.machine}", _outcome(result), result.as_expected)
@@ -148,7 +147,9 @@ def _explored(cls: type[Machine]) -> CheckResult:
     flat = lower(resolved.machine, resolved.scopes["scope"])
     with progress(f"checking {cls.__name__}", quiet=False) as tell:
         result = explore(
-            flat, resolved.world, resolved.expects,
+            flat,
+            resolved.world,
+            resolved.expects,
             progress=lambda p: tell(f"{p.distinct:,} states, depth {p.depth}"),
         )
     print(f"  {cls.__name__:<20} {result.seconds:5.1f} s  {_outcome(result)}", flush=True)

@@ -171,9 +171,7 @@ class Access(Generic[M]):
             del plan.cls.__init__
         return asserted
 
-    def state(
-        self, *, universe: Universe | None = None, **values: Any
-    ) -> M:
+    def state(self, *, universe: Universe | None = None, **values: Any) -> M:
         """An instance with these variables and parameters; the others have their defaults.
 
         TypeError and ValueError for what is no value of the variable.

@@ -170,9 +170,7 @@ def _container(value: Any, kind: t.Type, known: Known, what: str) -> Any:
 def _map(held: Mapping[Any, Any], kind: t.Map, known: Known, what: str) -> Any:
     given = dict(held)
     mine = {
-        taken(k, kind.key, known, f"a key of {what}"): taken(
-            v, kind.value, known, f"{what}[{k!r}]"
-        )
+        taken(k, kind.key, known, f"a key of {what}"): taken(v, kind.value, known, f"{what}[{k!r}]")
         for k, v in given.items()
     }
     complete(mine, kind, known, what)
@@ -224,9 +222,7 @@ def suspicious(names: Names, value: Callable[[], ast.expr], kind: t.Type) -> ast
     return any_of(tests) if tests is not None and 0 < len(tests) <= MOST_TESTS else None
 
 
-def _tests(
-    names: Names, value: Callable[[], ast.expr], kind: t.Type
-) -> list[ast.expr] | None:
+def _tests(names: Names, value: Callable[[], ast.expr], kind: t.Type) -> list[ast.expr] | None:
     cls: type[Any]
     match kind:
         case t.Int():

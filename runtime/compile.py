@@ -245,7 +245,13 @@ class Compiler:
         for tr in served:
             writes.add(self.reach.of_transition(tr))
         made = Way(
-            key, event.name, event.params, event.output, (), (), tuple(writes.variables),
+            key,
+            event.name,
+            event.params,
+            event.output,
+            (),
+            (),
+            tuple(writes.variables),
             writes.parts,
         )
         made.checks = self.checks(key, event.params)

@@ -34,7 +34,10 @@ def logged(error: Exception) -> None:
 
 
 async def drive(
-    deadlines: Deadlines, clock: Clock = REAL, *, runner: TaskRunner | None = None,
+    deadlines: Deadlines,
+    clock: Clock = REAL,
+    *,
+    runner: TaskRunner | None = None,
     failed: Failed = logged,
 ) -> None:
     """Fire timers when they are due, until the task is cancelled; what is firing then is fired.
@@ -42,6 +45,7 @@ async def drive(
     `clock` is that of the instances. Where their events go through a runner, so do the timers',
     if it is given. Errors: RuntimeError where somebody drives these deadlines already.
     """
+
     def fire() -> None:
         deadlines.fire_due(clock.now())  # The time when it is its turn.
 
@@ -79,7 +83,11 @@ class Driver:
     """
 
     def __init__(
-        self, deadlines: Deadlines, runner: Runner, clock: Clock = REAL, *,
+        self,
+        deadlines: Deadlines,
+        runner: Runner,
+        clock: Clock = REAL,
+        *,
         failed: Failed = logged,
     ) -> None:
         self._deadlines = deadlines
@@ -110,9 +118,11 @@ class Driver:
             try:
                 self._round()
             except BaseException as error:  # It is nobody's, as in a thread that ends of it.
-                threading.excepthook(threading.ExceptHookArgs(
-                    (type(error), error, error.__traceback__, self._thread)
-                ))
+                threading.excepthook(
+                    threading.ExceptHookArgs(
+                        (type(error), error, error.__traceback__, self._thread)
+                    )
+                )
                 self._sooner.wait(PAUSE)
 
     def _round(self) -> None:

@@ -239,8 +239,11 @@ def erased(machine: ir.Machine) -> ir.Machine:
 
     def one(m: ir.Machine) -> ir.Machine:
         return dataclasses.replace(
-            m, variables=tuple(map(bare, m.variables)), initials=tuple(map(body, m.initials)),
-            transitions=tuple(map(row, m.transitions)), bases=tuple(map(row, m.bases)),
+            m,
+            variables=tuple(map(bare, m.variables)),
+            initials=tuple(map(body, m.initials)),
+            transitions=tuple(map(row, m.transitions)),
+            bases=tuple(map(row, m.bases)),
             functions=tuple(map(body, m.functions)),
         )
 

@@ -26,7 +26,12 @@ from .stops import may_fail, mixed
 from .templates import BUILTINS, Filled, template
 
 PYTHON: dict[type[t.Type], type[Any]] = {
-    t.Int: int, t.Bool: bool, t.Tuple: tuple, t.Seq: tuple, t.Set: frozenset, t.Map: FrozenMap,
+    t.Int: int,
+    t.Bool: bool,
+    t.Tuple: tuple,
+    t.Seq: tuple,
+    t.Set: frozenset,
+    t.Map: FrozenMap,
 }
 PLACED = t.Timer | t.Clock | t.Part  # They are where they stand, and are not copied.
 SET_ALGEBRA = frozenset({"union", "intersection", "difference", "symmetric_difference"})
@@ -69,10 +74,18 @@ def _same(known: Any, value: Any) -> bool:
 
 RING = frozenset({"rank", "successor", "predecessor"})
 COMPARED: dict[str, type[ast.cmpop]] = {
-    "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE,
+    "lt": ast.Lt,
+    "le": ast.LtE,
+    "gt": ast.Gt,
+    "ge": ast.GtE,
 }
 KEYED: dict[str, Callable[..., Any]] = {
-    "min": min, "max": max, "min_of": min, "max_of": max, "min_or": min, "max_or": max,
+    "min": min,
+    "max": max,
+    "min_of": min,
+    "max_of": max,
+    "min_or": min,
+    "max_or": max,
     "sorted": sorted,
 }
 
@@ -302,7 +315,8 @@ class Expressions:
             return ast.Compare(of, [ast.IsNot()], [none])
         classes: list[ast.expr] = [name(self.use(self.class_of(o))) for o in e.options]
         return call(
-            self.use(isinstance), of,
+            self.use(isinstance),
+            of,
             classes[0] if len(classes) == 1 else ast.Tuple(classes, ast.Load()),
         )
 

@@ -42,8 +42,9 @@ def plain(value: Any, kind: t.Type) -> Json:
         case t.Part():
             return _part(value)
         case t.Map(key=key, value=t.Part()):
-            rows = sorted(((encode(k, key), _part(v)) for k, v in value.items()),
-                          key=lambda row: rank(row[0]))
+            rows = sorted(
+                ((encode(k, key), _part(v)) for k, v in value.items()), key=lambda row: rank(row[0])
+            )
             if isinstance(key, t.Enum | t.Sort):
                 return {str(k): v for k, v in rows}
             return {"$map": [[k, v] for k, v in rows]}

@@ -77,14 +77,18 @@ def constructor(c: Compiler, otherwise: Callable[..., None]) -> str:
     around: ast.expr = name(put("ALL_AROUND", ALL_AROUND))
     if c.plan.timed:
         around = call(put("Around", Around), name(put("REAL", REAL)))
-    plain = all_of([
-        *(compare(name(word), ast.Is(), ast.Constant(None)) for word in words),
-        negated(name("parameters")),
-        compare(call(put("type", type), me), ast.Is(), name(put(c.machine.name, c.plan.cls))),
-    ])
+    plain = all_of(
+        [
+            *(compare(name(word), ast.Is(), ast.Constant(None)) for word in words),
+            negated(name("parameters")),
+            compare(call(put("type", type), me), ast.Is(), name(put(c.machine.name, c.plan.cls))),
+        ]
+    )
     body = [
         assign(attribute(me, "__watch__"), ast.Constant(None)),
-        assign(attribute(me, "__around__"), around), *_fixed(c), *_initial(c, frozenset()),
+        assign(attribute(me, "__around__"), around),
+        *_fixed(c),
+        *_initial(c, frozenset()),
     ]
     rest = call(put("otherwise", otherwise), me)
     given = [ast.keyword(word, name(word)) for word in words]

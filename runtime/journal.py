@@ -44,8 +44,21 @@ if TYPE_CHECKING:
     from .instance import Machine
 
 KEYS = (
-    "v", "instance", "seq", "time", "machine", "fingerprint", "event", "transition", "args",
-    "outcome", "before", "after", "changed", "output", "why",
+    "v",
+    "instance",
+    "seq",
+    "time",
+    "machine",
+    "fingerprint",
+    "event",
+    "transition",
+    "args",
+    "outcome",
+    "before",
+    "after",
+    "changed",
+    "output",
+    "why",
 )
 HIDDEN = "$hidden"  # The one key of what stands for a value that is not told.
 
@@ -118,7 +131,11 @@ class Journal:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, buffer: int = 64, append: bool = True,
+        self,
+        path: str | os.PathLike[str],
+        *,
+        buffer: int = 64,
+        append: bool = True,
         largest: int | None = None,
     ) -> None:
         self.path = Path(path)

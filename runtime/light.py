@@ -30,7 +30,15 @@ from .emit import Names
 from .whole import limited
 
 MAY_REFUSE = (
-    ir.Require, ir.Refuse, ir.Assert, ir.Needed, ir.Step, ir.Base, ir.Do, ir.Call, ir.Can,
+    ir.Require,
+    ir.Refuse,
+    ir.Assert,
+    ir.Needed,
+    ir.Step,
+    ir.Base,
+    ir.Do,
+    ir.Call,
+    ir.Can,
 )
 # Later versions do not count what a function only borrows, and without a lock counts may lag.
 COUNTS = (
@@ -73,10 +81,9 @@ def light(body: Sequence[ir.Stmt], kinds: dict[str, t.Type]) -> dict[int, str]:
 
 def _places(body: Sequence[ir.Stmt]) -> list[ir.Expr]:
     """What the statements assign or change."""
-    return [
-        node.target for node in everything(body) if isinstance(node, ir.Assign | ir.Update)
-    ] + [
-        node.into for node in everything(body)
+    return [node.target for node in everything(body) if isinstance(node, ir.Assign | ir.Update)] + [
+        node.into
+        for node in everything(body)
         if isinstance(node, ir.Update) and node.into is not None
     ]
 

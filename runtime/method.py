@@ -1,14 +1,14 @@
 """The function that an event is when it is called on an instance.
 
-    def ack(self, message):
-        if self.__watch__ is not None: ...       observers, and what is no machine of its own
-        if <message is no Ack>: ...              arguments, before anything
-        old_highest_acked = self._highest_acked  what the step may write
-        try:
-            <source, timer, body, target, bounds>
-        except BaseException as error:
-            self._highest_acked = old_highest_acked
-            return failed(error, self, ...)
+def ack(self, message):
+    if self.__watch__ is not None: ...       observers, and what is no machine of its own
+    if <message is no Ack>: ...              arguments, before anything
+    old_highest_acked = self._highest_acked  what the step may write
+    try:
+        <source, timer, body, target, bounds>
+    except BaseException as error:
+        self._highest_acked = old_highest_acked
+        return failed(error, self, ...)
 """
 
 from __future__ import annotations
@@ -126,7 +126,9 @@ class Method:
             test = self.breached(variable, kind)
             if test is not None:
                 judge = call(
-                    self.use(whole.judge_variable), name("self"), ast.Constant(variable),
+                    self.use(whole.judge_variable),
+                    name("self"),
+                    ast.Constant(variable),
                     name(self.names.put("UNSET", choice.UNSET)),
                 )
                 yield if_(test, ast.Expr(judge))

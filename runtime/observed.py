@@ -213,7 +213,11 @@ class _Before:
         self.parts = {name: _inside(state, name) for name in families}
 
     def stepped(
-        self, machine: Machine, args: tuple[Any, ...], *, output: Any = None,
+        self,
+        machine: Machine,
+        args: tuple[Any, ...],
+        *,
+        output: Any = None,
         reasons: tuple[Reason, ...] = (),
     ) -> Stepped:
         """What the event did; `note` tells which transition ran."""
@@ -223,10 +227,17 @@ class _Before:
         outcome: Literal["done", "refused", "ignored"] = "done" if note else "ignored"
         called = way.name if reasons and way.name != way.event else note
         return Stepped(
-            machine, way.event, called,
+            machine,
+            way.event,
+            called,
             dict(zip((n for n, _ in self.way.params), args, strict=True)),
-            "refused" if reasons else outcome, self.control, _control(state),
-            self.changed(state) if note else {}, output, reasons, state.__around__.now(),
+            "refused" if reasons else outcome,
+            self.control,
+            _control(state),
+            self.changed(state) if note else {},
+            output,
+            reasons,
+            state.__around__.now(),
         )
 
     def changed(self, state: State) -> dict[str, Any]:

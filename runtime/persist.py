@@ -440,4 +440,3 @@ def _in_union(value: Any, options: tuple[t.Type, ...], change: Change) -> Any:
             return _opaques(value, option, change)
     rest = [o for o in options if not isinstance(o, t.Record | t.Nothing)]
     return _opaques(value, rest[0], change) if rest else value
-

@@ -1,8 +1,8 @@
 """What is compiled of a machine: its plan, and the ways into it.
 
-    Plan      one per class: the class of its states, its ways, its helpers
-    Way       an event or a transition: what it takes, its candidates, what it may write
-    Candidate one transition as a function that changes a state where it stands
+Plan      one per class: the class of its states, its ways, its helpers
+Way       an event or a transition: what it takes, its candidates, what it may write
+Candidate one transition as a function that changes a state where it stands
 """
 
 from __future__ import annotations

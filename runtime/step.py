@@ -95,9 +95,7 @@ class Body(Expressions):
             located(
                 if_(
                     negated(self.expr(test)),
-                    self.refusal(
-                        guards.false(test), stmt.why, *self.exprs(explain.shown(test))
-                    ),
+                    self.refusal(guards.false(test), stmt.why, *self.exprs(explain.shown(test))),
                 ),
                 test.place,
             )

@@ -127,7 +127,10 @@ class Store:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, snapshot_every: int = 100,
+        self,
+        path: str | os.PathLike[str],
+        *,
+        snapshot_every: int = 100,
         synchronous: Literal["FULL", "NORMAL"] = "FULL",
     ) -> None:
         self.snapshot_every = snapshot_every
@@ -188,8 +191,13 @@ class Store:
         return entry
 
     def restore(
-        self, cls: type[M], name: str, *, timers: Timers = "remaining",
-        universe: Mapping[type[Any], Any] | None = None, clock: Clock | None = None,
+        self,
+        cls: type[M],
+        name: str,
+        *,
+        timers: Timers = "remaining",
+        universe: Mapping[type[Any], Any] | None = None,
+        clock: Clock | None = None,
         renamed: Mapping[str, str] | None = None,
     ) -> M:
         """The instance as it was after its last event; it is kept on.
@@ -299,8 +307,14 @@ class Store:
         args = {of: written(value, kinds[of], plan) for of, value in done.args.items()}
         seq, wall, before = logged.seq + 1, clocks.time(), logged.timers
         row = (
-            logged.name, seq, done.time, wall, behaviour_of(plan), done.transition,
-            json.dumps(args, separators=(",", ":")), done.after,
+            logged.name,
+            seq,
+            done.time,
+            wall,
+            behaviour_of(plan),
+            done.transition,
+            json.dumps(args, separators=(",", ":")),
+            done.after,
         )
         known = logged.seq, logged.last, logged.wall
         logged.row = row
@@ -334,7 +348,11 @@ class Store:
         data = snapshot(logged.entry, fingerprint_of(logged.entry.__plan__).shape, 0.0)
         started = {place: seconds for place, (_, seconds) in logged.timers.items()}
         row = (
-            logged.name, logged.seq, logged.last, logged.wall, json.dumps(data),
+            logged.name,
+            logged.seq,
+            logged.last,
+            logged.wall,
+            json.dumps(data),
             json.dumps(started),
         )
         if self._db.execute(SNAPSHOT, (*row, logged.name)).rowcount != 1:

@@ -140,8 +140,6 @@ class TaskRunner:
             future.get_loop().call_exception_handler(told)
 
 
-def _job(
-    step: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Job:
+def _job(step: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Job:
     future = asyncio.get_running_loop().create_future()
     return partial(step, *args, **kwargs), future, copy_context()

@@ -36,7 +36,28 @@ class Filled(ast.NodeTransformer):
 BUILTINS: dict[str, Any] = {
     f.__name__: f
     for f in (
-        abs, min, max, int, bool, len, all, any, sum, sorted, set, frozenset, list, tuple, dict,
-        Counter, range, reversed, enumerate, zip, iter, next, subsets,
+        abs,
+        min,
+        max,
+        int,
+        bool,
+        len,
+        all,
+        any,
+        sum,
+        sorted,
+        set,
+        frozenset,
+        list,
+        tuple,
+        dict,
+        Counter,
+        range,
+        reversed,
+        enumerate,
+        zip,
+        iter,
+        next,
+        subsets,
     )
 }

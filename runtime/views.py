@@ -54,9 +54,7 @@ def viewer(kind: t.Type) -> Callable[[Any], Any] | None:
             return None
 
 
-def _each(
-    make: Callable[[Any], Any], inner: Callable[[Any], Any] | None
-) -> Callable[[Any], Any]:
+def _each(make: Callable[[Any], Any], inner: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
     return make if inner is None else lambda held: make(inner(each) for each in held)
 
 

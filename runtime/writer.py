@@ -33,7 +33,10 @@ class Writer:
     """Makes the rows of one instance; `write` is given each."""
 
     def __init__(
-        self, entry: Machine, instance: str, write: Callable[[dict[str, Any]], None],
+        self,
+        entry: Machine,
+        instance: str,
+        write: Callable[[dict[str, Any]], None],
         hidden: Hidden | None = None,
     ) -> None:
         access = entry.lawful
@@ -59,8 +62,12 @@ class Writer:
                     rest[side] = self.hidden.told(STATE, rest[side])
             rest["output"] = self.hidden.told(f"{rest['event']}.output", rest["output"])
         head = {
-            "v": 1, "instance": self.instance, "seq": self.seq, "time": time,
-            "machine": self.plan.name, "fingerprint": self.fingerprint,
+            "v": 1,
+            "instance": self.instance,
+            "seq": self.seq,
+            "time": time,
+            "machine": self.plan.name,
+            "fingerprint": self.fingerprint,
         }
         self.seq += 1  # First: the file may rotate, and begin with a row of this instance.
         self.write(head | rest)
@@ -80,8 +87,16 @@ class Writer:
         fixed = {p.name: plain(getattr(entry, slot(p.name)), p.type) for p in rows}
         known = {name: list(map(str, every)) for name, every in around.universe.items()}
         self.row(
-            around.now(), event=None, transition=None, args=fixed, outcome=outcome,
-            before=None, after=at, changed=whole, output=None, why=None,
+            around.now(),
+            event=None,
+            transition=None,
+            args=fixed,
+            outcome=outcome,
+            before=None,
+            after=at,
+            changed=whole,
+            output=None,
+            why=None,
             **({UNIVERSE: known} if known else {}),
         )
 
@@ -90,11 +105,16 @@ class Writer:
         kinds, plan = self.params[done.event], self.plan
         why = self.why(done) if done.outcome == "refused" else None
         self.row(
-            done.time, event=done.event, transition=done.transition,
+            done.time,
+            event=done.event,
+            transition=done.transition,
             args={name: plain(value, kinds[name]) for name, value in done.args.items()},
-            outcome=done.outcome, before=done.before, after=done.after,
+            outcome=done.outcome,
+            before=done.before,
+            after=done.after,
             changed=self.changed(done),
-            output=plain(done.output, plan.machine.event(done.event).output), why=why,
+            output=plain(done.output, plan.machine.event(done.event).output),
+            why=why,
         )
 
     def why(self, done: Stepped) -> str:

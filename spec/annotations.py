@@ -64,7 +64,10 @@ class TypeReader:
     def world(self) -> World:
         """The classes met so far."""
         return World(
-            dict(self.enums), dict(self.records), dict(self.sorts), dict(self.opaques),
+            dict(self.enums),
+            dict(self.records),
+            dict(self.sorts),
+            dict(self.opaques),
             dict(self.held),
             dict(self.encoded),
         )
@@ -79,7 +82,9 @@ class TypeReader:
     def join(self, other: World, place: Place) -> None:
         """Add the classes of a machine beside this one; a problem where a name has two."""
         for table, more in (
-            (self.enums, other.enums), (self.records, other.records), (self.sorts, other.sorts)
+            (self.enums, other.enums),
+            (self.records, other.records),
+            (self.sorts, other.sorts),
         ):
             for cls in more.values():
                 self._register(table, cls, place)
@@ -141,7 +146,9 @@ class TypeReader:
         except NameError as error:
             name = getattr(error, "name", None) or str(error)
             self.problems.add(
-                "L201", place, f"{name}, in {annotation}" if name != annotation else name,
+                "L201",
+                place,
+                f"{name}, in {annotation}" if name != annotation else name,
                 "the name of a type",
                 nearest(name, _types_in(names), "import it, or define it at the top of the module"),
             )
@@ -171,7 +178,9 @@ class TypeReader:
                 self._frozen_inside(item, found, place)
             case t.Union() if not t.proper_union(found) or not t.immutable(found):
                 self.refuse(
-                    place, str(found), "a union of Records, or one immutable type and None",
+                    place,
+                    str(found),
+                    "a union of Records, or one immutable type and None",
                     "wrap each alternative in a Record of its own",
                 )
             case _:
@@ -187,7 +196,9 @@ class TypeReader:
 
     def _frozen_inside(self, item: t.Type, found: t.Type, place: Place) -> None:
         self.refuse(
-            place, f"{item} inside {found}", "immutable elements and keys",
+            place,
+            f"{item} inside {found}",
+            "immutable elements and keys",
             "use frozenset, tuple or a Record for what is inside",
         )
 
@@ -213,7 +224,11 @@ class TypeReader:
 
     def _class(self, cls: type, place: Place) -> t.Type | None:
         plain: dict[type, t.Type] = {
-            bool: t.BOOL, int: t.INT, float: t.FLOAT, type(None): t.NOTHING, Timer: t.Timer(),
+            bool: t.BOOL,
+            int: t.INT,
+            float: t.FLOAT,
+            type(None): t.NOTHING,
+            Timer: t.Timer(),
             Clock: t.Clock(),
         }
         if cls in plain:
@@ -237,7 +252,9 @@ class TypeReader:
         other = table.setdefault(cls.__name__, cls)
         if other is not cls:
             self.refuse(
-                place, f"two classes named {cls.__name__}", "one name for one class",
+                place,
+                f"two classes named {cls.__name__}",
+                "one name for one class",
                 "rename one of them: values are written with the class's name",
             )
 
@@ -245,7 +262,9 @@ class TypeReader:
         self._register(self.records, cls, place)
         if cls in self.reading:
             self.refuse(
-                place, f"{cls.__name__} inside itself", "records that end",
+                place,
+                f"{cls.__name__} inside itself",
+                "records that end",
                 "refer to the other record by a number or a Sort",
             )
             return t.Unknown()
@@ -266,7 +285,9 @@ class TypeReader:
         where = f"{cls.__name__}.{f.name}: {kind}"
         if not f.init or f.kw_only or not f.compare:
             self.refuse(
-                place, f"{cls.__name__}.{f.name} with field(...)", "a plain field",
+                place,
+                f"{cls.__name__}.{f.name} with field(...)",
+                "a plain field",
                 "leave out init, kw_only and compare",
             )
         if not t.immutable(kind):
@@ -313,7 +334,9 @@ class TypeReader:
         if other:
             both = f"{self.opaques[name].__name__} and of {other[0].__name__}"
             self.refuse(
-                place, f"an Opaque({name!r}) of {both}", "numbers of one type",
+                place,
+                f"an Opaque({name!r}) of {both}",
+                "numbers of one type",
                 "Python takes True, 1 and 1.0 for one value: use one type",
             )
         return t.Opaque(name)
@@ -323,14 +346,18 @@ class TypeReader:
         match found, mark:
             case t.Serial(), _ if isinstance(mark, (*BOUND, Serial)) or _is_nat(mark):
                 self.refuse(
-                    place, f"{mark} on a serial number", "a serial number alone",
+                    place,
+                    f"{mark} on a serial number",
+                    "a serial number alone",
                     "serial numbers go round through all their values: leave the bounds out",
                 )
             case t.Int(high=None), Serial(bits=bits):
                 if type(bits) is int and LEAST <= bits <= MOST_BITS:
                     return t.serial(bits)
                 self.refuse(
-                    place, f"Serial(bits={bits!r})", f"{LEAST} to {MOST_BITS} bits",
+                    place,
+                    f"Serial(bits={bits!r})",
+                    f"{LEAST} to {MOST_BITS} bits",
                     "Serial(bits=16)",
                 )
             case t.Int(), Mark(word="nat"):
@@ -338,22 +365,26 @@ class TypeReader:
                 return dataclasses.replace(found, low=low, name="Nat")
             case t.Int(), _ if isinstance(mark, BOUND) and _whole(mark):
                 return _bounded(found, mark)
-            case (t.Seq() | t.Bag()), annotated_types.MaxLen(max_length=most):
+            case ((t.Seq() | t.Bag()), annotated_types.MaxLen(max_length=most)):
                 return dataclasses.replace(found, most=most)
             case _, Serial():
                 self.refuse(
-                    place, f"{mark} on {a(found)}", "a plain int",
+                    place,
+                    f"{mark} on {a(found)}",
+                    "a plain int",
                     "Annotated[int, Serial(bits=16)]",
                 )
             case _, Mark(word=word):
                 self.refuse(
-                    place, f"{word.capitalize()}[...] inside another type",
+                    place,
+                    f"{word.capitalize()}[...] inside another type",
                     f"{word.capitalize()}[...] round the whole type",
                     f"write {word.capitalize()}[...] outermost, in the annotation of a field",
                 )
             case _, annotated_types.BaseMetadata() | annotated_types.GroupedMetadata():
                 self.refuse(
-                    place, f"{mark} on {a(found)}",
+                    place,
+                    f"{mark} on {a(found)}",
                     "Interval, Ge, Gt, Le, Lt on an int; MaxLen on a list or Counter",
                     "say it as an @invariant",
                 )
@@ -364,11 +395,19 @@ class TypeReader:
 
 MOST_BITS = 128
 BOUND = (
-    annotated_types.Interval, annotated_types.Ge, annotated_types.Gt, annotated_types.Le,
+    annotated_types.Interval,
+    annotated_types.Ge,
+    annotated_types.Gt,
+    annotated_types.Le,
     annotated_types.Lt,
 )
 CONTAINERS: dict[Any, int] = {
-    set: 1, frozenset: 1, list: 1, collections.Counter: 1, dict: 2, collections.abc.Mapping: 2,
+    set: 1,
+    frozenset: 1,
+    list: 1,
+    collections.Counter: 1,
+    dict: 2,
+    collections.abc.Mapping: 2,
 }
 
 

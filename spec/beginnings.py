@@ -140,7 +140,9 @@ class _Way:
                 return
             new[family] = at, begun  # One problem is enough.
         self.problems.add(
-            "L220", place, "an @initial of a part that is not new here",
+            "L220",
+            place,
+            "an @initial of a part that is not new here",
             "its call, once, in an @initial of the whole or next to what makes the part",
             "write self.peers[p] = Peer(); self.peers[p].begin(...), or make it a transition",
         )
@@ -167,7 +169,9 @@ class _Way:
         if unset is not None:
             starts = " or ".join(f.name for f in machine.initials)
             self.problems.add(
-                "L213", place, f"a {machine.name} whose {unset} has no value yet",
+                "L213",
+                place,
+                f"a {machine.name} whose {unset} has no value yet",
                 f"a call of its @initial: {starts}",
                 f"call {starts}(...) where it is made, or give {unset} a default",
             )

@@ -49,7 +49,9 @@ def narrowed(
         match node:
             case ir.Const(type=t.Serial() as kind, value=int() as value) if value >= kind.modulus:
                 problems.add(
-                    "L303", node.place, f"{value}, with {kind.bits} bits in the scope",
+                    "L303",
+                    node.place,
+                    f"{value}, with {kind.bits} bits in the scope",
                     f"a number from 0 to {kind.modulus - 1}",
                     "give more bits, or make the constant a Param and let the scope give values",
                 )
@@ -58,20 +60,24 @@ def narrowed(
     return made
 
 
-def _bits(
-    kind: t.Serial, place: Place, given: list[tuple[str, object]], problems: Problems
-) -> int:
+def _bits(kind: t.Serial, place: Place, given: list[tuple[str, object]], problems: Problems) -> int:
     """The bits that the scope gives the numbers of one width; the full ones where it is wrong."""
     for key, bits in given:
         if not is_int(bits) or not LEAST <= bits <= kind.bits:
             problems.add(
-                "L303", place, f"{key}={bits!r}", f"a number of bits from {LEAST} to {kind.bits}",
+                "L303",
+                place,
+                f"{key}={bits!r}",
+                f"a number of bits from {LEAST} to {kind.bits}",
                 f"Scope({SERIAL}=3)",
             )
             return kind.bits
     if not given:
         problems.add(
-            "L301", place, str(kind), "the number of its bits when explored",
+            "L301",
+            place,
+            str(kind),
+            "the number of its bits when explored",
             f"Scope({SERIAL}=3), or the name of a field for all serial numbers of its width",
         )
         return kind.bits
@@ -79,7 +85,9 @@ def _bits(
     other = next((row for row in given if row[1] != bits), None)
     if other is not None:
         problems.add(
-            "L303", place, f"{key}={bits} and {other[0]}={other[1]}",
+            "L303",
+            place,
+            f"{key}={bits} and {other[0]}={other[1]}",
             f"one number of bits for all serial numbers of {kind.bits}",
             f"Scope({SERIAL}={bits}): they may meet",
         )

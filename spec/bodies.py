@@ -114,7 +114,9 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
         return name_place(b, target, value)
     if machine:
         b.problem(
-            "L202", node.value.place, f"{a(value.type)} kept in {name}",
+            "L202",
+            node.value.place,
+            f"{a(value.type)} kept in {name}",
             "machines where they stand in the state",
             f"put it there first, and name the place: self.peers[p] = ...; {name} = self.peers[p]",
         )
@@ -137,9 +139,7 @@ def _again(b: Body, node: tree.Set, of: tuple[str, t.Type | None]) -> ir.Expr:
         first = "None" if wanted == t.NOTHING else "..."
         (other,) = kinds - {t.NOTHING}
         rewrite = f"annotate the local: {name}: {t.union((other, t.NOTHING))} = {first}"
-    b.problem(
-        "L203", value.place, str(value.type), f"{wanted}, the type that {name} has", rewrite
-    )
+    b.problem("L203", value.place, str(value.type), f"{wanted}, the type that {name} has", rewrite)
     return b.wrong(node.place)
 
 
@@ -149,14 +149,20 @@ def _assign_local(
     value, wanted = given
     if isinstance(value.type, t.Iter) and not (isinstance(value, ir.Op) and value.op == "range"):
         b.problem(
-            "L203", node.value.place, f"a view or iterator kept in {target.name}",
-            "a collection", "iterate it where it is made, or keep tuple(...) or frozenset(...)",
+            "L203",
+            node.value.place,
+            f"a view or iterator kept in {target.name}",
+            "a collection",
+            "iterate it where it is made, or keep tuple(...) or frozenset(...)",
         )
     elif wanted is None and t.has_unknown(value.type) and not isinstance(value.type, t.Unknown):
         example = _example(value.type)
         b.problem(
-            "L215", node.place, f"{target.name}, an empty {example.partition('[')[0]}",
-            "the type of what it will hold", f"annotate it: {target.name}: {example}",
+            "L215",
+            node.place,
+            f"{target.name}, an empty {example.partition('[')[0]}",
+            "the type of what it will hold",
+            f"annotate it: {target.name}: {example}",
         )
     own_container(b, value, node.value.place)
     kind = wanted or t.widened(value.type)
@@ -172,7 +178,9 @@ def _assign_local(
 
 def _example(kind: t.Type) -> str:
     examples: dict[type[t.Type], str] = {
-        t.Set: "set[int] = set()", t.Seq: "list[int] = []", t.Map: "dict[int, int] = {}",
+        t.Set: "set[int] = set()",
+        t.Seq: "list[int] = []",
+        t.Map: "dict[int, int] = {}",
     }
     return examples.get(type(kind), "Counter[int] = Counter()")
 
@@ -183,7 +191,10 @@ def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
     if len(items) != len(target.items):
         if not isinstance(value.type, t.Unknown):
             b.problem(
-                "L203", node.value.place, str(value.type), f"a tuple of {len(target.items)}",
+                "L203",
+                node.value.place,
+                str(value.type),
+                f"a tuple of {len(target.items)}",
                 "assign a tuple with as many items as there are names",
             )
         b.bind({each.name: t.Unknown() for each in target.items if isinstance(each, tree.Name)})
@@ -201,7 +212,10 @@ def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
             exprs.misfit(b, node.value.place, local.type, place.type)
         if not t.immutable(local.type):
             b.problem(
-                "L211", node.value.place, f"{a(local.type)} unpacked", "immutable values",
+                "L211",
+                node.value.place,
+                f"{a(local.type)} unpacked",
+                "immutable values",
                 "assign containers one by one",
             )
         b.replaced(place)
@@ -212,8 +226,11 @@ def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
 def _unpacked_local(b: Body, each: tree.Name, local: ir.Local) -> ir.Expr | None:
     if each.name in b.aliases:
         b.problem(
-            "L206", each.place, f"{each.name}, which names a place in the state",
-            "a local that is assigned once", "use another name for this",
+            "L206",
+            each.place,
+            f"{each.name}, which names a place in the state",
+            "a local that is assigned once",
+            "use another name for this",
         )
         return None
     kind = b.locals.get(each.name) or t.widened(local.type)
@@ -257,8 +274,11 @@ def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
             op = "delete" if isinstance(of.type, t.Map) else "pop"
             if isinstance(of.type, t.Map) and of.type.total:
                 b.problem(
-                    "L206", node.place, "a key removed from a total map",
-                    "a map that keeps every key", "assign the value that means absent",
+                    "L206",
+                    node.place,
+                    "a key removed from a total map",
+                    "a map that keeps every key",
+                    "assign the value that means absent",
                 )
             if isinstance(root(of), ir.Self):
                 may_change(b, node.place)
@@ -269,7 +289,9 @@ def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
         case _:
             if not isinstance(found.type, t.Unknown):
                 b.problem(
-                    "L206", node.place, "del of what is no item of a map or list",
+                    "L206",
+                    node.place,
+                    "del of what is no item of a map or list",
                     "del self.m[k] of a dict, del self.q[i] of a list",
                     "s.discard(x) for a set, c[x] = 0 for a Counter, self.q = self.q[n:]",
                 )
@@ -280,7 +302,10 @@ def _evaluate(b: Body, node: tree.Evaluate) -> list[ir.Stmt]:
     call = node.value
     if not isinstance(call, tree.Apply):
         b.problem(
-            "L102", node.place, "an expression whose value is not used", "a statement",
+            "L102",
+            node.place,
+            "an expression whose value is not used",
+            "a statement",
             "remove it, or assign it",
         )
         return []
@@ -294,7 +319,10 @@ def _evaluate(b: Body, node: tree.Evaluate) -> list[ir.Stmt]:
         found = exprs.expr(b, call)
         if not isinstance(found.type, t.Unknown):
             b.problem(
-                "L102", node.place, "a call whose value is not used", "a call that does something",
+                "L102",
+                node.place,
+                "a call whose value is not used",
+                "a call that does something",
                 "remove it, or assign its value",
             )
         return []
@@ -319,7 +347,10 @@ def _guards_here(b: Body, place: Place, what: str = "a guard") -> bool:
         b.changes = True  # Who calls this helper does more than read.
         return True
     b.problem(
-        "L208", place, f"{what} in {a(b.mode)}", "an expression that only reads",
+        "L208",
+        place,
+        f"{what} in {a(b.mode)}",
+        "an expression that only reads",
         "return a bool instead",
     )
     return False
@@ -364,8 +395,11 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
     bound = unpacked(turn.item, names)
     if bound is None:
         b.problem(
-            "L203", node.place, f"{len(names)} names for {a(item)}",
-            "one name, or as many as the tuple has items", "unpack tuples only",
+            "L203",
+            node.place,
+            f"{len(names)} names for {a(item)}",
+            "one name, or as many as the tuple has items",
+            "unpack tuples only",
         )
         bound = dict.fromkeys(names, t.Unknown())
     b.bind(bound)
@@ -378,8 +412,11 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
     b.steady = (steady | set(names)) - again
     if turn.members and again & {*names, *turn.members}:
         b.problem(
-            "L206", node.place, "a member of a family whose name the loop assigns",
-            "a local that is assigned once", "use another name for this",
+            "L206",
+            node.place,
+            "a member of a family whose name the loop assigns",
+            "a local that is assigned once",
+            "use another name for this",
         )
     body = _inner(b, node.body)
     b.facts, b.aliases, b.steady = facts, kept, steady
@@ -391,7 +428,9 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
     changing = changed_while_iterated(loop, b.scene.functions())
     if changing is not None:
         b.problem(
-            "L218", changing, "a change of the collection that the loop goes through",
+            "L218",
+            changing,
+            "a change of the collection that the loop goes through",
             "a loop that leaves its collection alone",
             "iterate a copy: sorted(...) of a set or map, tuple(...) of a list",
         )

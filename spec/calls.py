@@ -125,8 +125,11 @@ def _hoisted(
         return b.wrong(node.place)  # That it changes something was noted.
     if b.hoisted is None or b.evaluated:
         b.problem(
-            "L102", node.place, "a change of the state inside an expression",
-            "a statement of its own", "assign the result to a local first",
+            "L102",
+            node.place,
+            "a change of the state inside an expression",
+            "a statement of its own",
+            "assign the result to a local first",
         )
         return b.wrong(node.place)
     local = b.temporary(type, node.place)
@@ -182,7 +185,9 @@ def _part(b: Body, node: tree.Apply, kind: t.Part) -> ir.Expr:
     if shape is None:
         known = ", ".join(sorted(set(b.scene.shapes) - {b.scene.own.name})) or "none"
         b.problem(
-            "L204", node.place, f"{kind}, which is no part of {b.scene.own.name}",
+            "L204",
+            node.place,
+            f"{kind}, which is no part of {b.scene.own.name}",
             f"a part that its fields declare: {known}",
             f"declare the field with {kind}: a place holds the class that it names, "
             "and none that inherits from it",
@@ -194,7 +199,10 @@ def _part(b: Body, node: tree.Apply, kind: t.Part) -> ir.Expr:
     for name, value in node.keywords:
         if name not in shape.fixed:
             b.problem(
-                "L204", value.place, name, f"one of {', '.join(sorted(shape.fixed))}",
+                "L204",
+                value.place,
+                name,
+                f"one of {', '.join(sorted(shape.fixed))}",
                 "give parameters only: variables start from their defaults",
             )
         else:
@@ -228,8 +236,11 @@ def _method(
         instead = f"write a function of the module: {name}(...)" if kind == "Record" else ""
         rewrite = NO_METHOD.get((kind, name)) or nearest(name, known, instead or "use one of these")
         b.problem(
-            "L205", node.place, f"{name} of {a(of.type)}",
-            f"one of {', '.join(known)}" if known else "a value that has methods", rewrite,
+            "L205",
+            node.place,
+            f"{name} of {a(of.type)}",
+            f"one of {', '.join(known)}" if known else "a value that has methods",
+            rewrite,
         )
     return b.wrong(node.place)
 
@@ -256,10 +267,14 @@ def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Exp
         return refused(b, node, "a property that is true or false")
     if signature is None or signature.kind not in ("helper", "property"):
         b.problem(
-            "L204", node.place, f"{name} of {a(of.type)}",
-            f"one of {', '.join(sorted(shape.methods)) or 'no methods'}" if signature is None
+            "L204",
+            node.place,
+            f"{name} of {a(of.type)}",
+            f"one of {', '.join(sorted(shape.methods)) or 'no methods'}"
+            if signature is None
             else "a helper or a property",
-            "call a part's transitions in a transition, and only there" if signature
+            "call a part's transitions in a transition, and only there"
+            if signature
             else nearest(name, shape.methods),
         )
         return b.wrong(node.place)

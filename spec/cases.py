@@ -41,9 +41,7 @@ def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
             break
     b.aliases = kept
     changed = tree.assigned_names(tuple(s for case in node.cases for s in case.body))
-    b.facts = {
-        k: v for k, v in before.items() if isinstance(k, ir.Local) and k.name not in changed
-    }
+    b.facts = {k: v for k, v in before.items() if isinstance(k, ir.Local) and k.name not in changed}
     return [ir.Assign(node.place, subject, value), *_branches(chain, left.nothing)]
 
 
@@ -115,8 +113,11 @@ def _own_names(b: Body, case: tree.Case) -> None:
         for name in tree.captured(pattern):
             if case.guard is not None and (name in b.locals or name in b.aliases):
                 b.problem(
-                    "L206", pattern.place, f"{name}, a local that has a value already",
-                    "a name that this case alone binds", "use another name in the pattern",
+                    "L206",
+                    pattern.place,
+                    f"{name}, a local that has a value already",
+                    "a name that this case alone binds",
+                    "use another name in the pattern",
                 )
 
 
@@ -169,7 +170,10 @@ def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
         return ir.IsA(pattern.place, t.BOOL, subject, (t.NOTHING,))
     if not t.alike(value.type, subject.type):
         b.problem(
-            "L203", pattern.place, f"{a(value.type)}", f"{a(subject.type)}",
+            "L203",
+            pattern.place,
+            f"{a(value.type)}",
+            f"{a(subject.type)}",
             "this case is never taken: match what the value can be",
         )
     return ir.Op(pattern.place, t.BOOL, "eq", (subject, value))

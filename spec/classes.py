@@ -19,7 +19,10 @@ def method(node: ast.FunctionDef, file: str, *, of_class: bool = True) -> tree.M
     head = Place(file, node.lineno, node.col_offset, node.lineno, _end_of_name(node))
     if of_class and params[:1] != ("self",):
         parser.problems.add(
-            "L104", head, f"def {node.name}({', '.join(params)})", "self as the first parameter",
+            "L104",
+            head,
+            f"def {node.name}({', '.join(params)})",
+            "self as the first parameter",
             "write self first; what needs no machine is a function of the module",
         )
     decorators = tuple(parser.place(each) for each in node.decorator_list)
@@ -70,7 +73,13 @@ def class_statement(node: ast.ClassDef, file: str) -> tuple[tree.Class, list[Pro
     doc = ast.get_docstring(node) or ""
     head = Place(file, node.lineno, node.col_offset, node.lineno, _end_of_name(node))
     cls = tree.Class(
-        head, node.name, doc, tuple(fields), tuple(methods), tuple(assigned), tuple(lambdas),
+        head,
+        node.name,
+        doc,
+        tuple(fields),
+        tuple(methods),
+        tuple(assigned),
+        tuple(lambdas),
         tuple(parser.place(base) for base in node.bases),
     )
     _once(parser, cls)
@@ -85,15 +94,24 @@ def _is_constant(item: ast.AnnAssign) -> bool:
 def _refuse_item(parser: Parser, item: ast.stmt) -> None:
     if isinstance(item, ast.AsyncFunctionDef):
         parser.problems.add(
-            "L104", Place(parser.file, item.lineno, item.col_offset, item.lineno,
-                          item.col_offset + len("async def")),
-            f"async def {item.name}", "a plain method",
+            "L104",
+            Place(
+                parser.file,
+                item.lineno,
+                item.col_offset,
+                item.lineno,
+                item.col_offset + len("async def"),
+            ),
+            f"async def {item.name}",
+            "a plain method",
             "a body only computes: return an output, and let the caller of the event perform it",
         )
     else:
         found = ast.unparse(item).split("\n")[0][:80]
         parser.problems.add(
-            "L106", parser.place(item), found,
+            "L106",
+            parser.place(item),
+            found,
             "fields with annotations, methods, constants, ignore, drop, Scope, Expect, Fairness",
             "compute it above the class, and name it here: LIMIT = limit()",
         )
@@ -107,9 +125,11 @@ def _once(parser: Parser, cls: tree.Class) -> None:
     for name, place in sorted(members, key=lambda member: member[1].line):
         if name in seen:
             parser.problems.add(
-                "L109", place, f"a second {name}",
+                "L109",
+                place,
+                f"a second {name}",
                 f"one {name}: the first is in line {seen[name].line}",
-                "rename one of them; two transitions of one event: event=\"...\"",
+                'rename one of them; two transitions of one event: event="..."',
             )
         seen.setdefault(name, place)
 

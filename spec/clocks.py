@@ -101,12 +101,18 @@ def clocks_fit(machine: ir.Machine, members: Members, problems: Problems) -> Non
     clocks = [v for v in found if not v.ghost]
     for again in clocks[1:]:
         problems.add(
-            "L221", again.place, f"{again.name}, a second clock beside {clocks[0].name}",
-            "one clock", f"use self.{clocks[0].name}.now, with differences of its ticks",
+            "L221",
+            again.place,
+            f"{again.name}, a second clock beside {clocks[0].name}",
+            "one clock",
+            f"use self.{clocks[0].name}.now, with differences of its ticks",
         )
     for ghost in (v for v in found if v.ghost):
         problems.add(
-            "L221", ghost.place, f"{ghost.name}, a ghost", "a clock that runs",
+            "L221",
+            ghost.place,
+            f"{ghost.name}, a ghost",
+            "a clock that runs",
             f"declare {EXAMPLE}, without Ghost",
         )
     _parts_share(machine, statement, problems)
@@ -123,15 +129,20 @@ def _parts_share(machine: ir.Machine, statement: Declared, problems: Problems) -
         kind = v.type.value if isinstance(v.type, t.Map) else v.type
         part = next((p for p in machine.parts if t.Part(p.name) == kind), None)
         clock = None if part is None else clock_of(part)
-        if clock is None or not isinstance(clock.type, t.Clock) or (
-            own is not None and own.type == clock.type
+        if (
+            clock is None
+            or not isinstance(clock.type, t.Clock)
+            or (own is not None and own.type == clock.type)
         ):
             continue
         wanted = f"{clock.name}: Clock = Clock(tick={clock.type.tick})"
         what = "no clock" if own is None else f"{own.name} of other ticks"
         problems.add(
-            "L221", v.place, f"{v.name}, {kind} with {wanted}, in a machine with {what}",
-            "the same clock in the whole: its parts share it", f"write {wanted} here, too",
+            "L221",
+            v.place,
+            f"{v.name}, {kind} with {wanted}, in a machine with {what}",
+            "the same clock in the whole: its parts share it",
+            f"write {wanted} here, too",
         )
 
 
@@ -140,7 +151,9 @@ def _nothing_is_urgent(machine: ir.Machine, problems: Problems) -> None:
         kind = v.type.value if isinstance(v.type, t.Map) else v.type
         if isinstance(kind, t.Timer) and kind.urgent:
             problems.add(
-                "L222", v.place, f"{v.name}, an urgent timer in a machine without a clock",
+                "L222",
+                v.place,
+                f"{v.name}, an urgent timer in a machine without a clock",
                 "a clock, whose time stands still while it is due",
                 f"declare {EXAMPLE}, or leave urgent=True out",
             )
@@ -149,8 +162,11 @@ def _nothing_is_urgent(machine: ir.Machine, problems: Problems) -> None:
 def _tick_is_free(machine: ir.Machine, clock: ir.Variable, problems: Problems) -> None:
     def note(place: Place, what: str) -> None:
         problems.add(
-            "L223", place, f"{what} named {TICK}, beside {clock.name}: Clock",
-            f"{TICK} to be the step in which the clock goes on", "rename it, for example on_tick",
+            "L223",
+            place,
+            f"{what} named {TICK}, beside {clock.name}: Clock",
+            f"{TICK} to be the step in which the clock goes on",
+            "rename it, for example on_tick",
         )
 
     for row in machine.transitions:

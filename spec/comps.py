@@ -61,8 +61,11 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
         bound = unpacked(turn.item, turn.names)
         if bound is None:
             b.problem(
-                "L203", clause.place, f"{len(turn.names)} names for {a(item)}",
-                "one name, or as many as the tuple has items", "unpack tuples only",
+                "L203",
+                clause.place,
+                f"{len(turn.names)} names for {a(item)}",
+                "one name, or as many as the tuple has items",
+                "unpack tuples only",
             )
             bound = dict.fromkeys(turn.names, t.Unknown())
         b.bind(bound)
@@ -110,8 +113,13 @@ def comprehension(
     if not t.immutable(item) and kind in ("set", "sum", "min", "max"):
         b.problem("L202", node.place, f"a set of {item}", "immutable elements", _FROZEN)
     results: dict[str, t.Type] = {
-        "all": t.BOOL, "any": t.BOOL, "sum": t.INT, "min": item, "max": item,
-        "list": t.Seq(item, mutable=True), "tuple": t.Seq(item, mutable=False),
+        "all": t.BOOL,
+        "any": t.BOOL,
+        "sum": t.INT,
+        "min": item,
+        "max": item,
+        "list": t.Seq(item, mutable=True),
+        "tuple": t.Seq(item, mutable=False),
         "first": t.Seq(item, mutable=False),
         "set": t.Set(item, mutable=True),
     }
@@ -169,7 +177,10 @@ _FROZEN = "use frozenset and tuple for what is inside"
 def _comprehension(b: Body, node: tree.Comprehension, expected: t.Type | None) -> ir.Expr:
     if node.kind == "generator":
         b.problem(
-            "L103", node.place, "a generator by itself", "a fold or a collection round it",
+            "L103",
+            node.place,
+            "a generator by itself",
+            "a fold or a collection round it",
             "write all(...), any(...), sum(...), frozenset(...), tuple(...)",
         )
         return b.wrong(node.place)

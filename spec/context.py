@@ -55,9 +55,7 @@ class Scene:
     records: Mapping[str, type[Any]]
     abstracts: Mapping[str, ir.Machine]
 
-    def heirs(
-        self, test: object, place: Place, names: Names, kind: t.Type
-    ) -> tuple[t.Type, ...]:
+    def heirs(self, test: object, place: Place, names: Names, kind: t.Type) -> tuple[t.Type, ...]:
         """The alternatives that `isinstance` is true for: descendants of a record class are.
 
         What is none of the alternatives is given as it is.
@@ -201,7 +199,8 @@ class Body:
         """After a part's step: what this machine has itself is where it was."""
         self._forget_facts()
         self.dead |= {
-            name for name, path in self.aliases.items()
+            name
+            for name, path in self.aliases.items()
             if isinstance(root(path), ir.Self) and within_part(path)
         }
 
@@ -220,9 +219,7 @@ class Body:
 
     def _bury(self, target: ir.Expr, below: bool) -> None:
         """Names of what stands at the target, or below it, are names of nothing that is there."""
-        self.dead |= {
-            name for name, path in self.aliases.items() if may_pass(path, target, below)
-        }
+        self.dead |= {name for name, path in self.aliases.items() if may_pass(path, target, below)}
 
 
 def may_pass(path: ir.Expr, target: ir.Expr, below: bool) -> bool:

@@ -185,8 +185,10 @@ def _bases(cls: type[Declaration], declared: Declared) -> Iterator[Problem]:
         found = ", ".join(base.__name__ for base in given)
         places = declared.tree.bases
         yield Problem(
-            "L107", places[1] if len(places) > 1 else declared.tree.place,
-            f"{cls.__name__}({found})", "one base class, a machine",
+            "L107",
+            places[1] if len(places) > 1 else declared.tree.place,
+            f"{cls.__name__}({found})",
+            "one base class, a machine",
             "keep one; make the other a part (peer: Peer = Peer()), or functions of the module",
         )
 
@@ -210,7 +212,10 @@ def _name(cls: type, name: str, place: Place, kind: str) -> Iterator[Problem]:
             )
     elif name == "__init__":
         yield Problem(
-            "L108", place, "__init__", "defaults of fields, or @initial",
+            "L108",
+            place,
+            "__init__",
+            "defaults of fields, or @initial",
             "give the fields defaults; what depends on arguments goes into an @initial method",
         )
     elif name in RESERVED:
@@ -221,7 +226,10 @@ def _name(cls: type, name: str, place: Place, kind: str) -> Iterator[Problem]:
         yield Problem("L108", place, name, expected, rewrite)
     elif name.startswith("_"):
         yield Problem(
-            "L108", place, name, "a name that does not begin with _",
+            "L108",
+            place,
+            name,
+            "a name that does not begin with _",
             f"call it {name.strip('_') or 'something'}; what begins with _ belongs to the library",
         )
 
@@ -238,8 +246,11 @@ def _hidden(declared: Declared, name: str, value: object) -> Iterator[Problem]:
 def _decorators(method: MethodTree, kind: str) -> Iterator[Problem]:
     if len(method.decorators) != 1:
         yield Problem(
-            "L105", method.decorators[0], f"{len(method.decorators)} decorators on {method.name}",
-            f"@{kind} alone", "a method is one thing; move what the other does elsewhere",
+            "L105",
+            method.decorators[0],
+            f"{len(method.decorators)} decorators on {method.name}",
+            f"@{kind} alone",
+            "a method is one thing; move what the other does elsewhere",
         )
 
 
@@ -255,8 +266,11 @@ def _function(declared: Declared, name: str, function: FunctionType) -> Iterator
         return  # That it is none of the language was noted where it stands.
     if method is None or function.__name__ != name:
         yield Problem(
-            "L106", declared.place(name), f"{name} = {function.__name__}",
-            "each transition and property under one name", f"write def {name}(self) with its body",
+            "L106",
+            declared.place(name),
+            f"{name} = {function.__name__}",
+            "each transition and property under one name",
+            f"write def {name}(self) with its body",
         )
         return
     event = head.kind == "event"
@@ -265,7 +279,10 @@ def _function(declared: Declared, name: str, function: FunctionType) -> Iterator
     yield from _decorators(method, head.kind)
     if event and any(not isinstance(s, tree.Skip) for s in method.body):
         yield Problem(
-            "L102", method.body[0].place, f"a body of the event {name}", "an event without a body",
-            f'write `...` here, or raise NotImplementedError where a type checker asks for an '
+            "L102",
+            method.body[0].place,
+            f"a body of the event {name}",
+            "an event without a body",
+            f"write `...` here, or raise NotImplementedError where a type checker asks for an "
             f'output; what happens goes into @transition(event="{name}")',
         )

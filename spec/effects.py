@@ -39,8 +39,10 @@ def effect(b: Body, node: tree.Apply) -> Effect | None:
 
 def is_super(node: tree.Expression) -> bool:
     """Whether it is `super()`, so that what follows is an ancestor's."""
-    return isinstance(node, tree.Apply) and node.function.__class__ is tree.Name and (
-        getattr(node.function, "name", "") == "super"
+    return (
+        isinstance(node, tree.Apply)
+        and node.function.__class__ is tree.Name
+        and (getattr(node.function, "name", "") == "super")
     )
 
 
@@ -48,8 +50,9 @@ def _rooted(b: Body, node: tree.Expression) -> bool:
     """Whether the receiver is a place: in the state, or a local."""
     while isinstance(node, tree.Attribute | tree.Subscript):
         node = node.of
-    return isinstance(node, tree.Name) and (node.name == "self" or node.name in b.locals
-                                            or node.name in b.aliases)
+    return isinstance(node, tree.Name) and (
+        node.name == "self" or node.name in b.locals or node.name in b.aliases
+    )
 
 
 def may_change(b: Body, place: Place) -> bool:
@@ -58,7 +61,10 @@ def may_change(b: Body, place: Place) -> bool:
         b.changes = True
         return True
     b.problem(
-        "L208", place, f"a change or a guard in {a(b.mode)}", "an expression that only reads",
+        "L208",
+        place,
+        f"a change or a guard in {a(b.mode)}",
+        "an expression that only reads",
         "change the state in transitions and the helpers that they call",
     )
     return False
@@ -68,7 +74,10 @@ def _base(b: Body, node: tree.Apply, name: str) -> Effect | None:
     found = b.scene.base(b.owner, name)
     if found is None:
         b.problem(
-            "L204", node.place, f"super().{name}(...)", "a method that the ancestor has",
+            "L204",
+            node.place,
+            f"super().{name}(...)",
+            "a method that the ancestor has",
             nearest(name, b.scene.own.methods),
         )
         return t.Unknown(), lambda into: ir.Base(node.place, name, (), into)
@@ -94,14 +103,18 @@ def _of_machine(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect 
         return _helper(b, node, of, shape)
     if signature.kind == "initial" and shape is b.scene.own:
         b.problem(
-            "L220", node.place, f"self.{name}(...), an @initial of this machine",
+            "L220",
+            node.place,
+            f"self.{name}(...), an @initial of this machine",
             "one @initial, called once by who makes the machine",
             "put what both do into a helper method, and call that from both",
         )
         return t.Unknown(), lambda into: ir.Return(node.place, None)
     if shape is b.scene.own:
         b.problem(
-            "L204", node.place, f"self.{name}(...), {a(signature.kind)} of this machine",
+            "L204",
+            node.place,
+            f"self.{name}(...), {a(signature.kind)} of this machine",
             "a helper",
             "put what both do into a helper method, and call that from both",
         )
@@ -118,7 +131,9 @@ def _helper(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect | No
     if shape is not b.scene.own:
         if signature.acts:
             b.problem(
-                "L204", node.place, f"{name}, a helper that changes {shape.name}",
+                "L204",
+                node.place,
+                f"{name}, a helper that changes {shape.name}",
                 "a transition of the part, or a helper that only reads",
                 f"give {shape.name} a transition that does this, and call it",
             )
@@ -148,7 +163,10 @@ def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
         return t.NOTHING, nothing
     if not _mutable(kind):
         b.problem(
-            "L206", place, f"{op} of {a(kind)}", "a mutable container",
+            "L206",
+            place,
+            f"{op} of {a(kind)}",
+            "a mutable container",
             "make a new value: a | {x}, or replace(...)",
         )
         return t.NOTHING, nothing
@@ -243,7 +261,9 @@ def _collected(b: Body, node: tree.Apply, of: ir.Expr, op: str) -> ir.Expr | Non
     made = FUNCTIONS[set if one_of is t.Set else list](b, node, t.Set(kind.item, True))
     if generator and mentions(made, of):
         b.problem(
-            "L218", node.place, f"{op} by a generator that goes through what it changes",
+            "L218",
+            node.place,
+            f"{op} by a generator that goes through what it changes",
             "a collection that is there before the change",
             "write {...} or [...] for the generator",
         )
@@ -253,6 +273,9 @@ def _collected(b: Body, node: tree.Apply, of: ir.Expr, op: str) -> ir.Expr | Non
 
 def _total_map(b: Body, node: tree.Apply) -> None:
     b.problem(
-        "L206", node.place, "a key removed from a total map", "a map that keeps every key",
+        "L206",
+        node.place,
+        "a key removed from a total map",
+        "a map that keeps every key",
         "assign the value that means absent, or declare a partial map",
     )

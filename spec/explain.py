@@ -253,4 +253,3 @@ def _names(e: ir.Expr) -> Iterator[str]:
         yield e.name
     for child in _operands(e):
         yield from _names(child)
-

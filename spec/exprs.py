@@ -54,12 +54,18 @@ def misfit(b: Body, place: Place, found: t.Type, expected: t.Type) -> None:
     rest = tuple(o for o in t.options(found) if not isinstance(o, t.Nothing))
     if rest and len(rest) < len(t.options(found)) and t.fits(t.union(rest), expected):
         b.problem(
-            "L207", place, f"a value that may be None ({found})", str(expected),
+            "L207",
+            place,
+            f"a value that may be None ({found})",
+            str(expected),
             'test it with `is None`, or write needed(value, "why")',
         )
     elif isinstance(found, t.Map) and isinstance(expected, t.Map) and found.total < expected.total:
         b.problem(
-            "L203", place, f"{a(found)} that may lack keys", f"{a(expected)} with every key",
+            "L203",
+            place,
+            f"{a(found)} that may lack keys",
+            f"{a(expected)} with every key",
             _mended(found, expected),
         )
     else:
@@ -117,7 +123,10 @@ def iterable(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
     item = t.element(found.type)
     if item is None:
         b.problem(
-            "L203", node.place, str(found.type), "a collection, a range or a sort",
+            "L203",
+            node.place,
+            str(found.type),
+            "a collection, a range or a sort",
             "iterate a set, map, list, tuple, range(...) or the elements of a sort",
         )
         return b.wrong(node.place), t.Unknown()
@@ -136,7 +145,11 @@ def looked_through(found: ir.Expr) -> ir.Expr:
 def _literal(b: Body, node: tree.Literal, expected: t.Type | None) -> ir.Expr:
     value = node.value
     types: dict[type, t.Type] = {
-        bool: t.BOOL, int: t.INT, float: t.FLOAT, str: t.TEXT, type(None): t.NOTHING,
+        bool: t.BOOL,
+        int: t.INT,
+        float: t.FLOAT,
+        str: t.TEXT,
+        type(None): t.NOTHING,
     }
     kind = types[type(value)]
     if isinstance(kind, t.Int) and isinstance(expected, t.Float):
@@ -150,7 +163,9 @@ def _name(b: Body, node: tree.Name, expected: t.Type | None) -> ir.Expr:
     if node.name in b.aliases:
         if node.name in b.dead:
             b.problem(
-                "L211", node.place, f"{node.name}, a name of what was replaced since",
+                "L211",
+                node.place,
+                f"{node.name}, a name of what was replaced since",
                 "a name of a place that is still the same",
                 "write out the place: after the change, Python's name means the old container",
             )
@@ -159,14 +174,20 @@ def _name(b: Body, node: tree.Name, expected: t.Type | None) -> ir.Expr:
         return narrowed(b, ir.Local(node.place, b.locals[node.name], node.name))
     if node.name in b.assigned:
         b.problem(
-            "L201", node.place, f"{node.name}, before it has a value",
-            "a local that was assigned on the way here", "assign it first, in the same block",
+            "L201",
+            node.place,
+            f"{node.name}, before it has a value",
+            "a local that was assigned on the way here",
+            "assign it first, in the same block",
         )
         return b.wrong(node.place)
     if node.name in b.names:
         return _constant(b, b.names[node.name], node.place, node.name)
     b.problem(
-        "L201", node.place, node.name, "a parameter, a local, a constant or a type",
+        "L201",
+        node.place,
+        node.name,
+        "a parameter, a local, a constant or a type",
         _known_name(b, node.name),
     )
     return b.wrong(node.place)
@@ -179,13 +200,13 @@ def _known_name(b: Body, name: str) -> str:
     return nearest(name, (n for n in near if not n.startswith("_")), "define or import it")
 
 
-def _constant(
-    b: Body, value: Any, place: Place, text: str, kind: t.Type | None = None
-) -> ir.Expr:
+def _constant(b: Body, value: Any, place: Place, text: str, kind: t.Type | None = None) -> ir.Expr:
     found = constant(b, value, place, kind)
     if found is None:
         b.problem(
-            "L201", place, f"{text}, {a(type(value).__name__)}",
+            "L201",
+            place,
+            f"{text}, {a(type(value).__name__)}",
             "a constant: bool, int, enum member, record; a tuple, frozenset or dict of them",
             "pass it as a parameter of the event, or make it a constant of the module",
         )
@@ -246,7 +267,10 @@ def _of_union(b: Body, node: tree.Attribute, of: ir.Expr) -> ir.Expr:
     """A field that every record of a union has with one type; None among them is a problem."""
     if t.NOTHING in t.options(of.type):
         b.problem(
-            "L207", node.of.place, f"a value that may be None ({of.type})", "a record",
+            "L207",
+            node.of.place,
+            f"a value that may be None ({of.type})",
+            "a record",
             'test it with `is None`, or write needed(value, "why")',
         )
         return b.wrong(node.place)
@@ -263,9 +287,7 @@ def field(b: Body, place: Place, of: ir.Expr, name: str) -> ir.Expr:
     return _unknown_attribute(b, place, name, (of.type, []))
 
 
-def _unknown_attribute(
-    b: Body, place: Place, name: str, of: tuple[t.Type, list[str]]
-) -> ir.Expr:
+def _unknown_attribute(b: Body, place: Place, name: str, of: tuple[t.Type, list[str]]) -> ir.Expr:
     type, known = of
     expected = f"one of {', '.join(known)}" if known else f"an attribute that {a(type)} has"
     rewrite = nearest(name, known)
@@ -293,7 +315,10 @@ def _subscript(b: Body, node: tree.Subscript, expected: t.Type | None) -> ir.Exp
                 const = ir.Const(node.key.place, t.INT, at)
                 return ir.Item(node.place, items[at], of, const)
             b.problem(
-                "L203", node.key.place, "this index", f"a literal below {len(items)}",
+                "L203",
+                node.key.place,
+                "this index",
+                f"a literal below {len(items)}",
                 "unpack the tuple",
             )
         case t.Unknown():
@@ -320,7 +345,10 @@ def _cut(b: Body, node: tree.Cut, expected: t.Type | None) -> ir.Expr:
         if found is not None:
             return found
         b.problem(
-            "L203", node.place, f"a slice of {of.type}", "literal bounds and an item between them",
+            "L203",
+            node.place,
+            f"a slice of {of.type}",
+            "literal bounds and an item between them",
             "write out which items: (x[0], x[1])",
         )
         return b.wrong(node.place)
@@ -361,7 +389,9 @@ def join(b: Body, place: Place, types: tuple[t.Type, ...]) -> t.Type:
     joined = t.union(tuple(t.widened(kind) for kind in known))
     if not t.proper_union(joined):
         b.problem(
-            "L203", place, " and ".join(str(option) for option in t.options(joined)),
+            "L203",
+            place,
+            " and ".join(str(option) for option in t.options(joined)),
             "values of one type, or records and None",
             "Python would merge True with 1, and compare what never is equal: use one type",
         )
@@ -372,7 +402,10 @@ def join(b: Body, place: Place, types: tuple[t.Type, ...]) -> t.Type:
 def unordered(b: Body, place: Place, found: str) -> None:
     """Note that an order would be observable where there is none."""
     b.problem(
-        "L210", place, found, "the same result in every order",
+        "L210",
+        place,
+        found,
+        "the same result in every order",
         "iterate sorted(...), a list or a tuple parameter; or make a set, or use sum, min, max",
     )
 

@@ -50,20 +50,28 @@ def fairness_fits(machine: ir.Machine, members: Members, problems: Problems) -> 
     for group, place in _groups(members):
         if not group.names:
             problems.add(
-                "L217", place, f"{group.strength} fairness of no transition",
-                f"one of {', '.join(known)}", "name the transitions of the group",
+                "L217",
+                place,
+                f"{group.strength} fairness of no transition",
+                f"one of {', '.join(known)}",
+                "name the transitions of the group",
             )
         for name in group.names:
             if name not in known:
                 problems.add(
-                    "L217", place, f"fairness of {name}", f"one of {', '.join(known)}",
+                    "L217",
+                    place,
+                    f"fairness of {name}",
+                    f"one of {', '.join(known)}",
                     nearest(name, known),
                 )
                 continue
             for each in group.each or ():
                 if each not in known[name]:
                     problems.add(
-                        "L217", place, f"each {each} of {name}",
+                        "L217",
+                        place,
+                        f"each {each} of {name}",
                         f"one of {', '.join(known[name])}" if known[name] else "no parameter",
                         nearest(each, known[name]),
                     )

@@ -34,8 +34,11 @@ def round_of(b: Body, over: ir.Expr, item: t.Type, names: tuple[str, ...]) -> Ro
             key_type = held.type.key
             if op == "items" and len(names) != 2:
                 b.problem(
-                    "L203", over.place, f"{len(names)} names for the items of {a(held.type)}",
-                    "two names", "write for k, m in ...",
+                    "L203",
+                    over.place,
+                    f"{len(names)} names for the items of {a(held.type)}",
+                    "two names",
+                    "write for k, m in ...",
                 )
                 return Round(held, names, t.Unknown(), {})
             key = names[0] if op == "items" else _key_name(b, names[-1])
@@ -57,7 +60,10 @@ def _key_name(b: Body, member: str) -> str:
 def gathered(b: Body, place: Place, kind: t.Type) -> None:
     """Note that machines would become values."""
     b.problem(
-        "L202", place, f"{a(kind)} as a value", "machines where they stand in the state",
+        "L202",
+        place,
+        f"{a(kind)} as a value",
+        "machines where they stand in the state",
         "name the member: peer = self.peers[p]; or collect what is read of each: peer.sent",
     )
 

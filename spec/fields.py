@@ -64,7 +64,9 @@ class Fields:
         if t.immutable(kind):
             return kind
         self.reader.refuse(
-            self.place(name), f"{name}: Param[{kind}]", "an immutable parameter",
+            self.place(name),
+            f"{name}: Param[{kind}]",
+            "an immutable parameter",
             "use frozenset, tuple or Mapping",
         )
         return t.Unknown()
@@ -72,7 +74,9 @@ class Fields:
     def _variable(self, name: str, kind: t.Type) -> t.Type:
         if t.contains(kind, t.Float):
             self.reader.refuse(
-                self.place(name), f"{name}: {kind}", "a float only as a Param",
+                self.place(name),
+                f"{name}: {kind}",
+                "a float only as a Param",
                 "count in integers: milliseconds, cents",
             )
             return t.Unknown()
@@ -100,7 +104,9 @@ class Fields:
             kind = found if isinstance(found, t.Part) else kind
         if issubclass(self.cls, cls) or cls in RESOLVING:
             self.reader.refuse(
-                place, f"{cls.__name__} inside itself", "another machine",
+                place,
+                f"{cls.__name__} inside itself",
+                "another machine",
                 "a part is a machine of its own",
             )
             return t.Unknown()

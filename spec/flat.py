@@ -1,8 +1,8 @@
 """A machine with a scope: everything bounded, every rule with the plan of its arguments.
 
-    Flat := machine, sizes, fields, parameters, initials: Rule*, rules: Rule*, plans of properties
-    Rule := name, Plan*
-    Plan := parameter, its bounded type, guards, and what to iterate instead of all its values
+Flat := machine, sizes, fields, parameters, initials: Rule*, rules: Rule*, plans of properties
+Rule := name, Plan*
+Plan := parameter, its bounded type, guards, and what to iterate instead of all its values
 """
 
 from __future__ import annotations

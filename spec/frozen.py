@@ -108,7 +108,9 @@ def unfit(path: str, place: Place, module: str, found: str) -> DeclarationError:
     return DeclarationError(
         [
             Problem(
-                "L110", place, f"{os.path.basename(path)} beside it with {found}"[:200],
+                "L110",
+                place,
+                f"{os.path.basename(path)} beside it with {found}"[:200],
                 "the IR of this very code",
                 f"run `lawful freeze {module}` where its source is, and ship what it writes",
             )

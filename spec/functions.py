@@ -125,13 +125,14 @@ def _as_set_or_list(kind: str, item: t.Type) -> t.Type:
     return t.Set(item, mutable=True) if kind == "set" else t.Seq(item, mutable=kind == "list")
 
 
-def _converted(
-    place: Place, kind: str, op: str, made: tuple[ir.Expr | None, t.Type]
-) -> ir.Expr:
+def _converted(place: Place, kind: str, op: str, made: tuple[ir.Expr | None, t.Type]) -> ir.Expr:
     of, item = made
     types: dict[str, t.Type] = {
-        "set": t.Set(item, True), "frozenset": t.Set(item, False), "list": t.Seq(item, True),
-        "tuple": t.Seq(item, False), "sorted": t.Seq(item, True),
+        "set": t.Set(item, True),
+        "frozenset": t.Set(item, False),
+        "list": t.Seq(item, True),
+        "tuple": t.Seq(item, False),
+        "sorted": t.Seq(item, True),
     }
     if of is None:
         return ir.Op(place, types[kind], "set" if kind in ("set", "frozenset") else kind, ())
@@ -195,7 +196,9 @@ def _ordered_iter(op: str) -> Caller:
                 exprs.unordered(b, node.place, f"{op}(...) of an unordered collection")
         items = tuple(item for _, item in made)
         results: dict[str, t.Type] = {
-            "reversed": items[0], "enumerate": t.Tuple((t.INT, items[0])), "zip": t.Tuple(items),
+            "reversed": items[0],
+            "enumerate": t.Tuple((t.INT, items[0])),
+            "zip": t.Tuple(items),
         }
         args = tuple(of for of, _ in made)
         return ir.Op(node.place, t.Iter(results[op], True), op, args)
@@ -240,7 +243,10 @@ def _isinstance(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     never = [o for o in options if not any(t.fits(k, o) for k in t.options(of.type))]
     if never and not isinstance(of.type, t.Unknown):
         b.problem(
-            "L203", second.place, f"{never[0]}, where {a(of.type)} stands", f"one of: {of.type}",
+            "L203",
+            second.place,
+            f"{never[0]}, where {a(of.type)} stands",
+            f"one of: {of.type}",
             "this is never true: test for what the value can be",
         )
         return b.wrong(node.place)
@@ -273,7 +279,10 @@ def _needed(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return b.wrong(node.place)
     if b.mode not in ("transition", "initial", "helper"):
         b.problem(
-            "L208", node.place, f"a guard in {a(b.mode)}", "an expression that only reads",
+            "L208",
+            node.place,
+            f"a guard in {a(b.mode)}",
+            "an expression that only reads",
             "test the value: `x is not None and ...`",
         )
         return b.wrong(node.place)
@@ -311,7 +320,10 @@ def _total(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     place, argument = node.place, node.args[0]
     if not t.finite(expected.key):
         b.problem(
-            "L203", place, f"total(...) over {expected.key}", "keys of a finite type",
+            "L203",
+            place,
+            f"total(...) over {expected.key}",
+            "keys of a finite type",
             "Annotated[int, Interval(ge=0, le=7)], an enum or a sort; or a partial map: = {}",
         )
     over = ir.Domain(place, t.Iter(expected.key, False))

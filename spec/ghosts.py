@@ -29,15 +29,15 @@ def ghosts_are_not_read(machine: ir.Machine, members: Members, problems: Problem
     for function in _bodies((*rows, *machine.initials, *whens), own):
         for expr in _Reader(ghosts, helpers, function).forbidden():
             problems.add(
-                "L214", expr.place, f"{expr.name}, which is or depends on a ghost",
+                "L214",
+                expr.place,
+                f"{expr.name}, which is or depends on a ghost",
                 "ordinary variables in guards, outputs and other variables",
                 "make it an ordinary variable, or use it in properties alone",
             )
 
 
-def _bodies(
-    first: Iterable[ir.Function], helpers: dict[str, ir.Function]
-) -> Iterator[ir.Function]:
+def _bodies(first: Iterable[ir.Function], helpers: dict[str, ir.Function]) -> Iterator[ir.Function]:
     """These bodies, and those of the helpers that they call for what they do."""
     seen: set[str] = set()
     waiting = list(first)
@@ -131,9 +131,7 @@ class _Reader:
                     for expr in own_expressions(stmt):
                         yield from self.reads(expr)
 
-    def _decides(
-        self, test: ir.Expr, body: tuple[ir.Stmt, ...]
-    ) -> Iterator[ir.Field | ir.Local]:
+    def _decides(self, test: ir.Expr, body: tuple[ir.Stmt, ...]) -> Iterator[ir.Field | ir.Local]:
         """A test of a ghost may decide what happens to ghosts, and to nothing else."""
         if any(self._touches_machine(stmt) for stmt in statements(body)):
             yield from self.reads(test)

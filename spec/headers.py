@@ -43,7 +43,14 @@ class Headers:
         target = self._states(head.target, control, place)
         timer = None if head.timer is None else self._timer(member, signature, head.timer)
         return ir.Transition(
-            place, key, head.event or member.name, control, source, target, timer, function,
+            place,
+            key,
+            head.event or member.name,
+            control,
+            source,
+            target,
+            timer,
+            function,
             member.tree.doc,
         )
 
@@ -55,8 +62,10 @@ class Headers:
         found = "no variable `state`" if kind is None else f"state: {kind}, which is no State"
         if not isinstance(kind, t.Unknown):
             self.scene.problems.add(
-                "L212", place, f"a source or target, but {found}",
-                "a variable `state` of a State type, or of=\"...\"",
+                "L212",
+                place,
+                f"a source or target, but {found}",
+                'a variable `state` of a State type, or of="..."',
                 'declare state: Conn = Conn.OPEN with class Conn(State), or name it: of="pc[p]"',
             )
         return None
@@ -112,7 +121,9 @@ class Headers:
             for state in given:
                 if type(state) is not self.reader.enums[control.type.name]:
                     self.scene.problems.add(
-                        "L212", place, f"{state}, a state of {type(state).__name__}",
+                        "L212",
+                        place,
+                        f"{state}, a state of {type(state).__name__}",
                         f"a state of {control.type}",
                         f"one of {', '.join(control.type.members)}",
                     )
@@ -134,7 +145,10 @@ class Headers:
             when = self._when(written, owner, () if event is None else event.params)
         elif given.when is not None:
             self.scene.problems.add(
-                "L204", place, "a `when` that is no lambda", "a lambda written here",
+                "L204",
+                place,
+                "a `when` that is no lambda",
+                "a lambda written here",
                 "when=lambda self, m: m.seqno < self.next",
             )
         return ir.Ignore(place, name, given.event, source, when, given.otherwise, given.because)
@@ -147,7 +161,9 @@ class Headers:
         if len(names) > len(params) or written.params[:1] != ("self",):
             takes = ", ".join(("self", *(name for name, _ in params)))
             self.scene.problems.add(
-                "L204", written.place, f"lambda {', '.join(written.params)}: ...",
+                "L204",
+                written.place,
+                f"lambda {', '.join(written.params)}: ...",
                 f"lambda {takes}: ...",
                 "take self and the event's parameters, or the first of them",
             )

@@ -316,6 +316,7 @@ class Tick(Stmt):
 @dataclass(frozen=True, slots=True)
 class Function(Node):
     """A body: `params` are (name, type); `output` is None's type where nothing is returned."""
+
     name: str
     params: tuple[tuple[str, Type], ...]
     output: Type
@@ -380,8 +381,19 @@ class Ignore(Node):
 
 
 PropertyKind = Literal[
-    "invariant", "step_property", "reachable", "recoverable", "terminal", "assume", "constraint",
-    "eventually", "eventually_always", "infinitely_often", "leads_to", "refines"]
+    "invariant",
+    "step_property",
+    "reachable",
+    "recoverable",
+    "terminal",
+    "assume",
+    "constraint",
+    "eventually",
+    "eventually_always",
+    "infinitely_often",
+    "leads_to",
+    "refines",
+]
 Fair = tuple[Literal["weak", "strong"], tuple[str, ...], tuple[str, ...]]  # Transitions, `each`.
 
 

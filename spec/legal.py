@@ -20,8 +20,15 @@ from .words import Expected
 Rule = Callable[[ir.Machine, Members, Problems], None]
 BUILT_IN = frozenset({"deadlock", "bounds", "asserts", "undefined", "ambiguous"})
 VERDICTS = (
-    "proved", "proved-within", "holds", "holds-within-scope", "bounded", "sampled", "unknown",
-    "violated", "undefined",
+    "proved",
+    "proved-within",
+    "holds",
+    "holds-within-scope",
+    "bounded",
+    "sampled",
+    "unknown",
+    "violated",
+    "undefined",
 )
 
 
@@ -38,7 +45,9 @@ def _signatures_agree(machine: ir.Machine, members: Members, problems: Problems)
         if (f.params, f.output) != (event.params, event.output):
             wanted = f"def {transition.name}{_signature(event.params, event.output)}"
             problems.add(
-                "L212", transition.place, f"def {transition.name}{_signature(f.params, f.output)}",
+                "L212",
+                transition.place,
+                f"def {transition.name}{_signature(f.params, f.output)}",
                 f"the parameters and the output of the event {event.name}",
                 f"write {wanted}: all transitions of one event share its signature",
             )
@@ -49,9 +58,7 @@ def _signature(params: tuple[tuple[str, t.Type], ...], output: t.Type) -> str:
     return f"({given}) -> {output}"
 
 
-def _events_are_no_other_members(
-    machine: ir.Machine, members: Members, problems: Problems
-) -> None:
+def _events_are_no_other_members(machine: ir.Machine, members: Members, problems: Problems) -> None:
     """An event's name leads to the event: no variable, helper or property has it."""
     for event in machine.events:
         kind = "variable" if event.name in members.fields else None
@@ -66,8 +73,11 @@ def _events_are_no_other_members(
                 kind = f"transition of the event {head.event}"
         if kind is not None:
             problems.add(
-                "L219", event.place, f"{event.name}, an event and {a(kind)}",
-                "one meaning for each name", "rename one of them",
+                "L219",
+                event.place,
+                f"{event.name}, an event and {a(kind)}",
+                "one meaning for each name",
+                "rename one of them",
             )
 
 
@@ -100,7 +110,9 @@ def _timers_fire_once(machine: ir.Machine, members: Members, problems: Problems)
         names = [timer.name for timer in same]
         if first is not None and serving and names == [row.timer.name] * len(serving):
             problems.add(
-                "L212", first.place, f"{first.name}, whose timer {row.timer.name} is disarmed here",
+                "L212",
+                first.place,
+                f"{first.name}, whose timer {row.timer.name} is disarmed here",
                 "a transition of the part that waits for no timer",
                 f"leave timer= out of {first.name}: what shall happen is said here",
             )
@@ -133,12 +145,17 @@ def _ignores_fit(machine: ir.Machine, members: Members, problems: Problems) -> N
         event = events.get(row.event)
         if event is None:
             problems.add(
-                "L217", row.place, f"ignore({row.event!r})", f"one of {', '.join(sorted(events))}",
+                "L217",
+                row.place,
+                f"ignore({row.event!r})",
+                f"one of {', '.join(sorted(events))}",
                 nearest(row.event, events),
             )
         elif not t.fits(t.NOTHING, event.output):
             problems.add(
-                "L216", row.place, f"{row.event}, which gives {a(event.output)}",
+                "L216",
+                row.place,
+                f"{row.event}, which gives {a(event.output)}",
                 "an event whose output admits None",
                 f"annotate it -> {event.output} | None, or leave it refused here",
             )
@@ -147,7 +164,10 @@ def _ignores_fit(machine: ir.Machine, members: Members, problems: Problems) -> N
 def _drops_name_members(machine: ir.Machine, members: Members, problems: Problems) -> None:
     for name, (owner, row) in members.dropped.items():
         problems.add(
-            "L217", declared(owner).place(row), f"drop({name!r})", "a member of an ancestor",
+            "L217",
+            declared(owner).place(row),
+            f"drop({name!r})",
+            "a member of an ancestor",
             nearest(name, (*members.methods, *members.ignores)),
         )
 
@@ -158,13 +178,19 @@ def _expectations_fit(machine: ir.Machine, members: Members, problems: Problems)
         for name, given in expects.items():
             if name not in known:
                 problems.add(
-                    "L217", place, f"expects {name}", f"one of {', '.join(sorted(known))}",
+                    "L217",
+                    place,
+                    f"expects {name}",
+                    f"one of {', '.join(sorted(known))}",
                     nearest(name, known),
                 )
             verdict = given if isinstance(given, str) else given[0]
             if verdict not in VERDICTS:
                 problems.add(
-                    "L217", place, f"{name}={verdict!r}", f"one of {', '.join(VERDICTS)}",
+                    "L217",
+                    place,
+                    f"{name}={verdict!r}",
+                    f"one of {', '.join(VERDICTS)}",
                     nearest(verdict, VERDICTS),
                 )
 
@@ -195,7 +221,10 @@ def _everything_has_a_type(machine: ir.Machine, members: Members, problems: Prob
     for node in () if problems.found else everything([machine]):
         if isinstance(node, ir.Expr) and isinstance(node.type, t.Unknown):
             problems.add(
-                "L203", node.place, "a value whose type cannot be told", "a value of one type",
+                "L203",
+                node.place,
+                "a value whose type cannot be told",
+                "a value of one type",
                 "annotate the local that it comes from",
             )
 

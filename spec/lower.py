@@ -86,13 +86,17 @@ class _Lowering:
                 continue
             if key in of_parts:
                 self.problems.add(
-                    "L302", m.place, f"{key} in the scope of {m.name}, whose it is not",
+                    "L302",
+                    m.place,
+                    f"{key} in the scope of {m.name}, whose it is not",
                     f"a parameter of {m.name}: that of a part is given where the part is made",
                     f"write {of_parts[key]}({key}=...) in {m.name}, or make it a parameter there",
                 )
             else:
                 self.problems.add(
-                    "L302", m.place, f"{key} in the scope of {m.name}",
+                    "L302",
+                    m.place,
+                    f"{key} in the scope of {m.name}",
                     f"one of {', '.join(sorted(k for k in self.known if k.isidentifier()))}",
                     nearest(key, self.known, "remove the key"),
                 )
@@ -109,8 +113,11 @@ class _Lowering:
             return size
         number = "L301" if size is None else "L303"
         self.problems.add(
-            number, place, name if size is None else f"{name}={size!r}",
-            "its number of elements", f"Scope({name}=2)",
+            number,
+            place,
+            name if size is None else f"{name}={size!r}",
+            "its number of elements",
+            f"Scope({name}=2)",
         )
         return 0
 
@@ -146,9 +153,7 @@ class _Lowering:
             case t.Int():
                 return self._integer(kind, names, place)
             case t.Record(name=record, fields=fields):
-                inner = tuple(
-                    (f, self.scoped(k, (f"{record}.{f}", f), place)) for f, k in fields
-                )
+                inner = tuple((f, self.scoped(k, (f"{record}.{f}", f), place)) for f, k in fields)
                 return t.Record(record, inner)
             case t.Union(options=options):
                 return t.Union(tuple(self.scoped(k, names, place) for k in options))
@@ -198,7 +203,9 @@ class _Lowering:
         if key not in self.wrong:
             self.wrong.add(key)
             self.problems.add(
-                "L303", place, f"{key}={found!r}",
+                "L303",
+                place,
+                f"{key}={found!r}",
                 f"a range of consecutive integers that {a(kind)} can have",
                 f"Scope({key}=range(0, 4))",
             )
@@ -211,8 +218,11 @@ class _Lowering:
         example = f"Scope({key}=3)" if key.isidentifier() else f'Scope({{"{key}": 3}})'
         number = "L301" if found is None else "L303"
         self.problems.add(
-            number, place, f"{key}: {kind}" if found is None else f"{key}={found!r}",
-            "its greatest length or total", example,
+            number,
+            place,
+            f"{key}: {kind}" if found is None else f"{key}={found!r}",
+            "its greatest length or total",
+            example,
         )
         return 0
 
@@ -227,7 +237,10 @@ class _Lowering:
             if p.default is None:
                 example = f'{p.type}("{p.type}1"),' if isinstance(p.type, t.Sort) else "1, 2"
                 self.problems.add(
-                    "L301", p.place, f"{p.name}: {p.type}, without a default", "the values to try",
+                    "L301",
+                    p.place,
+                    f"{p.name}: {p.type}, without a default",
+                    "the values to try",
                     f"Scope({p.name}=({example})), or a default in the declaration",
                 )
             return ()
@@ -237,7 +250,10 @@ class _Lowering:
         if not values or wrong:
             found = f"{wrong[0]!r} for {p.name}: {p.type}" if wrong else f"{p.name}={given!r}"
             self.problems.add(
-                "L303", p.place, found, f"a tuple of values of type {p.type}",
+                "L303",
+                p.place,
+                found,
+                f"a tuple of values of type {p.type}",
                 f"Scope({p.name}=(...,)) with the values to try",
             )
             return ()
@@ -254,7 +270,10 @@ class _Lowering:
             known = [f"{name}{i + 1}" for i in range(size)] if type(size) is int else []
             if known and str(element) not in known:
                 self.problems.add(
-                    "L303", p.place, f"{element!r} in {p.name}", f"one of {', '.join(known)}",
+                    "L303",
+                    p.place,
+                    f"{element!r} in {p.name}",
+                    f"one of {', '.join(known)}",
                     f"name elements that Scope({name}={size}) explores",
                 )
 
@@ -265,7 +284,10 @@ class _Lowering:
             scoped = self.scoped(kind, (f"{f.name}.{name}", name), f.place)
             if isinstance(scoped, t.Float):
                 self.problems.add(
-                    "L304", f.place, f"{name}: float", "a type with finitely many values",
+                    "L304",
+                    f.place,
+                    f"{name}: float",
+                    "a type with finitely many values",
                     "make it a Param, or count in integers",
                 )
             guards, over = asked.next(name, kind)

@@ -42,9 +42,7 @@ class Members:
         default_factory=dict[str, tuple[type[Declaration], str]]
     )
     twofold: dict[str, Place] = field(default_factory=dict[str, Place])
-    undecorated: list[tuple[Member, Member]] = field(
-        default_factory=list[tuple[Member, Member]]
-    )
+    undecorated: list[tuple[Member, Member]] = field(default_factory=list[tuple[Member, Member]])
     scopes: dict[str, Scope] = field(default_factory=dict[str, Scope])
     expects: dict[str, Any] = field(default_factory=dict[str, Any])
     fairness: Fairness | None = None

@@ -25,7 +25,9 @@ def arguments(
     missing = [name for name in names if name not in given]
     if extra or missing:
         b.problem(
-            "L204", node.place, _as_written(node),
+            "L204",
+            node.place,
+            _as_written(node),
             f"{getattr(node.function, 'name', '')}({', '.join(f'{n}: {k}' for n, k in params)})",
             "give each parameter once",
         )
@@ -37,7 +39,10 @@ def refused(b: Body, node: tree.Apply, expected: str, number: str = "L204") -> i
     """Note that a call does not fit."""
     hints = (HINTS[word] for word, _ in node.keywords if word in HINTS)
     b.problem(
-        number, node.place, _as_written(node), expected,
+        number,
+        node.place,
+        _as_written(node),
+        expected,
         next(hints, "write it so; the calls of the language are listed on its page under Bodies"),
     )
     return b.wrong(node.place)
@@ -115,7 +120,10 @@ def _get(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
     assert key is not None
     if isinstance(value, t.Part):
         b.problem(
-            "L205", node.place, f"get of {a(of.type)}", "a machine that is there",
+            "L205",
+            node.place,
+            f"get of {a(of.type)}",
+            "a machine that is there",
             "name the place, once it is there: if p in self.peers: peer = self.peers[p]",
         )
         return b.wrong(node.place)
@@ -152,8 +160,12 @@ def _copy(op: str) -> Method:
                 return ir.Op(node.place, of.type, "frozenset_of", (of,))
             case t.Seq(mutable=False) | t.Map(mutable=False):
                 b.problem(
-                    "L205", node.place, f"copy of {a(of.type)}", "a value that has this method",
-                    "what is immutable needs no copy" if isinstance(of.type, t.Seq)
+                    "L205",
+                    node.place,
+                    f"copy of {a(of.type)}",
+                    "a value that has this method",
+                    "what is immutable needs no copy"
+                    if isinstance(of.type, t.Seq)
                     else "write dict(...) round it",
                 )
                 return b.wrong(node.place)

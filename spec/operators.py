@@ -36,15 +36,17 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
             if left.type.mutable == right.type.mutable:
                 return ir.Op(place, left.type, "concat", sides)
             misfit(b, right.place, right.type, left.type)
-        case (t.Tuple() | t.Seq(mutable=False), t.Tuple() | t.Seq(mutable=False)) if (
-            op == "+" and (joined := tuples.chained(place, left, right))
+        case (t.Tuple() | t.Seq(mutable=False), t.Tuple() | t.Seq(mutable=False)) if op == "+" and (
+            joined := tuples.chained(place, left, right)
         ):
             return joined
         case (t.Unknown(), _) | (_, t.Unknown()):
             pass
         case _:
             b.problem(
-                "L203", place, f"{left.type} {op} {right.type}",
+                "L203",
+                place,
+                f"{left.type} {op} {right.type}",
                 "two integers, two sets or two lists that have this operation",
                 _instead(op, (left.type, right.type)),
             )
@@ -103,7 +105,10 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
     if op in ("==", "!="):
         if not t.alike(left.type, right.type):
             b.problem(
-                "L203", place, f"{left.type} {op} {right.type}", "two values of one type",
+                "L203",
+                place,
+                f"{left.type} {op} {right.type}",
+                "two values of one type",
                 "these are never equal: compare what can be",
             )
             return b.wrong(place)
@@ -123,7 +128,10 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
             pass
         case _:
             b.problem(
-                "L203", place, f"{left.type} {op} {right.type}", "two integers or two sets",
+                "L203",
+                place,
+                f"{left.type} {op} {right.type}",
+                "two integers or two sets",
                 "only integers, ordered sorts and sets have an order",
             )
     return b.wrong(place)
@@ -141,12 +149,18 @@ def _membership(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) 
     kinds = held.type.items if isinstance(held.type, t.Tuple) else (item,)
     if item is None and not isinstance(held.type, t.Unknown):
         b.problem(
-            "L203", held.place, f"{op} {a(held.type)}", "a collection",
+            "L203",
+            held.place,
+            f"{op} {a(held.type)}",
+            "a collection",
             "look in a set, map, list, tuple or bag",
         )
     elif item is not None and not all(k is not None and t.alike(value.type, k) for k in kinds):
         b.problem(
-            "L203", place, f"{value.type} {op} {held.type}", f"{a(item)} {op} it",
+            "L203",
+            place,
+            f"{value.type} {op} {held.type}",
+            f"{a(item)} {op} it",
             "it is never there: look for a value of the elements' type",
         )
     return ir.Op(place, t.BOOL, "in" if op == "in" else "not_in", (value, held))

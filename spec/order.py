@@ -19,9 +19,15 @@ from .walk import everything, free_locals, inlined, own_expressions
 # What commutes with itself and with the others of its group; what takes away only where the
 # accumulator is on the left.
 GROUPS = {
-    "add": "sum", "sub": "sum", "serial_add": "sum", "serial_sub": "sum",
-    "union": "union", "difference": "difference",
-    "intersection": "intersection", "min": "min", "max": "max",
+    "add": "sum",
+    "sub": "sum",
+    "serial_add": "sum",
+    "serial_sub": "sum",
+    "union": "union",
+    "difference": "difference",
+    "intersection": "intersection",
+    "min": "min",
+    "max": "max",
 }
 LEFT_ONLY = frozenset({"sub", "serial_sub", "difference"})
 UPDATES = {"add": "union", "update": "union", "discard": "difference"}

@@ -131,14 +131,19 @@ def parameters(parser: Parser, args: ast.arguments) -> None:
     for arg in given:
         if arg is not None:
             parser.problems.add(
-                "L104", parser.place(arg), f"the parameter {arg.arg}",
+                "L104",
+                parser.place(arg),
+                f"the parameter {arg.arg}",
                 "parameters that can be given by position and by name",
                 "leave out /, *, *args and **kwargs; for several values take a tuple",
             )
     for default in args.defaults:
         parser.problems.add(
-            "L104", parser.place(default), f"the default {ast.unparse(default)}"[:80],
-            "parameters without defaults", "give every argument at every call",
+            "L104",
+            parser.place(default),
+            f"the default {ast.unparse(default)}"[:80],
+            "parameters without defaults",
+            "give every argument at every call",
         )
 
 
@@ -153,7 +158,10 @@ def _constant(p: Parser, node: ast.Constant) -> tree.Expression:
     if isinstance(node.value, bool | int | float | str | None):
         return tree.Literal(p.place(node), node.value)
     p.problems.add(
-        "L103", p.place(node), ast.unparse(node)[:80], "a bool, an int, None or, in reasons, text",
+        "L103",
+        p.place(node),
+        ast.unparse(node)[:80],
+        "a bool, an int, None or, in reasons, text",
         "keep such a value outside; inside, an Opaque stands for it",
     )
     return tree.Literal(p.place(node), None)
@@ -171,8 +179,11 @@ def _subscript(p: Parser, node: ast.Subscript) -> tree.Expression:
         cut = node.slice
         if cut.step is not None:
             p.problems.add(
-                "L103", p.place(cut.step), f"a step of {ast.unparse(cut.step)}"[:80],
-                "a slice without a step", "write tuple(q[i] for i in range(low, high, step))",
+                "L103",
+                p.place(cut.step),
+                f"a step of {ast.unparse(cut.step)}"[:80],
+                "a slice without a step",
+                "write tuple(q[i] for i in range(low, high, step))",
             )
         low = None if cut.lower is None else p.expr(cut.lower)
         high = None if cut.upper is None else p.expr(cut.upper)
@@ -205,7 +216,10 @@ def _unary(p: Parser, node: ast.UnaryOp) -> tree.Expression:
     op = UNARY.get(type(node.op))
     if op is None:
         p.problems.add(
-            "L103", p.place(node), ast.unparse(node)[:80], "one of not, -, +",
+            "L103",
+            p.place(node),
+            ast.unparse(node)[:80],
+            "one of not, -, +",
             "integers have no fixed number of bits here; for sets subtract: everyone - s",
         )
         return p.expr(node.operand)
@@ -266,7 +280,10 @@ def _interpolated(p: Parser, node: ast.JoinedStr) -> tree.Expression:
         if isinstance(part, ast.FormattedValue):
             if part.conversion != -1 or part.format_spec is not None:
                 p.problems.add(
-                    "L103", p.place(node), ast.unparse(node)[:80], "plain {value} in an f-string",
+                    "L103",
+                    p.place(node),
+                    ast.unparse(node)[:80],
+                    "plain {value} in an f-string",
                     "leave out the format and the conversion",
                 )
             parts.append(p.expr(part.value))

@@ -21,11 +21,28 @@ from .walk import always_defined, everything, free_locals, replaced
 
 EACH = "_each"  # No name of a declaration.
 # Operations that give what can be gone through; a range may be longer than the type.
-GATHERING = frozenset({
-    "keys", "values", "items", "union", "intersection", "difference", "symmetric_difference",
-    "concat", "set", "list", "tuple", "set_of", "frozenset_of", "list_of", "tuple_of", "sorted",
-    "slice", "get",
-})
+GATHERING = frozenset(
+    {
+        "keys",
+        "values",
+        "items",
+        "union",
+        "intersection",
+        "difference",
+        "symmetric_difference",
+        "concat",
+        "set",
+        "list",
+        "tuple",
+        "set_of",
+        "frozenset_of",
+        "list_of",
+        "tuple_of",
+        "sorted",
+        "slice",
+        "get",
+    }
+)
 Given = Mapping[str, ir.Expr]
 
 
@@ -241,9 +258,7 @@ def _gathered(over: ir.Expr) -> bool:
     )
 
 
-def _among(
-    one: ir.Expr, over: ir.Expr, name: str, kind: t.Type, known: set[str]
-) -> ir.Expr | None:
+def _among(one: ir.Expr, over: ir.Expr, name: str, kind: t.Type, known: set[str]) -> ir.Expr | None:
     """The values of a parameter with which this is one of those elements."""
     item = t.element(over.type)
     if item is None or t.has_unknown(item):

@@ -56,8 +56,11 @@ def element(op: str) -> Callable[[Body, tree.Apply, t.Type | None], ir.Expr]:
                 return b.wrong(node.place)
             case t.Sort():
                 b.problem(
-                    "L203", node.place, f"{op} of {of.type}, which has no order",
-                    "an element of an OrderedSort", instead(of.type, op),
+                    "L203",
+                    node.place,
+                    f"{op} of {of.type}, which has no order",
+                    "an element of an OrderedSort",
+                    instead(of.type, op),
                 )
                 return b.wrong(node.place)
             case _:
@@ -79,8 +82,11 @@ def before(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
             return b.wrong(node.place)
         case mine, theirs:
             b.problem(
-                "L203", node.place, f"before({mine}, {theirs})",
-                "two serial numbers of one width", "annotate Annotated[int, Serial(bits=16)]",
+                "L203",
+                node.place,
+                f"before({mine}, {theirs})",
+                "two serial numbers of one width",
+                "annotate Annotated[int, Serial(bits=16)]",
             )
             return b.wrong(node.place)
 

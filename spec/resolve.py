@@ -31,6 +31,7 @@ EXPRESSIONS = {**exprs.ROWS, **operators.ROWS, **comps.ROWS, tree.Apply: calls.c
 
 BODILESS = ("event", "refines")  # What `super()` does not reach.
 
+
 @dataclass(frozen=True)
 class Resolved:
     """A machine, the Python classes behind its names, and what it says about checking."""
@@ -117,9 +118,19 @@ class _Resolver:
         )
         self.shapes[self.name] = own
         self.scene = Scene(
-            own, self.shapes, self.problems, self._constant, self._helper, self._module_function,
-            self._base, self.reader.read, EXPRESSIONS, self._made_functions, self._unfit,
-            self.reader.records, self.abstracts,
+            own,
+            self.shapes,
+            self.problems,
+            self._constant,
+            self._helper,
+            self._module_function,
+            self._base,
+            self.reader.read,
+            EXPRESSIONS,
+            self._made_functions,
+            self._unfit,
+            self.reader.records,
+            self.abstracts,
         )
         self.headers = Headers(self.scene, self.reader, self.members)
         machine = self._machine()
@@ -149,15 +160,20 @@ class _Resolver:
         """Names that a class and its ancestors use for two things."""
         for name, place in self.members.twofold.items():
             self.problems.add(
-                "L219", place, f"{name}, a variable and a method", "one meaning for each name",
+                "L219",
+                place,
+                f"{name}, a variable and a method",
+                "one meaning for each name",
                 "rename one of them",
             )
         for older, newer in self.members.undecorated:
             kind = "transition" if older.header is None else older.header.kind
             self.problems.add(
-                "L105", newer.tree.place,
+                "L105",
+                newer.tree.place,
                 f"{newer.name} without a decorator; in {older.owner.__name__} it is under @{kind}",
-                f"@{kind} over it, too", "write the decorator again, or rename a helper",
+                f"@{kind} over it, too",
+                "write the decorator again, or rename a helper",
             )
 
     def _guess_helpers(self) -> None:
@@ -186,7 +202,10 @@ class _Resolver:
     def _decorated(self, method: tree.Method) -> None:
         place = method.decorators[0] if method.decorators else method.place
         self.problems.add(
-            "L105", place, f"a decorator on {method.name}, which a body uses", "a plain method",
+            "L105",
+            place,
+            f"a decorator on {method.name}, which a body uses",
+            "a plain method",
             f"remove it, and call self.{method.name}(); what needs no machine is a function",
         )
 
@@ -210,8 +229,11 @@ class _Resolver:
         refused = len(self.problems.found) > before
         if not bodies.ends(made) and not t.fits(t.NOTHING, signature.output) and not refused:
             self.problems.add(
-                "L203", method.place, f"{method.name}, which can end without a value",
-                f"{a(signature.output)} in every case", "return a value, or refuse(...)",
+                "L203",
+                method.place,
+                f"{method.name}, which can end without a value",
+                f"{a(signature.output)} in every case",
+                "return a value, or refuse(...)",
             )
         return ir.Function(method.place, method.name, signature.params, signature.output, made)
 
@@ -251,7 +273,10 @@ class _Resolver:
 
     def _circle(self, place: Place, name: str) -> None:
         self.problems.add(
-            "L209", place, f"{name}, which comes to call itself", "helpers that end",
+            "L209",
+            place,
+            f"{name}, which comes to call itself",
+            "helpers that end",
             "write a for loop, or a comprehension with all, any, sum",
         )
 
@@ -327,10 +352,23 @@ class _Resolver:
         inner = {p.name: p for r in self.parts.values() for p in (r.machine, *r.machine.parts)}
         statement = declared(self.cls).tree
         machine = ir.Machine(
-            statement.place, self.name, self.cls.__module__, statement.doc, variables, parameters,
-            tuple(transitions), events, ignores, tuple(initials), tuple(properties), functions,
-            tuple(self.bases.values()), tuple(inner.values()), self._types(inner),
-            self.members.deadlock_ok, tuple(self.abstracts.values()),
+            statement.place,
+            self.name,
+            self.cls.__module__,
+            statement.doc,
+            variables,
+            parameters,
+            tuple(transitions),
+            events,
+            ignores,
+            tuple(initials),
+            tuple(properties),
+            functions,
+            tuple(self.bases.values()),
+            tuple(inner.values()),
+            self._types(inner),
+            self.members.deadlock_ok,
+            tuple(self.abstracts.values()),
         )
         return replace(machine, fairness=fairness_of(machine, self.members))
 
@@ -377,8 +415,11 @@ class _Resolver:
             for m in self.members.methods.values()
         ):
             self.problems.add(
-                "L213", self.fields.place(name), f"{name}, without a default",
-                "a default, or an @initial that assigns it", example(name, kind),
+                "L213",
+                self.fields.place(name),
+                f"{name}, without a default",
+                "a default, or an @initial that assigns it",
+                example(name, kind),
             )
         return ir.Variable(self.fields.place(name), name, kind, initial, ghost)
 
@@ -388,15 +429,17 @@ class _Resolver:
             if member.header is not None and member.header.kind == "event":
                 s = self.signatures[name]
                 rows[name] = ir.Event(
-                    member.tree.place, name, s.params, s.output, member.header.choice,
+                    member.tree.place,
+                    name,
+                    s.params,
+                    s.output,
+                    member.header.choice,
                     member.tree.doc,
                 )
         for row in transitions:
             f = row.function
             if row.event not in rows:
-                rows[row.event] = ir.Event(
-                    row.place, row.event, f.params, f.output, False, row.doc
-                )
+                rows[row.event] = ir.Event(row.place, row.event, f.params, f.output, False, row.doc)
         return tuple(rows.values())
 
     def _transition(self, member: Member, signature: Signature, key: str) -> ir.Transition:
@@ -405,7 +448,8 @@ class _Resolver:
 
     def _ignore(self, name: str, owner: type[Declaration], given: Ignored) -> ir.Ignore:
         serving = [
-            s for n, s in self.signatures.items()
+            s
+            for n, s in self.signatures.items()
             if n == given.event or _event_of(self.members.methods.get(n)) == given.event
         ]
         return self.headers.ignore(name, owner, given, serving[0] if serving else None)
@@ -433,8 +477,11 @@ def shape_of(machine: ir.Machine) -> Shape:
     for tr in machine.transitions:
         methods[tr.name] = Signature("transition", tr.function.params, tr.function.output)
     return Shape(
-        machine.name, fields, frozenset(p.name for p in machine.parameters),
-        frozenset(v.name for v in machine.variables if v.ghost), methods,
+        machine.name,
+        fields,
+        frozenset(p.name for p in machine.parameters),
+        frozenset(v.name for v in machine.variables if v.ghost),
+        methods,
     )
 
 

@@ -400,8 +400,13 @@ def _behaviour(essence: _Essence, machine: ir.Machine) -> Json:
         *(
             essence.rows(machine, rows)
             for rows in (
-                machine.variables, machine.parameters, machine.transitions, machine.events,
-                machine.ignores, machine.initials, machine.bases,
+                machine.variables,
+                machine.parameters,
+                machine.transitions,
+                machine.events,
+                machine.ignores,
+                machine.initials,
+                machine.bases,
             )
         ),
     ]

@@ -26,8 +26,11 @@ def declared(b: Body, found: ir.Expr, kind: t.Type) -> ir.Expr:
         return found
     if not 0 <= int(found.value or 0) < serial.modulus:
         b.problem(
-            "L203", found.place, f"{found.value}, where {serial} stands",
-            f"a number from 0 to {serial.modulus - 1}", SERIAL,
+            "L203",
+            found.place,
+            f"{found.value}, where {serial} stands",
+            f"a number from 0 to {serial.modulus - 1}",
+            SERIAL,
         )
         return b.wrong(found.place)
     return dataclasses.replace(found, type=serial)
@@ -43,9 +46,7 @@ def modulus(place: Place, serial: t.Serial) -> ir.Const:
     return ir.Const(place, t.INT, serial.modulus)
 
 
-def arithmetic(
-    b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]
-) -> ir.Expr | None:
+def arithmetic(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr | None:
     """An operation with a serial number on one side, or None where it is refused."""
     left, right = sides[0].type, sides[1].type
     match left, op, right:

@@ -14,7 +14,9 @@ def changeable(b: Body, held: ir.Expr, place: Place) -> bool:
     other = _through_part(b, held)
     if other is not None:
         b.problem(
-            "L206", place, f"a change inside {other}, another machine",
+            "L206",
+            place,
+            f"a change inside {other}, another machine",
             "a variable of this machine",
             f"give {other} a transition that does this, and call it",
         )
@@ -23,7 +25,9 @@ def changeable(b: Body, held: ir.Expr, place: Place) -> bool:
     if not isinstance(base, ir.Local) or base.name in b.owned:
         return True
     b.problem(
-        "L206", place, f"a change of {base.name}, a container that something else holds",
+        "L206",
+        place,
+        f"a change of {base.name}, a container that something else holds",
         "a variable of the machine, or a container made in this body",
         "change it where it is kept (self.m[k].add(x)), or copy it first: s = set(...)",
     )
@@ -72,9 +76,11 @@ def own_container(b: Body, value: ir.Expr, place: Place) -> None:
     if t.contains(value.type, t.Part):
         part = value.type.value if isinstance(value.type, t.Map) else value.type
         b.problem(
-            "L211", place, f"{a(value.type)} that stands elsewhere", "a new machine",
-            f"make one, {part}(...), and give it what it needs by its transitions; "
-            f"or keep its key",
+            "L211",
+            place,
+            f"{a(value.type)} that stands elsewhere",
+            "a new machine",
+            f"make one, {part}(...), and give it what it needs by its transitions; or keep its key",
         )
         return
     word = _copier(value.type)

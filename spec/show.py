@@ -173,9 +173,12 @@ def machine(m: ir.Machine, said: Sequence[Sequence[str]] = ()) -> str:
     texts = _classes(m, set())
     texts[m.name] += ["", *_separated(said)] if said else []
     wrap = layout.wrapped
-    return "\n\n\n".join(
-        "\n".join(line for given in lines for line in wrap(given)) for lines in texts.values()
-    ) + "\n"
+    return (
+        "\n\n\n".join(
+            "\n".join(line for given in lines for line in wrap(given)) for lines in texts.values()
+        )
+        + "\n"
+    )
 
 
 def _classes(m: ir.Machine, seen: set[str]) -> dict[str, list[str]]:

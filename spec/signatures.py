@@ -16,8 +16,16 @@ from .members import Member
 
 BOOLEAN = frozenset(
     {
-        "invariant", "step_property", "reachable", "recoverable", "eventually",
-        "eventually_always", "infinitely_often", "terminal", "assume", "constraint",
+        "invariant",
+        "step_property",
+        "reachable",
+        "recoverable",
+        "eventually",
+        "eventually_always",
+        "infinitely_often",
+        "terminal",
+        "assume",
+        "constraint",
     }
 )
 PROPERTIES = BOOLEAN | {"leads_to", "refines"}
@@ -53,12 +61,18 @@ class Signatures:
                 params.append((name, self._param(name, hints, place, names)))
         if head == "step_property" and not params:
             self.problems.add(
-                "L104", place, f"def {member.name}(self)", "the state after the step, too",
+                "L104",
+                place,
+                f"def {member.name}(self)",
+                "the state after the step, too",
                 f'write def {member.name}(self, after: "{self.machine}") -> bool',
             )
         if head == "assume" and params:
             self.problems.add(
-                "L104", place, f"def {member.name}(self, {params[0][0]})", "about parameters alone",
+                "L104",
+                place,
+                f"def {member.name}(self, {params[0][0]})",
+                "about parameters alone",
                 "quantify inside: return all(... for n in Node)",
             )
         if head == "refines":
@@ -86,7 +100,10 @@ class Signatures:
 
     def _machine(self, place: Place, found: str) -> None:
         self.problems.add(
-            "L202", place, found, "values: a machine is none",
+            "L202",
+            place,
+            found,
+            "values: a machine is none",
             "pass its key, and name it in the body: self.peers[p]",
         )
 
@@ -115,12 +132,18 @@ class Signatures:
         place, abstract = member.tree.place, member.header.refines
         if params:
             self.problems.add(
-                "L104", place, f"def {member.name}(self, {params[0][0]})", "one view of each state",
+                "L104",
+                place,
+                f"def {member.name}(self, {params[0][0]})",
+                "one view of each state",
                 f"write def {member.name}(self)",
             )
         if not isinstance(abstract, type) or not issubclass(abstract, Declaration):
             self.problems.add(
-                "L105", place, f"@refines({abstract!r})", "@refines(Abstract), a machine",
+                "L105",
+                place,
+                f"@refines({abstract!r})",
+                "@refines(Abstract), a machine",
                 "name the class of the abstract machine",
             )
             return t.Unknown()
@@ -134,7 +157,10 @@ class Signatures:
             return found
         if not isinstance(found, t.Unknown):
             self.problems.add(
-                "L203", place, f"a view that gives {a(found)}", f"-> {name}",
+                "L203",
+                place,
+                f"a view that gives {a(found)}",
+                f"-> {name}",
                 f"annotate it -> {name}, and return {name}.lawful.state(...)",
             )
         return t.Unknown()
@@ -150,6 +176,9 @@ class Signatures:
         for name, kind in rows:
             if not t.immutable(kind):
                 self.problems.add(
-                    "L202", member.tree.place, f"{name}: {kind}", "an immutable type",
+                    "L202",
+                    member.tree.place,
+                    f"{name}: {kind}",
+                    "an immutable type",
                     "use frozenset[...], tuple[..., ...] or Mapping[..., ...]",
                 )

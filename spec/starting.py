@@ -26,14 +26,18 @@ def starts_are_whole(machine: ir.Machine, members: Members, problems: Problems) 
         left = start.ended(function.body, frozenset())
         for name in sorted(start.early):
             problems.add(
-                "L213", start.early[name], f"{name}, which has no value yet",
+                "L213",
+                start.early[name],
+                f"{name}, which has no value yet",
                 "a variable with a default, or one that was assigned on the way here",
                 f"assign self.{name} first, or give it a default",
             )
         for name in (n for n in unset if left is not None and n not in left):
             if name not in start.early:
                 problems.add(
-                    "L213", unset[name].place, f"{name}, left out by {function.name}",
+                    "L213",
+                    unset[name].place,
+                    f"{name}, left out by {function.name}",
                     "a default, or a value from every @initial, on every way through it",
                     f"assign self.{name} in {function.name}, or give it a default",
                 )

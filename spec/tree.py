@@ -1,11 +1,11 @@
 """What `parse` gives: the syntax of a declaration in our own words, names not yet looked up.
 
-    Method := params, body: Statement*
-    Statement := Set | Augment | Delete | Evaluate | Choose | Match | Each | Give | Claim | Skip
-               | Leave | Next
-    Expression := Literal | Name | Attribute | Subscript | Cut | Apply | Binary | Unary | Compare
-                | Both | Either | Conditional | Display | Pairs | Comprehension | Interpolated
-                | Function
+Method := params, body: Statement*
+Statement := Set | Augment | Delete | Evaluate | Choose | Match | Each | Give | Claim | Skip
+           | Leave | Next
+Expression := Literal | Name | Attribute | Subscript | Cut | Apply | Binary | Unary | Compare
+            | Both | Either | Conditional | Display | Pairs | Comprehension | Interpolated
+            | Function
 """
 
 from __future__ import annotations
@@ -145,8 +145,23 @@ class Function(Tree):
 
 
 Expression = (
-    Literal | Name | Attribute | Subscript | Cut | Apply | Binary | Unary | Compare | Both | Either
-    | Conditional | Display | Pairs | Comprehension | Interpolated | Function
+    Literal
+    | Name
+    | Attribute
+    | Subscript
+    | Cut
+    | Apply
+    | Binary
+    | Unary
+    | Compare
+    | Both
+    | Either
+    | Conditional
+    | Display
+    | Pairs
+    | Comprehension
+    | Interpolated
+    | Function
 )
 
 

@@ -15,8 +15,8 @@ def is_view(b: Body, node: tree.Apply) -> bool:
     match node.function:
         case tree.Attribute(name="state", of=tree.Attribute(name="lawful", of=of)):
             found = b.static(of)
-            return found is not MISSING and isinstance(found, type) and issubclass(
-                found, Declaration
+            return (
+                found is not MISSING and isinstance(found, type) and issubclass(found, Declaration)
             )
         case _:
             return False
@@ -40,16 +40,17 @@ def view(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         if name in kinds:
             args.append((name, exprs.expr(b, value, kinds[name])))
         else:
-            b.problem(
-                "L204", value.place, name, f"one of {', '.join(kinds)}", nearest(name, kinds)
-            )
+            b.problem("L204", value.place, name, f"one of {', '.join(kinds)}", nearest(name, kinds))
     needed = [v.name for v in machine.variables if v.initial is None]
     needed += [p.name for p in machine.parameters if p.default is None]
     missing = [name for name in needed if name not in dict(node.keywords)]
     if missing:
         b.problem(
-            "L204", node.place, f"{machine.name}.lawful.state(...) without {', '.join(missing)}",
-            "a value for each variable that has no default", f"write {missing[0]}=...",
+            "L204",
+            node.place,
+            f"{machine.name}.lawful.state(...) without {', '.join(missing)}",
+            "a value for each variable that has no default",
+            f"write {missing[0]}=...",
         )
     return ir.View(node.place, expected, tuple(args))
 
@@ -58,7 +59,10 @@ def judge_abstract(machine: ir.Machine, own: str, place: Place, problems: Proble
     """Note why the machine cannot be one that `own` refines."""
     if machine.name == own:
         problems.add(
-            "L202", place, f"two classes named {own}", "one name for one class",
+            "L202",
+            place,
+            f"two classes named {own}",
+            "one name for one class",
             "rename one of them: values are written with the class's name",
         )
     for v in machine.variables:
@@ -66,7 +70,9 @@ def judge_abstract(machine: ir.Machine, own: str, place: Place, problems: Proble
         if v.ghost or isinstance(kind, t.Part | t.Timer | t.Clock):
             what = "a ghost" if v.ghost else a(kind)
             problems.add(
-                "L190", place, f"@refines({machine.name}), whose {v.name} is {what}",
+                "L190",
+                place,
+                f"@refines({machine.name}), whose {v.name} is {what}",
                 "an abstract machine of values alone",
                 "refine one without ghosts, timers, clocks and parts",
             )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-TURNSTILE = '''
+TURNSTILE = """
 from lawful import Machine, Nat, Refused, State, transition
 
 class Arm(State):
@@ -37,7 +37,7 @@ def run() -> None:
     except Refused:
         return
     raise AssertionError("a locked turnstile let somebody through")
-'''
+"""
 # Site hooks of the environment may have imported something before the first line runs; what
 # annotated-types itself imports where it finds it is its own.
 FOREIGN = """

@@ -51,8 +51,10 @@ def _among(f: Body, stack: ExitStack, over: ir.Expr, kind: Kind) -> Value:
         case ir.Op(op="tuple", args=(only,)):
             stack.enter_context(f.block("for _ in range(1):"))
             item = f.value(only)
-        case ir.Comp(kind="set", element=ir.Local(name=name), clauses=(row,)) if (
-            row.names == (name,) and isinstance(row.over.type, UNORDERED)
+        case ir.Comp(kind="set", element=ir.Local(name=name), clauses=(row,)) if row.names == (
+            name,
+        ) and isinstance(
+            row.over.type, UNORDERED
         ):  # No two members are equal, so that no set has to be made of them.
             stack.enter_context(clauses(f, (row,)))
             item = f.env.pop(name)

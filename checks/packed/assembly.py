@@ -23,7 +23,10 @@ ROWS = {
     **dict.fromkeys(("w", "store", "out", "info", "totals", "firsts", "control", "batch"), 64),
     **dict.fromkeys(("origins", "hashes", "recent", "ends", "edges", "row", "other"), 64),
     **dict.fromkeys(("shared", "sums", "earliest"), 64),
-    "table": 32, "parents": 32, "rules": 16, "marks": 8,
+    "table": 32,
+    "parents": 32,
+    "rules": 16,
+    "marks": 8,
 }
 
 
@@ -36,12 +39,24 @@ class Operand(NamedTuple):
 
 ZERO = Operand("0")
 ARITHMETIC: dict[type[ast.operator], str] = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.LShift: "shl", ast.RShift: "ashr",
-    ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor",
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.LShift: "shl",
+    ast.RShift: "ashr",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
 }
 COMPARED: dict[type[ast.cmpop], str] = {
-    ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "slt", ast.LtE: "sle", ast.Gt: "sgt", ast.GtE: "sge",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "slt",
+    ast.LtE: "sle",
+    ast.Gt: "sgt",
+    ast.GtE: "sge",
 }
+
 
 def assembly(sources: Sequence[str], numbers: Mapping[str, int], seen: Collection[str]) -> str:
     """All functions of these texts, in which these names are numbers; some are seen from outside.
@@ -56,13 +71,18 @@ def assembly(sources: Sequence[str], numbers: Mapping[str, int], seen: Collectio
     for source in sources:
         body = ast.parse(source).body
         shared = [
-            node.target.id for node in body
-            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+            node.target.id
+            for node in body
+            if isinstance(node, ast.AnnAssign)
+            and isinstance(node.target, ast.Name)
             and node.target.id in ROWS
         ]
         functions = [
-            node for node in body if isinstance(node, ast.FunctionDef)
-            and node.name not in built_in.DEFINED and not isinstance(node.body[-1], ast.Raise)
+            node
+            for node in body
+            if isinstance(node, ast.FunctionDef)
+            and node.name not in built_in.DEFINED
+            and not isinstance(node.body[-1], ast.Raise)
         ]
         if shared:
             sharing.update(node.name for node in functions)
@@ -75,7 +95,10 @@ class _Function:
     """One function. Each local is a place on the stack, which LLVM makes a register of."""
 
     def __init__(
-        self, node: ast.FunctionDef, numbers: Mapping[str, int], shared: Sequence[str],
+        self,
+        node: ast.FunctionDef,
+        numbers: Mapping[str, int],
+        shared: Sequence[str],
         sharing: Collection[str],
     ) -> None:
         self.node = node
@@ -102,8 +125,7 @@ class _Function:
         self.body(node.body)
         if self.open:
             self.end("ret i64 0")
-        places = "\n".join(f"  %v.{n} = alloca i64\n  store i64 0, ptr %v.{n}"
-                           for n in self.places)
+        places = "\n".join(f"  %v.{n} = alloca i64\n  store i64 0, ptr %v.{n}" for n in self.places)
         scope = "" if seen else "internal "
         lines = "\n".join(self.lines)
         head = f"define {scope}i64 @{node.name}({', '.join(given)}) nounwind"
@@ -326,9 +348,7 @@ class _Function:
         for op, other in zip(node.ops, node.comparators, strict=True):
             right = self.number(other)
             test = self.hold(f"icmp {COMPARED[type(op)]} i64 {left.text}, {right.text}", True)
-            found = test if found is None else self.hold(
-                f"and i1 {found.text}, {test.text}", True
-            )
+            found = test if found is None else self.hold(f"and i1 {found.text}, {test.text}", True)
             left = right
         assert found is not None
         return found
@@ -378,8 +398,10 @@ class _Function:
             return ZERO
         first = ["ptr %rows"] if name in self.sharing else []
         given = first + [
-            f"ptr %{a.id}" if isinstance(a, ast.Name) and a.id in ROWS
-            else f"i64 {self.number(a).text}" for a in args
+            f"ptr %{a.id}"
+            if isinstance(a, ast.Name) and a.id in ROWS
+            else f"i64 {self.number(a).text}"
+            for a in args
         ]
         return self.hold(f"call i64 @{name}({', '.join(given)})")
 

@@ -126,6 +126,9 @@ def _else(f: Expressions, best: Best, default: Value, kind: Kind) -> Value:
 
 
 OPERATIONS: dict[str, Operation] = {
-    "min": _of_arguments("min"), "max": _of_arguments("max"), "min_or": _or_default("min"),
-    "max_or": _or_default("max"), "first_or": _or_default("first"),
+    "min": _of_arguments("min"),
+    "max": _of_arguments("max"),
+    "min_or": _or_default("min"),
+    "max_or": _or_default("max"),
+    "first_or": _or_default("first"),
 }

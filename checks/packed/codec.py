@@ -178,9 +178,9 @@ class Codec:
         match declared, scoped:
             case t.Int(), t.Int():
                 return Number(scoped.low, scoped.high, declared.low, declared.high)
-            case (t.Clock() | t.Timer(ticks=True)), _:
+            case ((t.Clock() | t.Timer(ticks=True)), _):
                 raise Unsupported("a clock")
-            case (t.Bool() | t.Nothing() | t.Enum() | t.Sort() | t.Opaque() | t.Timer()), _:
+            case ((t.Bool() | t.Nothing() | t.Enum() | t.Sort() | t.Opaque() | t.Timer()), _):
                 return Index(scoped, len(self.universe(scoped)))
             case t.Record(fields=mine), t.Record(fields=theirs):
                 pairs = zip(mine, theirs, strict=True)
@@ -275,7 +275,8 @@ class Codec:
                 if len(value) > room:
                     raise Unsupported("more items than there is room for")
                 made[: 1 + len(value) * width(item)] = [
-                    len(value), *(c for v in value for c in self.encode(item, v))
+                    len(value),
+                    *(c for v in value for c in self.encode(item, v)),
                 ]
             case Heap(item=item, room=room):
                 rows = sorted((self.code_of(item, k), n) for k, n in value.items() if n)

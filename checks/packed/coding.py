@@ -197,9 +197,7 @@ def _write_code(f: Writer, kind: Kind) -> None:
             _digits(f, [(k, plus("at", i)) for k, i in zip(items, offsets(items), strict=True)])
         case Sum(options=options):
             before = 0
-            for which, (option, at) in enumerate(
-                zip(options, offsets(options, 1), strict=True)
-            ):
+            for which, (option, at) in enumerate(zip(options, offsets(options, 1), strict=True)):
                 with f.block(f"if w[at] == {which}:"):
                     own = code(f, f.load(option, plus("at", at)))
                     f.line(f"return {own} + {before} if {own} >= 0 else {own}")

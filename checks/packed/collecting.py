@@ -124,8 +124,9 @@ def merge(f: Expressions, at: str, kind: Table, other: ir.Expr, storing: bool) -
             f.line(f"if w[{there}] == 0: continue")
         if not kind.total:
             f.line(f"w[{here}] = 1")
-        f.move(plus(here, int(not kind.total)), plus(there, int(not wanted.total)),
-               width(kind.value))
+        f.move(
+            plus(here, int(not kind.total)), plus(there, int(not wanted.total)), width(kind.value)
+        )
 
 
 def _relation(word: str) -> Operation:
@@ -288,10 +289,20 @@ def _get(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
 
 
 OPERATIONS: dict[str, Operation] = {
-    "len": _len, "union": _algebra, "intersection": _algebra, "difference": _algebra,
-    "symmetric_difference": _algebra, "subset": _relation("subset"),
-    "proper_subset": _relation("proper_subset"), "superset": _relation("superset"),
-    "proper_superset": _relation("proper_superset"), "disjoint": _relation("disjoint"),
-    "concat": _concat, "slice": _slice, "count": _count, "index": _index, "total": _total,
+    "len": _len,
+    "union": _algebra,
+    "intersection": _algebra,
+    "difference": _algebra,
+    "symmetric_difference": _algebra,
+    "subset": _relation("subset"),
+    "proper_subset": _relation("proper_subset"),
+    "superset": _relation("superset"),
+    "proper_superset": _relation("proper_superset"),
+    "disjoint": _relation("disjoint"),
+    "concat": _concat,
+    "slice": _slice,
+    "count": _count,
+    "index": _index,
+    "total": _total,
     "get": _get,
 }

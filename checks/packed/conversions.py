@@ -130,10 +130,7 @@ def inside(f: Writer, value: Value, kind: Sum, which: int) -> Value:
 
 
 def _product(f: Writer, value: Value, mine: Product, theirs: Product) -> Value:
-    items = [
-        to_kind(f, part(f, value, i), kind)
-        for i, kind in enumerate(theirs.items)
-    ]
+    items = [to_kind(f, part(f, value, i), kind) for i, kind in enumerate(theirs.items)]
     assert len(mine.items) == len(theirs.items)
     return product(f, theirs, items)
 
@@ -291,5 +288,3 @@ def _is_part(narrow: Sum, wide: Sum) -> bool:
         return all(option_of(wide, of) >= 0 for of in narrow.type.options)
     except Unsupported:
         return False
-
-

@@ -166,8 +166,20 @@ def _map(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
 
 
 OPERATIONS: dict[str, Operation] = {
-    "all_of": _fold_of("all"), "any_of": _fold_of("any"), "sum_of": _fold_of("sum"),
-    "min_of": _fold_of("min"), "max_of": _fold_of("max"), "sorted": _sorted, "set_of": _set_of,
-    "frozenset_of": _set_of, "list_of": _list_of, "tuple_of": _list_of, "dict_of": _dict_of,
-    "counter_of": _counter_of, "set": _set, "list": _list, "tuple": _tuple, "map": _map,
+    "all_of": _fold_of("all"),
+    "any_of": _fold_of("any"),
+    "sum_of": _fold_of("sum"),
+    "min_of": _fold_of("min"),
+    "max_of": _fold_of("max"),
+    "sorted": _sorted,
+    "set_of": _set_of,
+    "frozenset_of": _set_of,
+    "list_of": _list_of,
+    "tuple_of": _list_of,
+    "dict_of": _dict_of,
+    "counter_of": _counter_of,
+    "set": _set,
+    "list": _list,
+    "tuple": _tuple,
+    "map": _map,
 }

@@ -54,9 +54,7 @@ def by_reference(space: Space, state: State, find: Find) -> Iterator[Step]:
             yield (edge.rule, edge.args), -1 if edge.cut else find(edge.outcome.state)
 
 
-def followed_by_reference(
-    s: Stepping, state: State, find: Find
-) -> tuple[list[int], list[int]]:
+def followed_by_reference(s: Stepping, state: State, find: Find) -> tuple[list[int], list[int]]:
     """The successors of a state within the scope, and its marks."""
     targets = [number for _, number in by_reference(s.space, state, find) if number >= 0]
     marks: list[int] = []
@@ -105,5 +103,3 @@ class Labelled:
             number, code = divmod(number, elements(kind))
             args.insert(0, s.codec.decode(kind, uncode(kind, code)))
         return rule, tuple(args)
-
-

@@ -40,8 +40,18 @@ from .writing import STATUS
 
 Tier = Literal["generated", "compiled"]  # As plain Python, as machine code.
 KEPT = (
-    "count", "expanded", "last", "generated", "depth", "starts", "cut_by", "enabled", "new",
-    "failures", "escaped", "cut_from",
+    "count",
+    "expanded",
+    "last",
+    "generated",
+    "depth",
+    "starts",
+    "cut_by",
+    "enabled",
+    "new",
+    "failures",
+    "escaped",
+    "cut_from",
 )
 
 
@@ -89,7 +99,8 @@ class PackedSearch:
     def states(self) -> States:
         """The states by number."""
         if self._states is None or (len(self._states), self._states.store) != (
-            self.count, self.store
+            self.count,
+            self.store,
         ):
             self._states = States(self.store, self.count)
         return self._states
@@ -217,9 +228,7 @@ class PackedSearch:
             self.store.grow_on(self.count)
         return not self._over()
 
-    def _tell(
-        self, progress: Callable[[Progress], None] | None, into: Snapshots | None
-    ) -> None:
+    def _tell(self, progress: Callable[[Progress], None] | None, into: Snapshots | None) -> None:
         """What is to be done now and then."""
         if not self.complete:
             return

@@ -329,7 +329,8 @@ def _is_a(f: Expressions, e: ir.IsA, want: Kind | None, storing: bool) -> Value:
         return Value(BOOL, str(int(any(_matches(mine, option) for option in e.options))))
     assert isinstance(of.kind.type, t.Union)
     tags = [
-        i for i, mine in enumerate(of.kind.type.options)
+        i
+        for i, mine in enumerate(of.kind.type.options)
         if any(_matches(mine, option) for option in e.options)
     ]
     tag = tag_of(f, of)
@@ -355,7 +356,8 @@ def narrowed(f: Expressions, of: Value, kind: t.Type) -> Value:
     assert isinstance(of.kind.type, t.Union)
     left = t.options(kind)
     numbers = [
-        i for i, mine in enumerate(of.kind.type.options)
+        i
+        for i, mine in enumerate(of.kind.type.options)
         if any(_matches(mine, option) for option in left)
     ]
     if len(numbers) == 1:

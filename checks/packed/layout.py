@@ -20,9 +20,16 @@ class Layout:
 
     def __post_init__(self) -> None:
         counts = {
-            "admitted": 1, "escaped": 1, "enabled": self.rules, "cut_by": len(self.cuts) + 1,
-            "deadlock": 1, "fault": len(STATUS), "property": len(self.properties),
-            "witness": self.witnesses, "mark": self.marks, "cut": 1,
+            "admitted": 1,
+            "escaped": 1,
+            "enabled": self.rules,
+            "cut_by": len(self.cuts) + 1,
+            "deadlock": 1,
+            "fault": len(STATUS),
+            "property": len(self.properties),
+            "witness": self.witnesses,
+            "mark": self.marks,
+            "cut": 1,
         }
         at = 0
         for name, count in counts.items():

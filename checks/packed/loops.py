@@ -172,9 +172,7 @@ def _row(f: Expressions, row: Value, backwards: bool = False) -> Generator[Items
         yield _at(f, row, i)
 
 
-def _entries(
-    f: Expressions, of: ir.Expr, which: str, owned: bool
-) -> AbstractContextManager[Items]:
+def _entries(f: Expressions, of: ir.Expr, which: str, owned: bool) -> AbstractContextManager[Items]:
     value = f.value(of)
     if isinstance(value.kind, Heap):
         return _heap(f, value, which, owned)
@@ -183,9 +181,7 @@ def _entries(
     return _table(f, value, which, owned)
 
 
-def held(
-    f: Expressions, value: Value, owned: bool = False
-) -> AbstractContextManager[Items]:
+def held(f: Expressions, value: Value, owned: bool = False) -> AbstractContextManager[Items]:
     """The same over a collection."""
     match value.kind:
         case Subset() as kind:
@@ -435,6 +431,14 @@ def put_entry(
 
 
 __all__ = [
-    "append", "bind", "card", "clauses", "comprehension", "each", "outside", "put_entry", "put_in",
+    "append",
+    "bind",
+    "card",
+    "clauses",
+    "comprehension",
+    "each",
+    "outside",
+    "put_entry",
+    "put_in",
     "to_kind",
 ]

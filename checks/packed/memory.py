@@ -140,7 +140,10 @@ class Memory:
         c = self.arrays.control
         last = min(span.last, span.next + SLICE)
         c[core.NEXT], c[core.LAST], c[core.COUNT], c[core.MOST] = (
-            span.next, last, span.count, span.most
+            span.next,
+            last,
+            span.count,
+            span.most,
         )
         c[core.FAILING], c[core.FAILED] = self.stepping.layout.failing if span.first else (0, 0)
         self.wind(self.arrays)
@@ -237,11 +240,19 @@ class Memory:
         for at, number in numbers.items():
             control[at] = number
         return a._replace(
-            w=np.zeros_like(a.w), out=np.zeros_like(a.out), info=np.zeros_like(a.info),
-            totals=np.zeros_like(a.totals), firsts=np.zeros_like(a.firsts), control=control,
-            batch=np.zeros(most * self.words, np.int64), origins=np.zeros(2 * most, np.int64),
-            hashes=np.zeros(most, np.int64), recent=np.full_like(a.recent, -1),
-            shared=a.control, sums=a.totals, earliest=a.firsts,
+            w=np.zeros_like(a.w),
+            out=np.zeros_like(a.out),
+            info=np.zeros_like(a.info),
+            totals=np.zeros_like(a.totals),
+            firsts=np.zeros_like(a.firsts),
+            control=control,
+            batch=np.zeros(most * self.words, np.int64),
+            origins=np.zeros(2 * most, np.int64),
+            hashes=np.zeros(most, np.int64),
+            recent=np.full_like(a.recent, -1),
+            shared=a.control,
+            sums=a.totals,
+            earliest=a.firsts,
         )
 
     def follow(self, count: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
@@ -278,7 +289,6 @@ class Memory:
             at = number * kept
             yield edges[begin:end].tolist(), marks[at : at + kept].tolist()
             begin = end
-
 
     def _left_out(self, number: int) -> None:
         """A state needs too many rounds to be followed: the search gave it up, too."""

@@ -72,9 +72,7 @@ class Module:
             case _:
                 return self.codec.kind(kind, kind)
 
-    def comprehension(
-        self, f: Expressions, e: ir.Comp, want: Kind | None, storing: bool
-    ) -> Value:
+    def comprehension(self, f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) -> Value:
         """See `loops.comprehension`."""
         return loops.comprehension(f, e, want, storing)
 
@@ -143,7 +141,10 @@ class Module:
         return f
 
     def helper(
-        self, owner: ir.Machine, function: ir.Function, kinds: tuple[Kind, ...],
+        self,
+        owner: ir.Machine,
+        function: ir.Function,
+        kinds: tuple[Kind, ...],
         outermost: bool = False,
     ) -> Made:
         """The function of a helper, a property or a transition's body for such arguments."""
@@ -192,7 +193,11 @@ class Module:
                 return found
 
     def call(
-        self, f: Expressions, owner: ir.Machine, function: ir.Function, at: str | None,
+        self,
+        f: Expressions,
+        owner: ir.Machine,
+        function: ir.Function,
+        at: str | None,
         args: tuple[ir.Expr, ...],
     ) -> Value:
         """The value of a helper that changes nothing."""
@@ -203,7 +208,10 @@ class Module:
         return Value(NONE, "0") if value is None else value
 
     def transition(
-        self, owner: ir.Machine, row: ir.Transition, kinds: tuple[Kind, ...],
+        self,
+        owner: ir.Machine,
+        row: ir.Transition,
+        kinds: tuple[Kind, ...],
         outermost: bool = False,
     ) -> Made:
         """A transition with its header, for arguments of these kinds.

@@ -10,11 +10,23 @@ from .kinds import Kind, Unsupported
 from .writing import Value
 
 # What can be iterated and nothing else: where it is a value, it is a list of its elements.
-ITERATED = frozenset({
-    "range", "keys", "values", "items", "enumerate", "zip", "reversed", "subsets",
-})
+ITERATED = frozenset(
+    {
+        "range",
+        "keys",
+        "values",
+        "items",
+        "enumerate",
+        "zip",
+        "reversed",
+        "subsets",
+    }
+)
 OPERATIONS = {
-    **integers.OPERATIONS, **choosing.OPERATIONS, **collecting.OPERATIONS, **displays.OPERATIONS,
+    **integers.OPERATIONS,
+    **choosing.OPERATIONS,
+    **collecting.OPERATIONS,
+    **displays.OPERATIONS,
 }
 
 

@@ -148,9 +148,7 @@ def _ignoring(f: Body, owner: ir.Machine, name: str, made: Made) -> None:
             test.append("(" + " or ".join(f"{now} == {n}" for n in numbers) + ")")
         with f.block(f"if {' and '.join(test)}:"):
             if row.when is not None:
-                args = tuple(
-                    ir.Local(owner.place, k, n) for n, k in _signature(owner, name)
-                )
+                args = tuple(ir.Local(owner.place, k, n) for n, k in _signature(owner, name))
                 value = f.module.call(f, owner, row.when, f.me, args)
                 f.line(f"if not {value.text}: said = 1")
                 f.line("else: said = 0")

@@ -46,7 +46,11 @@ def in_row(w: list[int], at: int, size: int, item: int) -> int:
 
 # What Python does faster in its own way, by the names that it has in the prelude.
 FASTER: dict[str, Callable[..., int | None]] = {
-    "copy": copy, "clear": clear, "same": same, "in_row": in_row, "popcount": int.bit_count,
+    "copy": copy,
+    "clear": clear,
+    "same": same,
+    "in_row": in_row,
+    "popcount": int.bit_count,
 }
 
 

@@ -141,6 +141,16 @@ def spent(w: Cells, at: int) -> int:
 
 
 FUNCTIONS = (
-    spent, popcount, copy, clear, same, ordered, count_of, put_count, take_out, make_place, in_row,
+    spent,
+    popcount,
+    copy,
+    clear,
+    same,
+    ordered,
+    count_of,
+    put_count,
+    take_out,
+    make_place,
+    in_row,
     sort,
 )

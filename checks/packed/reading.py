@@ -60,10 +60,12 @@ def reader(codec: Codec, kind: Kind) -> Read:
         case Row(item=item):
             return _row(codec, item)
         case Heap(item=item):
-            return lambda held, at: FrozenBag({
-                codec.coded(item, held[i]): held[i + 1]
-                for i in range(at + 1, at + 1 + 2 * held[at], 2)
-            })
+            return lambda held, at: FrozenBag(
+                {
+                    codec.coded(item, held[i]): held[i + 1]
+                    for i in range(at + 1, at + 1 + 2 * held[at], 2)
+                }
+            )
 
 
 def _in_a_row(codec: Codec, kinds: Sequence[Kind]) -> Read:
@@ -102,6 +104,4 @@ def _table(codec: Codec, kind: Table) -> Read:
 
 def _row(codec: Codec, item: Kind) -> Read:
     value, size = reader(codec, item), width(item)
-    return lambda held, at: tuple(
-        [value(held, at + 1 + i * size) for i in range(held[at])]
-    )
+    return lambda held, at: tuple([value(held, at + 1 + i * size) for i in range(held[at])])

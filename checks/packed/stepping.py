@@ -99,8 +99,11 @@ class Stepping:
         self.seen = [(j, self._values(j)) for j in space.reachables]
         self.marks = [(j, self._values(j)) for j in space.of_kind("recoverable")]
         self.layout = Layout(
-            len(flat.rules), self._cuts(), tuple(j.name for j in self.judged),
-            sum(count for _, count in self.seen), sum(count for _, count in self.marks),
+            len(flat.rules),
+            self._cuts(),
+            tuple(j.name for j in self.judged),
+            sum(count for _, count in self.seen),
+            sum(count for _, count in self.marks),
         )
         self.judging = Judging(self.module, self.layout, self.original)
         self._write()
@@ -160,7 +163,8 @@ class Stepping:
         f.line("if n >= room: return -1")
         for word in range(self.words):
             changed = [
-                s for s in self.slots
+                s
+                for s in self.slots
                 if s.word == word and s.bits and meets((s.cell, s.cell + 1), spans)
             ]
             kept = ~sum((1 << s.bits) - 1 << s.shift for s in changed)
@@ -290,7 +294,8 @@ class Stepping:
             return self.settles[spans]
         if not self.settles:
             self.steps = [
-                self.judging.judge(j, n) for n, j in enumerate(self.judged)
+                self.judging.judge(j, n)
+                for n, j in enumerate(self.judged)
                 if j.kind == "step_property"
             ]
         number = len(self.settles)
@@ -352,9 +357,7 @@ class Stepping:
         f.line(f"info[{self.layout['cut_by'] + self.layout.cuts.index(name)}] += 1")
         f.line(f"return {CUT}")
 
-    def _bounded(
-        self, whole: Whole, prefix: str, at: int, guard: str = ""
-    ) -> list[Bounds]:
+    def _bounded(self, whole: Whole, prefix: str, at: int, guard: str = "") -> list[Bounds]:
         """The bounds of each variable, parts' ones by `part.variable`; `guard`: if it is there."""
         found: list[Bounds] = []
         variables = {v.name for v in self.codec.machines[str(whole.type)].variables}

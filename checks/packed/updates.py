@@ -150,5 +150,8 @@ def _heap(f: Body, s: ir.Update, kind: Any, at: str) -> None:
 
 
 UPDATES: dict[type, Callable[[Body, ir.Update, Any, str], None]] = {
-    Subset: _subset, Row: _row, Table: _table, Heap: _heap,
+    Subset: _subset,
+    Row: _row,
+    Table: _table,
+    Heap: _heap,
 }

@@ -76,9 +76,7 @@ class Body(Writer):
         root, text, checks = stored(self, place, said.text, env)
         name = self.names.fresh(root or "self")
         after = env.having(root, name) if root else env.being(name)
-        return self.checked(
-            (*said.checks, *checks), [f"LET {name} == {text} IN", *then(after)]
-        )
+        return self.checked((*said.checks, *checks), [f"LET {name} == {text} IN", *then(after)])
 
     def into(self, place: ir.Expr | None, text: str, env: Env, then: Then) -> Lines:
         """What a call gives, where it is wanted."""
@@ -157,7 +155,8 @@ def _branch(b: Body, s: ir.Branch, env: Env, ways: Ways) -> Lines:
     else:
         names, inside = join.params(env)
         after = [
-            f"LET {join.name}({', '.join(names)}) ==", *indented(indented(ways.then(inside))),
+            f"LET {join.name}({', '.join(names)}) ==",
+            *indented(indented(ways.then(inside))),
             "IN",
         ]
     chosen = [f"IF {test.text} THEN", *indented(then), "ELSE", *other]
@@ -200,9 +199,7 @@ def _loop(b: Body, s: ir.Loop, env: Env, ways: Ways) -> Lines:
     return b.checked(over.checks, lines)
 
 
-def _rounds(
-    b: Body, s: ir.Loop, env: Env, ways: Ways, over: str
-) -> tuple[Lines, frozenset[str]]:
+def _rounds(b: Body, s: ir.Loop, env: Env, ways: Ways, over: str) -> tuple[Lines, frozenset[str]]:
     """The rounds, and how one may stop; `over` is a sequence, or a set with ` = {}` behind it."""
     items, ordered = over.removesuffix(" = {}"), not over.endswith(" = {}")
     changed = _assigned(s.body) & (ways.later | _locals(s.body))
@@ -226,14 +223,20 @@ def _rounds(
     stops, b.stops = frozenset(b.stops), outer | b.stops
     first = f"Head({left})" if ordered else f"CHOOSE {b.names.fresh('any')} \\in {left} : TRUE"
     return [
-        f"LET {out.name}({', '.join(outside)}) ==", *indented(indented(ways.then(after))), "IN",
+        f"LET {out.name}({', '.join(outside)}) ==",
+        *indented(indented(ways.then(after))),
+        "IN",
         f"LET RECURSIVE {join.name}({', '.join('_' for _ in range(len(names) + 1))})",
         f"    {join.name}({', '.join([left, *names])}) ==",
-        *indented(indented([
-            f"IF {left} = {'<<>>' if ordered else '{}'} THEN {out.call(inside)[0]} ELSE",
-            f"LET {one} == {first} IN",
-            *body,
-        ])),
+        *indented(
+            indented(
+                [
+                    f"IF {left} = {'<<>>' if ordered else '{}'} THEN {out.call(inside)[0]} ELSE",
+                    f"LET {one} == {first} IN",
+                    *body,
+                ]
+            )
+        ),
         "IN",
         f"{join.name}({', '.join([items, *join.given(env)])})",
     ], stops
@@ -302,15 +305,15 @@ def _do(b: Body, s: ir.Do, env: Env, ways: Ways) -> Lines:
     return b.checked(checks, _taken(b, call, s.call.of, s.into, (env, ways)))
 
 
-def _taken(
-    b: Body, call: str, place: ir.Expr, into: ir.Expr | None, at: tuple[Env, Ways]
-) -> Lines:
+def _taken(b: Body, call: str, place: ir.Expr, into: ir.Expr | None, at: tuple[Env, Ways]) -> Lines:
     """A step within the step: it stops the whole, or changes its place."""
     env, ways = at
     name = b.names.fresh("step")
     b.stops.update(b.module.stops[call.partition("(")[0]])
     then = b.assign(
-        place, Said(f"{name}.to"), env,
+        place,
+        Said(f"{name}.to"),
+        env,
         lambda after: b.into(into, f"{name}.value", after, ways.then),
     )
     return [f"LET {name} == {call} IN", f'IF {name}.out # "done" THEN {name} ELSE', *then]

@@ -12,9 +12,18 @@ from lawful.spec import types as t
 from .names import quoted, word
 from .terms import Check, Env, Said, Writer, unwritten
 
-SEQUENCES = frozenset({
-    "range", "values", "sorted", "reversed", "enumerate", "zip", "list", "tuple",
-})
+SEQUENCES = frozenset(
+    {
+        "range",
+        "values",
+        "sorted",
+        "reversed",
+        "enumerate",
+        "zip",
+        "list",
+        "tuple",
+    }
+)
 
 
 def is_sequence(e: ir.Expr) -> bool:

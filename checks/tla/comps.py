@@ -78,7 +78,10 @@ def _bound(w: Writer, c: ir.Clause, env: Env, places: bool) -> tuple[str, str, K
         case _ if places and is_sequence(c.over):
             text, before = w.expr(c.over, env)
             return (
-                f"DOMAIN {text}", "i", lambda name: _of_values(env, c.names, text, name), before
+                f"DOMAIN {text}",
+                "i",
+                lambda name: _of_values(env, c.names, text, name),
+                before,
             )
         case _:
             over, before = as_set(w, c.over, env)
@@ -143,9 +146,7 @@ def _element_checks(w: Writer, e: ir.Comp, env: Env) -> Checks:
     return (*key, *w.expr(e.element, env).checks)
 
 
-def _unless_stopped(
-    w: Writer, e: ir.Comp, clause: ir.Clause, env: Env
-) -> Callable[[str], str]:
+def _unless_stopped(w: Writer, e: ir.Comp, clause: ir.Clause, env: Env) -> Callable[[str], str]:
     """That no earlier element of a list has decided the outcome already."""
     row = _round(w, clause, env, places=True)
     decides = {"all": "~", "any": "", "first": ""}[e.kind]

@@ -108,11 +108,13 @@ def _container(text: str, kind: t.Type, fresh: Fresh, inside: Inside) -> str | N
         case t.Bag(item=item, most=most):
             one, all_ = fresh("x"), f"DOMAIN {text}"
             total = f"Sum({all_}, LAMBDA {one} : {text}[{one}])"
-            return both([
-                _each(one, all_, f"({text}[{one}] >= 0)"),
-                None if most is None else f"({total} <= {integer(most)})",
-                _each(one, all_, inside(one, item)),
-            ])
+            return both(
+                [
+                    _each(one, all_, f"({text}[{one}] >= 0)"),
+                    None if most is None else f"({total} <= {integer(most)})",
+                    _each(one, all_, inside(one, item)),
+                ]
+            )
         case t.Map(key=key, value=value):
             one = fresh("k")
             rows = both([inside(one, key), inside(f"{text}[{one}]", value)])

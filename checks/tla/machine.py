@@ -93,6 +93,7 @@ class Definitions:
 
     def transition(self, m: ir.Machine, row: ir.Transition) -> str:
         """The operator of a transition, header and body."""
+
         def make(name: str) -> bool:
             b, params, env = self._begin(m, row.function.params)
             self.write(name, params, _Entered(b, row, env).lines())
@@ -221,7 +222,8 @@ class Definitions:
         """Whether a new state of the machine has the present tick in it, parts included."""
         made = {
             node.type.machine
-            for v in m.variables if v.initial is not None
+            for v in m.variables
+            if v.initial is not None
             for node in everything((v.initial,))
             if isinstance(node, ir.New) and isinstance(node.type, t.Part)
         }
@@ -244,8 +246,7 @@ class Definitions:
         def make(at: str) -> bool:
             b, params, _ = self._begin(m, ())
             kinds = [
-                (v.name, self._fields[machine, v.name] if scoped else v.type)
-                for v in m.variables
+                (v.name, self._fields[machine, v.name] if scoped else v.type) for v in m.variables
             ]
             if not scoped and m is not self.whole:
                 kinds += [(p.name, p.type) for p in m.parameters]
@@ -318,7 +319,9 @@ class _Entered:
         at = replace(self.env, self=env.self)
         if len(row.target) == 1:
             return b.assign(
-                row.control, Said(quoted(row.target[0])), at,
+                row.control,
+                Said(quoted(row.target[0])),
+                at,
                 lambda after: [f"Done({after.self}, {value})"],
             )
         states = ", ".join(map(quoted, row.target))

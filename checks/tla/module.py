@@ -73,15 +73,19 @@ def export(flat: Flat, expects: Mapping[str, Expected]) -> Exported:
     constants += [UNSET] if UNSET in body else []
     given = [line for kind in sorts for line in _sort(kind, elements[kind.name], body)]
     name = module_name(flat.machine.name)
-    text = "\n\n".join([
-        f"---- MODULE {name} ----", *_about(flat, properties.left_out),
-        "EXTENDS Integers, Sequences, FiniteSets, TLC",
-        *used("\n".join([*given, body])),
-        f"CONSTANTS {', '.join(constants)}",
-        *given,
-        f"VARIABLES {', '.join(steps.variables.values())}",
-        body, "====",
-    ])
+    text = "\n\n".join(
+        [
+            f"---- MODULE {name} ----",
+            *_about(flat, properties.left_out),
+            "EXTENDS Integers, Sequences, FiniteSets, TLC",
+            *used("\n".join([*given, body])),
+            f"CONSTANTS {', '.join(constants)}",
+            *given,
+            f"VARIABLES {', '.join(steps.variables.values())}",
+            body,
+            "====",
+        ]
+    )
     config, safety = (_config(constants, rows, expects, live) for live in (True, False))
     return Exported(name, text + "\n", config, safety, tuple(properties.left_out))
 
@@ -158,14 +162,16 @@ def _body(steps: Steps, starts: tuple[str, str], fair: Sequence[str]) -> str:
         f"  \\/ {steps.each(rule, steps.now, steps.action(row), SOME)}" for rule, row in steps.rows
     ]
     parts = ["Safety", *fair]
-    return "\n\n".join([
-        *steps.defined.texts,
-        f"ASSUME {sound}",
-        f"Init ==\n  {begin}",
-        "\n".join(["Next ==", *(actions or ["  FALSE"])]),
-        f"Safety ==\n  /\\ Init\n  /\\ [][Next]_{steps.vars}",
-        "\n".join(["Spec ==", *(f"  /\\ {part}" for part in parts)]),
-    ])
+    return "\n\n".join(
+        [
+            *steps.defined.texts,
+            f"ASSUME {sound}",
+            f"Init ==\n  {begin}",
+            "\n".join(["Next ==", *(actions or ["  FALSE"])]),
+            f"Safety ==\n  /\\ Init\n  /\\ [][Next]_{steps.vars}",
+            "\n".join(["Spec ==", *(f"  /\\ {part}" for part in parts)]),
+        ]
+    )
 
 
 def _config(

@@ -7,35 +7,137 @@ from collections.abc import Iterable
 
 from .prelude import HELPERS
 
-KEYWORDS = frozenset({
-    "ACTION", "ASSUME", "ASSUMPTION", "AXIOM", "BOOLEAN", "BY", "CASE", "CHOOSE", "CONSTANT",
-    "CONSTANTS", "COROLLARY", "DEF", "DEFINE", "DEFS", "DOMAIN", "ELSE", "ENABLED", "EXCEPT",
-    "EXTENDS", "FALSE", "HAVE", "HIDE", "IF", "IN", "INSTANCE", "LAMBDA", "LEMMA", "LET",
-    "LOCAL", "MODULE", "NEW", "OBVIOUS", "OMITTED", "ONLY", "OTHER", "PICK", "PROOF",
-    "PROPOSITION", "PROVE", "QED", "RECURSIVE", "STATE", "STRING", "SUBSET", "SUFFICES", "TAKE",
-    "TEMPORAL", "THEN", "THEOREM", "TRUE", "UNCHANGED", "UNION", "USE", "VARIABLE", "VARIABLES",
-    "WITH", "WITNESS",
-})
+KEYWORDS = frozenset(
+    {
+        "ACTION",
+        "ASSUME",
+        "ASSUMPTION",
+        "AXIOM",
+        "BOOLEAN",
+        "BY",
+        "CASE",
+        "CHOOSE",
+        "CONSTANT",
+        "CONSTANTS",
+        "COROLLARY",
+        "DEF",
+        "DEFINE",
+        "DEFS",
+        "DOMAIN",
+        "ELSE",
+        "ENABLED",
+        "EXCEPT",
+        "EXTENDS",
+        "FALSE",
+        "HAVE",
+        "HIDE",
+        "IF",
+        "IN",
+        "INSTANCE",
+        "LAMBDA",
+        "LEMMA",
+        "LET",
+        "LOCAL",
+        "MODULE",
+        "NEW",
+        "OBVIOUS",
+        "OMITTED",
+        "ONLY",
+        "OTHER",
+        "PICK",
+        "PROOF",
+        "PROPOSITION",
+        "PROVE",
+        "QED",
+        "RECURSIVE",
+        "STATE",
+        "STRING",
+        "SUBSET",
+        "SUFFICES",
+        "TAKE",
+        "TEMPORAL",
+        "THEN",
+        "THEOREM",
+        "TRUE",
+        "UNCHANGED",
+        "UNION",
+        "USE",
+        "VARIABLE",
+        "VARIABLES",
+        "WITH",
+        "WITNESS",
+    }
+)
 # What the standard modules define that a module of ours extends.
-STANDARD = frozenset({
-    "Nat", "Int", "Seq", "Len", "Append", "Head", "Tail", "SubSeq", "SelectSeq", "Cardinality",
-    "IsFiniteSet", "Print", "PrintT", "Assert", "JavaTime", "TLCGet", "TLCSet", "Permutations",
-    "SortSeq", "RandomElement", "Any", "ToString", "TLCEval",
-})
+STANDARD = frozenset(
+    {
+        "Nat",
+        "Int",
+        "Seq",
+        "Len",
+        "Append",
+        "Head",
+        "Tail",
+        "SubSeq",
+        "SelectSeq",
+        "Cardinality",
+        "IsFiniteSet",
+        "Print",
+        "PrintT",
+        "Assert",
+        "JavaTime",
+        "TLCGet",
+        "TLCSet",
+        "Permutations",
+        "SortSeq",
+        "RandomElement",
+        "Any",
+        "ToString",
+        "TLCEval",
+    }
+)
 # What TLC takes for the beginning of a section in a configuration.
-SECTIONS = frozenset({
-    "ACTION_CONSTRAINT", "ACTION_CONSTRAINTS", "ALIAS", "CHECK_DEADLOCK", "CONSTRAINT",
-    "CONSTRAINTS", "INIT", "INVARIANT", "INVARIANTS", "NEXT", "POSTCONDITION", "PROPERTIES",
-    "PROPERTY", "SPECIFICATION", "SYMMETRY", "TYPE", "TYPE_CONSTRAINT", "VIEW",
-})
+SECTIONS = frozenset(
+    {
+        "ACTION_CONSTRAINT",
+        "ACTION_CONSTRAINTS",
+        "ALIAS",
+        "CHECK_DEADLOCK",
+        "CONSTRAINT",
+        "CONSTRAINTS",
+        "INIT",
+        "INVARIANT",
+        "INVARIANTS",
+        "NEXT",
+        "POSTCONDITION",
+        "PROPERTIES",
+        "PROPERTY",
+        "SPECIFICATION",
+        "SYMMETRY",
+        "TYPE",
+        "TYPE_CONSTRAINT",
+        "VIEW",
+    }
+)
 # What every module of ours defines, beside its helpers.
 OWN = frozenset({"Init", "Next", "Spec", "Safety", "None", "Unset"})
 RESERVED = KEYWORDS | STANDARD | SECTIONS | OWN | {*HELPERS}
 # Names of files that TLC reads for itself: a module of ours has another.
-MODULES = frozenset({
-    "Bags", "FiniteSets", "Integers", "Json", "Naturals", "Randomization", "Reals", "Sequences",
-    "TLC", "TLCExt", "Toolbox",
-})
+MODULES = frozenset(
+    {
+        "Bags",
+        "FiniteSets",
+        "Integers",
+        "Json",
+        "Naturals",
+        "Randomization",
+        "Reals",
+        "Sequences",
+        "TLC",
+        "TLCExt",
+        "Toolbox",
+    }
+)
 
 AND, OR = " /\\ ", " \\/ "
 CUP, CAP, TIMES = " \\cup ", " \\cap ", " \\X "

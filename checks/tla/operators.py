@@ -56,11 +56,24 @@ TEMPLATES: dict[str, str] = {
     "tuple_of": "{0}",
 }
 # What takes its operands as sets, however they are given, and what as sequences.
-OF_SETS = frozenset({
-    "union", "intersection", "difference", "symmetric_difference", "subset", "superset",
-    "proper_subset", "proper_superset", "disjoint", "subsets", "all_of", "any_of", "set_of",
-    "frozenset_of",
-})
+OF_SETS = frozenset(
+    {
+        "union",
+        "intersection",
+        "difference",
+        "symmetric_difference",
+        "subset",
+        "superset",
+        "proper_subset",
+        "proper_superset",
+        "disjoint",
+        "subsets",
+        "all_of",
+        "any_of",
+        "set_of",
+        "frozenset_of",
+    }
+)
 OF_SEQUENCES = frozenset({"concat", "count", "reversed", "enumerate", "list_of", "tuple_of"})
 
 
@@ -132,9 +145,7 @@ def _least_of(w: Writer, e: ir.Op, env: Env) -> Said:
     if e.op in ("min_of", "max_of"):
         return Said(found, (*checks, not_empty(text, "{}")))
     default = w.expr(e.args[1], env)
-    return Said(
-        f"(IF {text} = {{}} THEN {default.text} ELSE {found})", (*checks, *default.checks)
-    )
+    return Said(f"(IF {text} = {{}} THEN {default.text} ELSE {found})", (*checks, *default.checks))
 
 
 def _first_or(w: Writer, e: ir.Op, env: Env) -> Said:

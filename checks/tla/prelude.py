@@ -21,8 +21,7 @@ HELPERS: dict[str, str] = {
     "PutCount": "PutCount(b, x, n) == IF n = 0 THEN Without(b, x) ELSE Put(b, x, n)",
     "At": "At(s, i) == IF i < 0 THEN (Len(s) + i) + 1 ELSE i + 1",
     "HasAt": "HasAt(s, i) == (-Len(s) <= i) /\\ (i < Len(s))",
-    "RemoveAt": "RemoveAt(s, i) =="
-    " SubSeq(s, 1, At(s, i) - 1) \\o SubSeq(s, At(s, i) + 1, Len(s))",
+    "RemoveAt": "RemoveAt(s, i) == SubSeq(s, 1, At(s, i) - 1) \\o SubSeq(s, At(s, i) + 1, Len(s))",
     "Edge": "Edge(s, i) == IF i < -Len(s) THEN 0 ELSE"
     " IF i < 0 THEN Len(s) + i ELSE IF i > Len(s) THEN Len(s) ELSE i",
     "Slice": "Slice(s, low, high) == SubSeq(s, Edge(s, low) + 1, Edge(s, high))",
@@ -31,8 +30,7 @@ HELPERS: dict[str, str] = {
     "Index": "Index(s, v) == (CHOOSE i \\in DOMAIN s :"
     " (s[i] = v) /\\ (\\A j \\in 1..(i - 1) : s[j] # v)) - 1",
     "MapSeq": "MapSeq(s, Op(_)) == [i \\in DOMAIN s |-> Op(s[i])]",
-    "Flat": "RECURSIVE Flat(_)\n"
-    "Flat(s) == IF s = <<>> THEN <<>> ELSE Head(s) \\o Flat(Tail(s))",
+    "Flat": "RECURSIVE Flat(_)\nFlat(s) == IF s = <<>> THEN <<>> ELSE Head(s) \\o Flat(Tail(s))",
     "AsSeq": "RECURSIVE AsSeq(_)\n"
     "AsSeq(S) == IF S = {} THEN <<>> ELSE"
     " LET x == CHOOSE y \\in S : TRUE IN <<x>> \\o AsSeq(S \\ {x})",
@@ -46,10 +44,8 @@ HELPERS: dict[str, str] = {
     " IN [i \\in 1..(IF n < 0 THEN 0 ELSE n) |-> low + ((i - 1) * step)]",
     "Upwards": "Upwards(low, high) == [i \\in 1..(high - low) |-> low + (i - 1)]",
     "Reversed": "Reversed(s) == [i \\in DOMAIN s |-> s[(Len(s) + 1) - i]]",
-    "Counts": "Counts(s) =="
-    " [x \\in Range(s) |-> Cardinality({i \\in DOMAIN s : s[i] = x})]",
-    "Ranked": "Ranked(s) =="
-    " [x \\in Range(s) |-> (CHOOSE i \\in DOMAIN s : s[i] = x) - 1]",
+    "Counts": "Counts(s) == [x \\in Range(s) |-> Cardinality({i \\in DOMAIN s : s[i] = x})]",
+    "Ranked": "Ranked(s) == [x \\in Range(s) |-> (CHOOSE i \\in DOMAIN s : s[i] = x) - 1]",
     "Singles": "Singles(S) == {<<x>> : x \\in S}",
     "Lists": "Lists(S, most) == UNION {[1..size -> S] : size \\in 0..most}",
     "Maps": "Maps(K, V) == UNION {[keys -> V] : keys \\in SUBSET K}",

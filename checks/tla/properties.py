@@ -16,7 +16,9 @@ from .names import OR, CannotWrite, Names, quoted, word
 from .steps import Steps
 
 FAULTS = {
-    "bounds": "within_bounds", "asserts": "asserts_hold", "undefined": "all_defined",
+    "bounds": "within_bounds",
+    "asserts": "asserts_hold",
+    "undefined": "all_defined",
     "ambiguous": "unambiguous",
 }
 LIVE = {
@@ -82,8 +84,15 @@ class Properties:
                 raise CannotWrite("no formula of TLA+ says it")
 
     def _add(
-        self, name: str, about: str, lines: list[str], *, temporal: bool = False,
-        witness: bool = False, live: bool = False, value: bool = False,
+        self,
+        name: str,
+        about: str,
+        lines: list[str],
+        *,
+        temporal: bool = False,
+        witness: bool = False,
+        live: bool = False,
+        value: bool = False,
     ) -> Written:
         made = self.defined.names.fresh(name.replace(".", "_"))
         self.defined.write(made, (), lines)
@@ -144,8 +153,11 @@ class Properties:
         """That the property is true in a state, or of a step, for all of its values."""
         m = self._owner(j)
         return self.steps.each(
-            j.rule, states[0],
-            lambda args: self.defined.true(m, j.row.function, [*states, *args]), "\\A", names,
+            j.rule,
+            states[0],
+            lambda args: self.defined.true(m, j.row.function, [*states, *args]),
+            "\\A",
+            names,
         )
 
     def _everywhere(self, j: Judged, states: list[str]) -> str:
@@ -163,9 +175,10 @@ class Properties:
             kind = next(v.type for v in machine.variables if v.name == hop.name)
             part = t.part_of(kind)
             assert part is not None
-            machine, states = self.defined.machine(part.machine), [
-                f"{state}.{word(hop.name)}" for state in states
-            ]
+            machine, states = (
+                self.defined.machine(part.machine),
+                [f"{state}.{word(hop.name)}" for state in states],
+            )
             if not isinstance(kind, t.Map):
                 continue
             if lasting and not kind.total:
@@ -187,9 +200,11 @@ class Properties:
 
         def one(states: list[str], names: Names) -> str:
             return self.steps.each(
-                j.rule, states[0],
+                j.rule,
+                states[0],
                 lambda args: self.defined.defined(m, function, [*states, *args]) or "TRUE",
-                "\\A", names,
+                "\\A",
+                names,
             )
 
         text = self._members(j.path, [self.steps.now], one)

@@ -56,7 +56,10 @@ class Steps:
     # Arguments.
 
     def bindings(
-        self, rule: Rule, self_: str, around: Names | None = None,
+        self,
+        rule: Rule,
+        self_: str,
+        around: Names | None = None,
         given: Mapping[str, str] | None = None,
     ) -> Bindings:
         """The parameters of a rule with the sets of their values; `given` are those that have a
@@ -89,7 +92,11 @@ class Steps:
         return f"{{{one} \\in {as_set(w, plan.over, env).text} : {one} \\in {values(plan.type)}}}"
 
     def each(
-        self, rule: Rule, self_: str, text: Callable[[list[str]], str], sign: str,
+        self,
+        rule: Rule,
+        self_: str,
+        text: Callable[[list[str]], str],
+        sign: str,
         around: Names | None = None,
     ) -> str:
         """The text for all arguments or for some: `sign` is the quantifier. See `bindings`."""
@@ -223,9 +230,7 @@ class Steps:
             yield Rule("", ()), None
         yield from zip(self.flat.initials, self.machine.initials, strict=True)
 
-    def _begun(
-        self, start: tuple[Rule, ir.Function | None], made: Made, *, sound: bool
-    ) -> str:
+    def _begun(self, start: tuple[Rule, ir.Function | None], made: Made, *, sound: bool) -> str:
         """That an initial state is what a start gives, or that no start goes wrong."""
         (rule, function), state = start, made.text if made.plain else f"{made.text}.to"
 
@@ -280,7 +285,10 @@ class Steps:
         return called(self.outcomes[row.name], args)
 
     def some(
-        self, rule: Rule, row: ir.Transition, text: Callable[[str], str],
+        self,
+        rule: Rule,
+        row: ir.Transition,
+        text: Callable[[str], str],
         around: Names | None = None,
     ) -> str:
         """That something is true of what comes of the transition with some arguments."""

@@ -218,9 +218,7 @@ def _short(w: Writer, args: Sequence[ir.Expr], env: Env, how: tuple[str, str]) -
 
 def _if(w: Writer, e: ir.If, env: Env) -> Said:
     test, then, other = (w.expr(part, env) for part in (e.test, e.then, e.other))
-    checks = (
-        *test.checks, *under(test.text, then.checks), *under(f"~{test.text}", other.checks)
-    )
+    checks = (*test.checks, *under(test.text, then.checks), *under(f"~{test.text}", other.checks))
     return Said(f"(IF {test.text} THEN {then.text} ELSE {other.text})", checks)
 
 

@@ -90,7 +90,10 @@ class Numbers(Machine, abstract=True):
         return self.greatest in self.outstanding and self.least in self.outstanding
 
     scope = Scope(
-        {"start.first": range(1, 5)}, Nat=range(0, 6), least=(1,), greatest=(4,),
+        {"start.first": range(1, 5)},
+        Nat=range(0, 6),
+        least=(1,),
+        greatest=(4,),
     )
 
 

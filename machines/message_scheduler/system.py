@@ -56,8 +56,7 @@ class Scheduler(Steps, abstract=True):
             and (self.calling is None or self.reopening is not None)
             and (self.deferred == [] or not self.free())
             and all(
-                (m.state == Stage.OFFERED) == (self.offering == t)
-                and m.stopped == self.stopped
+                (m.state == Stage.OFFERED) == (self.offering == t) and m.stopped == self.stopped
                 for t, m in self.messages.items()
             )
         )
@@ -202,7 +201,8 @@ class Scheduler(Steps, abstract=True):
     def refused_then_served(self) -> bool:
         """By another channel than the one that was left open."""
         return any(
-            m.state == Stage.WAITING and any(c not in m.refused for c in self.open())
+            m.state == Stage.WAITING
+            and any(c not in m.refused for c in self.open())
             and m.refused != set()
             for m in self.messages.values()
         )
@@ -225,12 +225,21 @@ class Scheduler(Steps, abstract=True):
         return any(m.state == Stage.OFFERED and m.offered == set() for m in self.messages.values())
 
     fairness = Fairness(
-        Weak("return_from_callback"), Weak("negotiate"), Strong("expire", each=("t",)),
-        Weak("offer", each=("t",)), Weak("send", "refuse", each=()),
+        Weak("return_from_callback"),
+        Weak("negotiate"),
+        Strong("expire", each=("t",)),
+        Weak("offer", each=("t",)),
+        Weak("send", "refuse", each=()),
     )
     scope = Scope(
         {"ChannelId.number": range(0, 2), "connect.channels": range(1, 3)},
-        Nat=range(0, 4), Peer=1, Client=2, Body=1, queue=2, deferred=2, most=(2,),
+        Nat=range(0, 4),
+        Peer=1,
+        Client=2,
+        Body=1,
+        queue=2,
+        deferred=2,
+        most=(2,),
     )
 
 
@@ -248,6 +257,9 @@ class SchedulerFixed(Scheduler):
 
     peers = Scope(
         {"ChannelId.number": range(0, 1), "connect.channels": range(1, 2)},
-        Peer=2, Client=1, queue=1, deferred=1,
+        Peer=2,
+        Client=1,
+        queue=1,
+        deferred=1,
     )
     large = Scope({"ChannelId.number": range(0, 1), "connect.channels": range(1, 2)}, Peer=2)

@@ -79,6 +79,12 @@ class SchedulerMovesFirst(SchedulerFixed):
 
     scope = Scope(
         {"ChannelId.number": range(0, 2), "connect.channels": range(1, 3)},
-        Nat=range(0, 4), Peer=1, Client=1, Body=1, queue=1, deferred=1, most=(2,),
+        Nat=range(0, 4),
+        Peer=1,
+        Client=1,
+        Body=1,
+        queue=1,
+        deferred=1,
+        most=(2,),
     )
     expects = Expect(receiver_is_called=("violated", 5))

@@ -152,15 +152,12 @@ class TurnsFixed(TurnsByPriority):
 
     @invariant
     def who_waits_longer_was_passed_more(self) -> bool:
-        return all(
-            self.passed[u] >= self.passed[t] for t in self.queue for u in self.earlier(t)
-        )
+        return all(self.passed[u] >= self.passed[t] for t in self.queue for u in self.earlier(t))
 
     @reachable
     def the_urgent_waits_for_one_who_waited_longer(self) -> bool:
         return any(
-            self.goes_first(t) and t not in self.urgent and self.urgent != set()
-            for t in self.queue
+            self.goes_first(t) and t not in self.urgent and self.urgent != set() for t in self.queue
         )
 
     scope = Scope(Nat=range(0, 5), Waiter=3, queue=3)

@@ -77,8 +77,14 @@ class InboundPeerOverwritten(InboundPeerFixed):
         self.made = None
 
     scope = Scope(
-        {"on_receive_ids.ids": 1}, ObjectId=1, Nat=range(0, 3), outstanding_fifo=2, pending=3,
-        max_num_objects_outstanding=(1,), max_num_objects_inflight=(1,), max_num_ids_req=(1,),
+        {"on_receive_ids.ids": 1},
+        ObjectId=1,
+        Nat=range(0, 3),
+        outstanding_fifo=2,
+        pending=3,
+        max_num_objects_outstanding=(1,),
+        max_num_objects_inflight=(1,),
+        max_num_ids_req=(1,),
     )
     expects = Expect(
         a_frozen_decision_stays=("violated", 3),

@@ -130,7 +130,8 @@ class DiffusionByAddress(DiffusionFixed):
             every_connection_has_its_entry="holds",
             received_is_not_lost="holds",
             **{
-                "peers.acks_are_a_prefix": "holds", "peers.steps_are_in_order": "holds",
+                "peers.acks_are_a_prefix": "holds",
+                "peers.steps_are_in_order": "holds",
                 "peers.all_of_a_decision_is_done": "holds",
                 "peers.what_arrives_goes_to_the_pool": "holds",
             },

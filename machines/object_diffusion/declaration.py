@@ -78,7 +78,8 @@ class InboundPeer(Machine, abstract=True):
     def something_can_be_requested(self) -> bool:
         """The document names the policy, and gives no values; these are its implementation's."""
         return (
-            self.max_num_objects_outstanding > 0 and self.max_num_objects_inflight > 0
+            self.max_num_objects_outstanding > 0
+            and self.max_num_objects_inflight > 0
             and self.max_num_ids_req > 0
         )
 
@@ -232,9 +233,7 @@ class InboundPeer(Machine, abstract=True):
         self.pending.append(request)
         return request
 
-    @transition(
-        of="step", source=(Step.READ, Step.REQUESTED_OBJECTS), target=Step.REQUESTED_IDS
-    )
+    @transition(of="step", source=(Step.READ, Step.REQUESTED_OBJECTS), target=Step.REQUESTED_IDS)
     def on_request_ids(self) -> RequestIds:
         """Step 4, if any are to be requested: acks a prefix of the FIFO, whether its objects
         were downloaded or never asked for [seed:40,54,114-116] (O12, O24)."""
@@ -387,7 +386,10 @@ class InboundPeer(Machine, abstract=True):
 
     scope = Scope(
         {"on_receive_ids.ids": 2},
-        ObjectId=2, Nat=range(0, 3), outstanding_fifo=2, pending=3,
+        ObjectId=2,
+        Nat=range(0, 3),
+        outstanding_fifo=2,
+        pending=3,
         max_num_objects_outstanding=(2,),
         max_num_objects_inflight=(1, 2),
         max_num_ids_req=(1, 2),

@@ -15,11 +15,13 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "O4": ("how many new IDs to request", "messages.Decision.ids_to_req"),
     "O5": (
         "acks go with a request for IDs, and wait where none is made",
-        "messages.Decision.ids_to_ack", "declaration.InboundPeer.an_ack_waits",
+        "messages.Decision.ids_to_ack",
+        "declaration.InboundPeer.an_ack_waits",
     ),
     "O6": (
         "a request for IDs is pipelined, or blocks",
-        "messages.Decision.can_pipeline_ids_req", "declaration.InboundPeer.blocks_on_nothing",
+        "messages.Decision.can_pipeline_ids_req",
+        "declaration.InboundPeer.blocks_on_nothing",
     ),
     "O7": ("which objects to request", "messages.Decision.objects_to_req"),
     "O8": (
@@ -30,7 +32,8 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "O10": ("completion is signalled", "declaration.InboundPeer.on_decision_completed"),
     "O11": (
         "a decision is unread, acted upon or completed; while acted upon it is frozen",
-        "declaration.Status", "declaration.InboundPeer.a_frozen_decision_stays",
+        "declaration.Status",
+        "declaration.InboundPeer.a_frozen_decision_stays",
     ),
     "O12": (
         "requesting IDs adds their number in flight and drops the acked prefix",
@@ -38,7 +41,8 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     ),
     "O13": (
         "receiving IDs takes off what was requested, whatever came",
-        "declaration.InboundPeer.take_ids", "declaration.InboundPeer.fewer_ids_than_requested",
+        "declaration.InboundPeer.take_ids",
+        "declaration.InboundPeer.fewer_ids_than_requested",
         "tests.test_peer.test_ten_requested_and_seven_received",
     ),
     "O14": (
@@ -47,11 +51,13 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     ),
     "O15": (
         "received objects are on their way to the pool until it has them",
-        "declaration.InboundPeer.on_receive_objects", "declaration.InboundPeer.on_added_to_pool",
+        "declaration.InboundPeer.on_receive_objects",
+        "declaration.InboundPeer.on_added_to_pool",
         "system.Diffusion.received_is_not_lost",
     ),
     "O16": (
-        "the callbacks check the protocol", "declaration.InboundPeer.take_ids",
+        "the callbacks check the protocol",
+        "declaration.InboundPeer.take_ids",
         "connection.Connection.honest_peers_stay",
     ),
     "O17": (
@@ -80,7 +86,8 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "declaration.InboundPeer.acks_are_a_prefix",
     ),
     "O24": (
-        "what is available is in the FIFO", "declaration.InboundPeer.available_are_outstanding",
+        "what is available is in the FIFO",
+        "declaration.InboundPeer.available_are_outstanding",
     ),
     "O25": (
         "exactly the requested objects arrive, and all do",
@@ -94,23 +101,28 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     ),
     "O28": (
         "an object that the pool rejects disconnects its peer, and others are asked",
-        "system.Diffusion.reject", "system.Diffusion.a_rejected_object_comes_from_another",
+        "system.Diffusion.reject",
+        "system.Diffusion.a_rejected_object_comes_from_another",
     ),
     "O29": (
         "the longest prefix is acked, of a FIFO that mirrors the outbound one",
-        "declaration.InboundPeer.compute_ack", "connection.Connection.fifos_agree",
+        "declaration.InboundPeer.compute_ack",
+        "connection.Connection.fifos_agree",
     ),
     "O30": (
-        "unread and completed decisions are made anew", "declaration.InboundPeer.decide",
+        "unread and completed decisions are made anew",
+        "declaration.InboundPeer.decide",
     ),
     "O31": (
         "frozen peers keep their decision and inform the others",
-        "registry.Registry.acquires", "registry.Registry.a_frozen_peer_counts_before_it_asks",
+        "registry.Registry.acquires",
+        "registry.Registry.a_frozen_peer_counts_before_it_asks",
         "declaration.InboundPeer.a_frozen_decision_stays",
     ),
     "O32": (
         "what to ack and how many IDs to request comes first",
-        "registry.Registry.publish", "declaration.InboundPeer.compute_ack",
+        "registry.Registry.publish",
+        "declaration.InboundPeer.compute_ack",
         "declaration.InboundPeer.ids_to_request",
     ),
     "O33": (
@@ -120,11 +132,13 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     ),
     "O34": (
         "which active peers can provide an object",
-        "registry.Registry.interesting", "attribution.attributed",
+        "registry.Registry.interesting",
+        "attribution.attributed",
     ),
     "O35": (
         "which copies are being acquired",
-        "registry.Registry.acquiring", "registry.Registry.no_more_copies_than_the_target",
+        "registry.Registry.acquiring",
+        "registry.Registry.no_more_copies_than_the_target",
     ),
     "O36": (
         "as many providers as the target lacks, within the limits of each peer and of all",
@@ -143,12 +157,15 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "system.Diffusion.deciding_changes_decisions_alone",
     ),
     "O40": (
-        "a bracket registers and unregisters", "registry.Peers.register",
-        "registry.Peers.unregister", "system.Diffusion.one_at_a_time_leaves",
+        "a bracket registers and unregisters",
+        "registry.Peers.register",
+        "registry.Peers.unregister",
+        "system.Diffusion.one_at_a_time_leaves",
     ),
     "O41": (
         "protocol errors and rejected objects disconnect",
-        "connection.Connection.collect", "system.Diffusion.reject",
+        "connection.Connection.collect",
+        "system.Diffusion.reject",
     ),
     "O42": (
         "the next round asks others for what is lost",

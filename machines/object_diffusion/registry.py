@@ -11,7 +11,6 @@ the later (O-B8). Reading the state, computing and publishing are one step (O-B6
 first in a round is told to it: where that changes from round to round, no object starves (O-B9).
 """
 
-
 from lawful import Machine, Nat, Param, Scope, assume, invariant, reachable, require, transition
 
 from .attribution import Limits, Peer, attributed
@@ -107,9 +106,9 @@ class Registry(Peers):
         """
         return self.publish(in_pool, self.picked(in_pool, first))
 
-    def picked(self, in_pool: frozenset[ObjectId], first: ObjectId) -> dict[
-        Peer, frozenset[ObjectId]
-    ]:
+    def picked(
+        self, in_pool: frozenset[ObjectId], first: ObjectId
+    ) -> dict[Peer, frozenset[ObjectId]]:
         """Which objects are to be requested of which active peer (O36)."""
         limits = Limits(
             self.target_object_redundancy,
@@ -148,9 +147,7 @@ class Registry(Peers):
 
     def interesting(self, in_pool: frozenset[ObjectId]) -> dict[Peer, frozenset[ObjectId]]:
         """Of each active peer, what it could be asked for [seed:145-150] (O33, O34)."""
-        return {
-            p: peer.interesting(in_pool) for p, peer in self.peers.items() if self.is_active(p)
-        }
+        return {p: peer.interesting(in_pool) for p, peer in self.peers.items() if self.is_active(p)}
 
     def acquiring(self) -> dict[ObjectId, Nat]:
         """How many copies of what was announced are on their way [seed:154-158] (O35)."""
@@ -186,9 +183,7 @@ class Registry(Peers):
         return frozenset(peer.inflight_ids | (decision.objects_to_req & peer.available_ids))
 
     def copies(self, x: ObjectId) -> Nat:
-        return sum(
-            1 for p, peer in self.peers.items() if x in peer.owt_pool or x in self.wanted(p)
-        )
+        return sum(1 for p, peer in self.peers.items() if x in peer.owt_pool or x in self.wanted(p))
 
     @invariant
     def no_more_copies_than_the_target(self) -> bool:
@@ -238,8 +233,7 @@ class Registry(Peers):
     @reachable
     def two_copies_are_in_flight(self) -> bool:
         return any(
-            all(p in self.peers and x in self.peers[p].inflight_ids for p in Peer)
-            for x in ObjectId
+            all(p in self.peers and x in self.peers[p].inflight_ids for p in Peer) for x in ObjectId
         )
 
     scope = Scope(

@@ -265,8 +265,7 @@ class Diffusion(Registry, abstract=True):
     def only_who_owes_an_answer_is_given_up(self, after: "Diffusion") -> bool:
         """Where nothing else goes wrong: honest peers stay (O41, O-B7)."""
         return after.faults > self.faults or all(
-            p in after.peers
-            or (p in self.silent and len(peer.pending) > 0 and not peer.waits())
+            p in after.peers or (p in self.silent and len(peer.pending) > 0 and not peer.waits())
             for p, peer in self.peers.items()
         )
 
@@ -313,9 +312,7 @@ class Diffusion(Registry, abstract=True):
     @leads_to
     def lost_copies_are_asked_for_again(self, x: ObjectId) -> tuple[bool, bool]:
         """The next rounds ask another provider, if there is one [seed:176] (O42)."""
-        offered = any(
-            self.answers(p) and x in peer.available_ids for p, peer in self.peers.items()
-        )
+        offered = any(self.answers(p) and x in peer.available_ids for p, peer in self.peers.items())
         lost = x not in self.pool and self.copies(x) == 0
         return lost and offered, not offered or self.copies(x) > 0 or x in self.pool
 
@@ -325,9 +322,7 @@ class Diffusion(Registry, abstract=True):
 
     @reachable
     def an_id_is_acked_that_was_never_requested(self) -> bool:
-        return any(
-            x in peer.available_ids for p, peer in self.peers.items() for x in self.acked(p)
-        )
+        return any(x in peer.available_ids for p, peer in self.peers.items() for x in self.acked(p))
 
     @reachable
     def waits_and_wakes(self) -> bool:
@@ -340,9 +335,7 @@ class Diffusion(Registry, abstract=True):
     @reachable
     def everything_is_idle(self) -> bool:
         """All is in the pool, and every peer waits for new IDs."""
-        return len(self.pool) > 0 and all(
-            p in self.peers and self.peers[p].waits() for p in Peer
-        )
+        return len(self.pool) > 0 and all(p in self.peers and self.peers[p].waits() for p in Peer)
 
     fairness = Fairness(
         Weak("make_decisions", each=()),

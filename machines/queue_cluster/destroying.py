@@ -99,8 +99,13 @@ class ClusterDestroying(ClusterFixed):
         )
 
     fairness = Fairness(
-        Weak("take"), Weak("place"), Weak("handle"), Weak("stopped"), Weak("slice_over"),
-        Weak("dispatched", each=("n",)), Weak("forget", each=("n",)),
+        Weak("take"),
+        Weak("place"),
+        Weak("handle"),
+        Weak("stopped"),
+        Weak("slice_over"),
+        Weak("dispatched", each=("n",)),
+        Weak("forget", each=("n",)),
     )
     changes_are_few = drop("cancels_and_consumes_again_at_once")
     scope = Scope(Node=2, Nat=range(0, 6), inbox=5, sent=4, most_changes=(2,))

@@ -104,9 +104,7 @@ class Dispatching(Machine, abstract=True):
     def a_consumer_ends_while_it_is_stopped(self) -> bool:
         return self.state == Queue.STOPPING and any(self.doing[t] == Doing.CANCELS for t in Thread)
 
-    fairness = Fairness(
-        Weak("cancelled", each=("t",)), Strong("end", each=("t",)), Weak("stopped")
-    )
+    fairness = Fairness(Weak("cancelled", each=("t",)), Strong("end", each=("t",)), Weak("stopped"))
 
     scope = Scope(Thread=2, Nat=range(0, 3))
     large = Scope(Thread=5, Nat=range(0, 6))

@@ -108,9 +108,7 @@ class ClusterInTurns(ClusterFixed):
     @invariant
     def runs_until_it_has_stopped(self, n: Node) -> bool:
         """Waiting for busy consumers, too (Q31)."""
-        return n not in self.nodes or (n in self.runs) == (
-            self.nodes[n].state != Ownership.STOPPED
-        )
+        return n not in self.nodes or (n in self.runs) == (self.nodes[n].state != Ownership.STOPPED)
 
     @invariant
     def releases_until_that_has_its_place(self, n: Node) -> bool:

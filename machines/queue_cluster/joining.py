@@ -301,8 +301,10 @@ class Joining(Machine, abstract=True):
 
     @reachable
     def new_messages_overtake_old_ones(self) -> bool:
-        return self.state == Update.UPDATING and any(m in self.new_queue for m in Message) and (
-            len(self.to_send) > 0
+        return (
+            self.state == Update.UPDATING
+            and any(m in self.new_queue for m in Message)
+            and (len(self.to_send) > 0)
         )
 
     @reachable
@@ -313,8 +315,16 @@ class Joining(Machine, abstract=True):
     fairness = Fairness(Weak("handle"), Weak("handle_here"), Weak("send"), Weak("receive"))
 
     scope = Scope(
-        Message=2, queue=2, inbox=2, to_send=2, unsent=2, link=3, new_queue=3, new_inbox=2,
-        in_order=2, lag=(1,),
+        Message=2,
+        queue=2,
+        inbox=2,
+        to_send=2,
+        unsent=2,
+        link=3,
+        new_queue=3,
+        new_inbox=2,
+        in_order=2,
+        lag=(1,),
     )
     large = Scope(lag=(2,))
 

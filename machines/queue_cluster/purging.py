@@ -42,8 +42,17 @@ class ReplicationPurging(ReplicationFixed):
 
     scope = Scope(
         {"MessageId.seq": range(0, 2)},
-        Node=2, QueueName=1, Nat=range(0, 3), inbox=2, outbox=8, queues=2, queued=2,
-        messages=(1,), lag=(1,), returns=(0,), crashes=(0,),
+        Node=2,
+        QueueName=1,
+        Nat=range(0, 3),
+        inbox=2,
+        outbox=8,
+        queues=2,
+        queued=2,
+        messages=(1,),
+        lag=(1,),
+        returns=(0,),
+        crashes=(0,),
     )
     large = Scope(messages=(2,), outbox=10)
     expects = Expect(comes_back_from_the_dead="violated")

@@ -383,9 +383,7 @@ class Replica(Machine, abstract=True):
         """Accepted, released or rejected while its acquire is on its way."""
         return not self.settling.isdisjoint(self.acquiring)
 
-    scope = Scope(
-        Node=2, QueueName=1, Nat=range(0, 2), queues=2, me=(Node("Node1"),), ring=(0, 1)
-    )
+    scope = Scope(Node=2, QueueName=1, Nat=range(0, 2), queues=2, me=(Node("Node1"),), ring=(0, 1))
     large = Scope(QueueName=2, ring=(0,))
 
 

@@ -103,7 +103,7 @@ class ReplicaAsSeed(ReplicaPushing):
 
     @transition()
     def reject_delivered(self, sender: Node, m: Reject) -> None:
-        """"Prepare for re-queueing" [seed:194-195]; nobody ever says `rejected` (Q-B8)."""
+        """ "Prepare for re-queueing" [seed:194-195]; nobody ever says `rejected` (Q-B8)."""
         self.receive(sender)
         self.routing[m.key.id] = set()
 

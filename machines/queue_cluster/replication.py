@@ -311,9 +311,7 @@ class Replication(Machine, abstract=True):
 
     def everything(self) -> set[MessageId]:
         """Whatever is on a queue anywhere, or should be."""
-        kept = {
-            id for node in self.nodes.values() for ids in node.queues.values() for id in ids
-        }
+        kept = {id for node in self.nodes.values() for ids in node.queues.values() for id in ids}
         return kept | {key.id for key in self.enqueued}
 
     @invariant
@@ -358,9 +356,7 @@ class Replication(Machine, abstract=True):
 
     @reachable
     def is_settled_by_who_owns_no_more(self) -> bool:
-        return any(
-            self.owner[n] != n and len(node.settling) > 0 for n, node in self.nodes.items()
-        )
+        return any(self.owner[n] != n and len(node.settling) > 0 for n, node in self.nodes.items())
 
     fairness = Fairness(
         Weak("place"), Weak("handle"), Weak("acquire", each=("n",)), Strong("accept", each=("key",))
@@ -375,8 +371,17 @@ class Quiet(Replication, abstract=True):
 
     scope = Scope(
         {"MessageId.seq": range(0, 2)},
-        Node=2, QueueName=1, Nat=range(0, 3), inbox=2, outbox=10, queues=2,
-        messages=(2,), lag=(1,), crashes=(0,), passes=(0,), returns=(0,),
+        Node=2,
+        QueueName=1,
+        Nat=range(0, 3),
+        inbox=2,
+        outbox=10,
+        queues=2,
+        messages=(2,),
+        lag=(1,),
+        crashes=(0,),
+        passes=(0,),
+        returns=(0,),
     )
 
 

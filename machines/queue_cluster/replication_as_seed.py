@@ -24,8 +24,16 @@ class ReplicationAsSeed(Quiet):
 
     scope = Scope(
         {"MessageId.seq": range(0, 2)},
-        Node=2, QueueName=2, Nat=range(0, 3), inbox=2, outbox=8, queues=2,
-        messages=(1,), lag=(1,), crashes=(0,), passes=(0,),
+        Node=2,
+        QueueName=2,
+        Nat=range(0, 3),
+        inbox=2,
+        outbox=8,
+        queues=2,
+        messages=(1,),
+        lag=(1,),
+        crashes=(0,),
+        passes=(0,),
     )
     expects = Expect(
         asserts=("violated", 17),

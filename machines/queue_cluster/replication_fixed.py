@@ -390,13 +390,23 @@ class ReplicationFixed(Replication):
 
     scope = Scope(
         {"MessageId.seq": range(0, 2)},
-        Node=2, QueueName=1, Nat=range(0, 3), inbox=2, outbox=8, queues=2, queued=2,
-        messages=(1,), lag=(1,),
+        Node=2,
+        QueueName=1,
+        Nat=range(0, 3),
+        inbox=2,
+        outbox=8,
+        queues=2,
+        queued=2,
+        messages=(1,),
+        lag=(1,),
     )
     dead_letters = Scope(QueueName=2)
     # Nobody crashes, or there is nobody whose client could have it.
     several = Scope(
-        messages=(2,), returns=(0,), crashes=(0,), outbox=10,
+        messages=(2,),
+        returns=(0,),
+        crashes=(0,),
+        outbox=10,
         expects=Expect(comes_back_from_the_dead="violated"),
     )
     large = Scope(messages=(2,), lag=(2,), inbox=3, outbox=10, returns=(0,))

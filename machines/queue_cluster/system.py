@@ -300,7 +300,11 @@ class Cluster(Machine, abstract=True):
         return any(node.sent[-2:] == [Cancel(), Consume()] for node in self.nodes.values())
 
     fairness = Fairness(
-        Weak("take"), Weak("place"), Weak("handle"), Weak("stopped"), Weak("slice_over"),
+        Weak("take"),
+        Weak("place"),
+        Weak("handle"),
+        Weak("stopped"),
+        Weak("slice_over"),
         Weak("dispatched", each=("n",)),
     )
 

@@ -130,9 +130,7 @@ class Turns(Machine):
     @invariant
     def who_runs_holds_what_it_knows(self, n: Node) -> bool:
         runs = n in self.runs and n in self.here
-        return not runs or (
-            self.holder[self.known[n]] == n and self.said[n] <= self.known[n]
-        )
+        return not runs or (self.holder[self.known[n]] == n and self.said[n] <= self.known[n])
 
     @invariant
     def who_releases_has_stopped(self, n: Node) -> bool:

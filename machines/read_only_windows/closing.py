@@ -172,12 +172,13 @@ class Pool(Machine, abstract=True):
 
     @reachable
     def ends_while_all_wait(self) -> bool:
-        return self.state == Service.OPEN and all(
-            s == Stand.WAITING for s in self.threads.values()
-        )
+        return self.state == Service.OPEN and all(s == Stand.WAITING for s in self.threads.values())
 
     fairness = Fairness(
-        Weak("look"), Weak("take", "find_nothing", "leave"), Weak("wait"), Weak("finish"),
+        Weak("look"),
+        Weak("take", "find_nothing", "leave"),
+        Weak("wait"),
+        Weak("finish"),
         Weak("join"),
     )
     scope = Scope(Thread=2, Nat=range(0, 3))
@@ -204,7 +205,8 @@ class PoolTorn(Pool):
         self.notify()
 
     expects = Expect(
-        deadlock=("violated", 6), the_end_wakes_everybody=("violated", 4),
+        deadlock=("violated", 6),
+        the_end_wakes_everybody=("violated", 4),
         the_pool_ends=("violated", 6),
     )
 

@@ -284,9 +284,8 @@ class Window(Machine, abstract=True):
     def time_begins_a_read_only_window(self) -> bool:
         """If something is queued; if not, the read-write one begins again (L9, L-B12)."""
         waits = self.state == Phase.WRITE and self.read_only_transaction_num_threads > 0
-        return (
-            can(self.begin) == (waits and self.queued > 0)
-            and can(self.prolong) == (waits and self.queued == 0)
+        return can(self.begin) == (waits and self.queued > 0) and can(self.prolong) == (
+            waits and self.queued == 0
         )
 
     @invariant
@@ -311,9 +310,9 @@ class Window(Machine, abstract=True):
     @invariant
     def busy_is_who_executes(self) -> bool:
         """Whoever began and has not come to an end (L13)."""
-        return all(
-            w in self.busy for w, t in self.tasks.items() if t == Task.EXECUTING
-        ) and all(w in self.tasks and self.tasks[w] == Task.EXECUTING for w in self.busy)
+        return all(w in self.busy for w, t in self.tasks.items() if t == Task.EXECUTING) and all(
+            w in self.tasks and self.tasks[w] == Task.EXECUTING for w in self.busy
+        )
 
     @invariant
     def nothing_is_dropped(self) -> bool:

@@ -94,9 +94,7 @@ class Main(Machine, abstract=True):
     @invariant
     def nothing_is_lost(self) -> bool:
         """Whatever was posted waits, is executed, or is done: it is not dropped (L11)."""
-        return all(
-            j in self.queue or j in self.done or self.executes == j for j in self.posted
-        )
+        return all(j in self.queue or j in self.done or self.executes == j for j in self.posted)
 
     @invariant
     def nothing_is_executed_twice(self) -> bool:

@@ -105,8 +105,9 @@ class Node(Steps, abstract=True):
     @step_property
     def put_back_at_most_once(self, after: "Node") -> bool:
         """Whoever was put back is answered in the next window (L15, L-B5, L-B7)."""
-        return all(implies(t in self.again, t not in after.queue or t in self.queue)
-                   for t in self.trx)
+        return all(
+            implies(t in self.again, t not in after.queue or t in self.queue) for t in self.trx
+        )
 
     @step_property
     def every_window_answers(self, after: "Node") -> bool:
@@ -159,7 +160,12 @@ class Node(Steps, abstract=True):
 
     fairness = Fairness(*GROUPS, Weak("end"))
     scope = Scope(
-        Nat=range(0, 4), Trx=2, Write=2, queue=2, main=2, order=2,
+        Nat=range(0, 4),
+        Trx=2,
+        Write=2,
+        queue=2,
+        main=2,
+        order=2,
     )
 
 
@@ -221,9 +227,11 @@ class NodeFixed(Node):
     @invariant
     def time_is_left_to_the_first(self) -> bool:
         """Who is early executes; the latency is over before anything else is."""
-        return all(w in self.runs for w in self.early) and implies(
-            self.window.state == Phase.OVER, self.settled and self.early == set()
-        ) and implies(self.settled, self.asked == set())
+        return (
+            all(w in self.runs for w in self.early)
+            and implies(self.window.state == Phase.OVER, self.settled and self.early == set())
+            and implies(self.settled, self.asked == set())
+        )
 
     @invariant
     def who_was_put_back_goes_first(self) -> bool:

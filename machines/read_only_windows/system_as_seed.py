@@ -98,7 +98,12 @@ class NodeAsSeed(Node):
     fairness = Fairness(*GROUPS, Weak("end"), Weak("post_again", "end_as_told", "told_in_vain"))
     scope = Scope(
         {"WindowAsSeed.told": range(0, 2)},
-        Nat=range(0, 4), Trx=1, Write=2, queue=1, main=3, order=2,
+        Nat=range(0, 4),
+        Trx=1,
+        Write=2,
+        queue=1,
+        main=3,
+        order=2,
     )
     expects = Expect(
         runs_in_read_only_windows=("violated", 9),
@@ -132,7 +137,13 @@ class NodePosted(NodeAsSeed):
 
     scope = Scope(
         {"WindowAsSeed.told": range(0, 2)},
-        Nat=range(0, 4), Trx=1, Write=1, queue=1, main=2, order=1, end_is_last=(False,),
+        Nat=range(0, 4),
+        Trx=1,
+        Write=1,
+        queue=1,
+        main=2,
+        order=1,
+        end_is_last=(False,),
     )
     least = Scope(
         end_is_last=(True,),

@@ -57,5 +57,5 @@ class ReceiverEntryAckingHighest(ReceiverEntry):
 
     @transition(source=(Conn.OPEN, Conn.CLOSING), timer="ack_delay")
     def send_ack(self) -> Ack:
-        """"If we get a message batch A[20-50], only one ack(50) will be sent" [seed:50-51]."""
+        """ "If we get a message batch A[20-50], only one ack(50) will be sent" [seed:50-51]."""
         return Ack(seqno=self.highest, conn=self.conn)

@@ -203,8 +203,7 @@ class Link(Machine, abstract=True):
     def purged_is_not_awaited(self) -> bool:
         """Of one connection, B waits for nothing that A cannot send any more (U-B4, U-B6)."""
         return (
-            self.sender.conn != self.receiver.conn
-            or self.sender.highest_acked < self.receiver.next
+            self.sender.conn != self.receiver.conn or self.sender.highest_acked < self.receiver.next
         )
 
     @invariant

@@ -104,7 +104,13 @@ class LinkWithEpoch(Link):
         return self.restarted and len(self.arrived) == 2
 
     scope = Scope(
-        Nat=range(0, 4), Payload=2, network=3, submitted=2, sent=2, delivered=2, arrived=2,
+        Nat=range(0, 4),
+        Payload=2,
+        network=3,
+        submitted=2,
+        sent=2,
+        delivered=2,
+        arrived=2,
         failures=(0,),
     )
 
@@ -167,7 +173,12 @@ class LinkWrapping(Link):
         super().submit(payload)
 
     scope = Scope(
-        Nat=range(0, 4), Payload=1, network=2, submitted=3, delivered=4, messages=(3,),
+        Nat=range(0, 4),
+        Payload=1,
+        network=2,
+        submitted=3,
+        delivered=4,
+        messages=(3,),
         failures=(0,),
     )
     deadlock_ok = True

@@ -102,11 +102,19 @@ class FairLink(Link, abstract=True):
         return any(isinstance(m, Close) and m.conn < self.receiver.conn for m in self.network)
 
     fairness = Fairness(
-        Strong("receive_data"), Strong("receive_ack"), Strong("receive_request"),
-        Strong("receive_sync"), Strong("receive_close"),
-        Weak("resend"), Strong("send_ack"), Strong("send_sync"), Strong("request_missing"),
-        Weak("expire_sender"), Weak("remove_sender"),
-        Weak("expire_receiver"), Weak("remove_receiver"),
+        Strong("receive_data"),
+        Strong("receive_ack"),
+        Strong("receive_request"),
+        Strong("receive_sync"),
+        Strong("receive_close"),
+        Weak("resend"),
+        Strong("send_ack"),
+        Strong("send_sync"),
+        Strong("request_missing"),
+        Weak("expire_sender"),
+        Weak("remove_sender"),
+        Weak("expire_receiver"),
+        Weak("remove_receiver"),
     )
 
 
@@ -177,9 +185,7 @@ class LinkFixed(FairLink):
             self.ascend(self.delivered)
             and all(p < (conn, following) for p in self.delivered)
             and all(
-                p in self.delivered
-                for p in self.submitted
-                if (conn, 0) < p < (conn, following)
+                p in self.delivered for p in self.submitted if (conn, 0) < p < (conn, following)
             )
         )
 
@@ -215,7 +221,12 @@ class LinkFixed(FairLink):
     # With two messages B never misses one, and two of the transitions never happen.
     short = Scope(Nat=range(0, 5), messages=(3,), network=10, submitted=3, delivered=3)
     three = Scope(
-        Nat=range(0, 5), messages=(3,), failures=(0,), network=10, submitted=3, delivered=3,
+        Nat=range(0, 5),
+        messages=(3,),
+        failures=(0,),
+        network=10,
+        submitted=3,
+        delivered=3,
         expects=Expect(two_copies_are_under_way="violated"),
     )
 
@@ -252,7 +263,12 @@ class LinkBurst(LinkLossy):
     nothing_is_later = drop("close_is_overtaken")
     nothing_follows = drop("receiver_is_reaped_and_sender_goes_on")
     scope = Scope(
-        Nat=range(0, 5), Payload=1, network=8, submitted=3, delivered=3, messages=(3,),
+        Nat=range(0, 5),
+        Payload=1,
+        network=8,
+        submitted=3,
+        delivered=3,
+        messages=(3,),
         failures=(0,),
     )
 

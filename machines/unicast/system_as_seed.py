@@ -36,9 +36,7 @@ class LinkTorn(Link):
         require(self.submissions < self.messages, "everything is submitted")
         require(self.found > 0 or self.sender.state == Conn.CLOSED, "none is found yet")
         data = Data(self.number, self.found, False, payload)
-        if self.found == 0 or (
-            self.found == self.sender.conn and self.sender.state != Conn.CLOSED
-        ):
+        if self.found == 0 or (self.found == self.sender.conn and self.sender.state != Conn.CLOSED):
             data = self.sender.send(payload)
         self.submissions += 1
         self.put(data)
@@ -57,9 +55,7 @@ class LinkForgetful(Link):
     sender: SenderEntry = SenderEntryFixed()
     receiver: ReceiverEntry = ReceiverEntryForgetful()
 
-    scope = Scope(
-        Nat=range(0, 4), Payload=1, network=2, submitted=2, delivered=3, failures=(0,)
-    )
+    scope = Scope(Nat=range(0, 4), Payload=1, network=2, submitted=2, delivered=3, failures=(0,))
     expects = Expect(
         no_duplicate=("violated", 6),
         in_order=("violated", 8),
@@ -77,7 +73,12 @@ class LinkLateAck(LinkForgetful):
     nothing_is_repeated = drop("resend")
 
     scope = Scope(
-        Nat=range(0, 5), Payload=1, network=2, submitted=3, delivered=4, messages=(3,),
+        Nat=range(0, 5),
+        Payload=1,
+        network=2,
+        submitted=3,
+        delivered=4,
+        messages=(3,),
         failures=(0,),
     )
     deadlock_ok = True
@@ -98,7 +99,12 @@ class LinkAckingHighest(Link):
     receiver: ReceiverEntry = ReceiverEntryAckingHighest()
 
     scope = Scope(
-        Nat=range(0, 5), Payload=1, network=3, submitted=3, delivered=3, messages=(3,),
+        Nat=range(0, 5),
+        Payload=1,
+        network=3,
+        submitted=3,
+        delivered=3,
+        messages=(3,),
         failures=(0,),
     )
     expects = Expect(
@@ -118,11 +124,18 @@ class LinkBusy(LinkBurst):
     busy = drop("resend")
 
     fairness = Fairness(
-        Strong("receive_data"), Strong("receive_ack"), Strong("receive_request"),
-        Strong("receive_sync"), Strong("receive_close"),
-        Strong("send_ack"), Strong("send_sync"), Strong("request_missing"),
-        Weak("expire_sender"), Weak("remove_sender"),
-        Weak("expire_receiver"), Weak("remove_receiver"),
+        Strong("receive_data"),
+        Strong("receive_ack"),
+        Strong("receive_request"),
+        Strong("receive_sync"),
+        Strong("receive_close"),
+        Strong("send_ack"),
+        Strong("send_sync"),
+        Strong("request_missing"),
+        Weak("expire_sender"),
+        Weak("remove_sender"),
+        Weak("expire_receiver"),
+        Weak("remove_receiver"),
     )
     expects = Expect(
         gaps_are_filled="holds",
@@ -139,14 +152,25 @@ class LinkUnasked(LinkBurst):
     nobody_asks = drop("request_missing")
 
     fairness = Fairness(
-        Strong("receive_data"), Strong("receive_ack"), Strong("receive_sync"),
+        Strong("receive_data"),
+        Strong("receive_ack"),
+        Strong("receive_sync"),
         Strong("receive_close"),
-        Weak("resend"), Strong("send_ack"), Strong("send_sync"),
-        Weak("expire_sender"), Weak("remove_sender"),
-        Weak("expire_receiver"), Weak("remove_receiver"),
+        Weak("resend"),
+        Strong("send_ack"),
+        Strong("send_sync"),
+        Weak("expire_sender"),
+        Weak("remove_sender"),
+        Weak("expire_receiver"),
+        Weak("remove_receiver"),
     )
     scope = Scope(
-        Nat=range(0, 5), Payload=1, network=3, submitted=3, delivered=3, messages=(3,),
+        Nat=range(0, 5),
+        Payload=1,
+        network=3,
+        submitted=3,
+        delivered=3,
+        messages=(3,),
         failures=(0,),
     )
     expects = Expect(

@@ -59,9 +59,7 @@ class Acks(Machine):
     @invariant
     def acked_in_time(self) -> bool:
         """Nothing that was delivered waits longer for its ack (U17, S12)."""
-        return implies(
-            self.ack_delay.armed, self.clock.now - self.oldest <= self.ack_interval
-        )
+        return implies(self.ack_delay.armed, self.clock.now - self.oldest <= self.ack_interval)
 
     @invariant
     def acked_before(self) -> bool:
@@ -175,8 +173,10 @@ class Resends(Machine):
     def kept_waiting_by_what_follows(self) -> bool:
         """The first message is unacknowledged for three intervals, and nothing was resent since
         the last one was sent (U-B10)."""
-        return self.acked == 0 and self.clock.now >= 3 * self.interval and (
-            self.sent == 3 and not self.resent
+        return (
+            self.acked == 0
+            and self.clock.now >= 3 * self.interval
+            and (self.sent == 3 and not self.resent)
         )
 
     scope = Scope(

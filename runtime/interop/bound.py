@@ -1,13 +1,13 @@
 """Models with the interface of `transitions`, over a declaration of one's own.
 
-    class Visitor:                       # a model, with callbacks if it likes
-        def on_enter_OPEN(self): ...
+class Visitor:                       # a model, with callbacks if it likes
+    def on_enter_OPEN(self): ...
 
-    visitor = Visitor()
-    bound = bind(visitor, Door)          # or an instance, Door(...)
-    visitor.unlock(1234)                 # an event: True, or False where a guard refuses it
-    visitor.may_close(), visitor.is_OPEN(), visitor.state, visitor.trigger("close")
-    bound.after_close("log")             # callbacks are added as in transitions
+visitor = Visitor()
+bound = bind(visitor, Door)          # or an instance, Door(...)
+visitor.unlock(1234)                 # an event: True, or False where a guard refuses it
+visitor.may_close(), visitor.is_OPEN(), visitor.state, visitor.trigger("close")
+bound.after_close("log")             # callbacks are added as in transitions
 """
 
 from __future__ import annotations
@@ -77,7 +77,10 @@ class Bound(DecidedMachine):
     """
 
     def __init__(
-        self, cls: type[Machine], names: Mapping[enum.Enum, str], inputs: Mapping[str, Input],
+        self,
+        cls: type[Machine],
+        names: Mapping[enum.Enum, str],
+        inputs: Mapping[str, Input],
         **options: Any,
     ) -> None:
         self._cls = cls

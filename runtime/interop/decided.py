@@ -27,8 +27,16 @@ from ..choice import attempt, control
 from ..instance import Machine
 from ..plan import Way
 
-__all__ = ["DecidedMachine", "Event", "EventData", "MachineError", "State", "Step", "Transition",
-           "listify"]
+__all__ = [
+    "DecidedMachine",
+    "Event",
+    "EventData",
+    "MachineError",
+    "State",
+    "Step",
+    "Transition",
+    "listify",
+]
 OVERTAKEN = (
     "{}: a callback has changed the state since {}, for which this was decided; queue the events of"
     " callbacks (queued=True)"

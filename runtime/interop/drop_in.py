@@ -97,9 +97,7 @@ class LawfulMachine(DecidedMachine):
 
     # Asking.
 
-    def _asked(
-        self, row: Transition, made: _Made, event_data: EventData
-    ) -> tuple[Any, ...]:
+    def _asked(self, row: Transition, made: _Made, event_data: EventData) -> tuple[Any, ...]:
         """The arguments of the row's transition; its conditions are asked up to the first that
         is not as wanted, those that were asked before are not asked again."""
         inputs = made.found.inputs[made.found.events[event_data.event.name]]
@@ -135,8 +133,10 @@ class LawfulMachine(DecidedMachine):
             return same and (event.name, state) not in made.rows
         then = made.rows.get((event.name, state), ())
         return len(then) == len(rows) and all(
-            [row is was[0] and row.dest == was[1] and row.conditions == was[2]
-             for row, was in zip(rows, then, strict=True)]
+            [
+                row is was[0] and row.dest == was[1] and row.conditions == was[2]
+                for row, was in zip(rows, then, strict=True)
+            ]
         )
 
     def _make(self) -> _Made:
@@ -152,7 +152,8 @@ class LawfulMachine(DecidedMachine):
         places = cls.lawful.resolved.world.enums["Place"]
         rows = {
             (name, state): [_what(row) for row in several]
-            for name, event in self.events.items() for state, several in event.transitions.items()
+            for name, event in self.events.items()
+            for state, several in event.transitions.items()
         }
         values = {self.states[name].value: places[m] for name, m in found.states.items()}
         quiet = frozenset(name for name in self.states if ignores(self, name))

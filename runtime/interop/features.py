@@ -94,7 +94,10 @@ def _volatile(_machine: Any, name: str, state: Any) -> str:
 
 
 SAID: Mapping[str, Callable[[Any, str, Any], str]] = {
-    "Timeout": _timeout, "AsyncTimeout": _timeout, "Retry": _retry, "Error": _error,
+    "Timeout": _timeout,
+    "AsyncTimeout": _timeout,
+    "Retry": _retry,
+    "Error": _error,
     "Volatile": _volatile,
 }
 

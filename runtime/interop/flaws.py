@@ -17,7 +17,11 @@ from .rows import Row, automatic
 
 STATE_CALLS = ("on_enter", "on_exit")
 MACHINE_CALLS = (
-    "prepare_event", "before_state_change", "after_state_change", "on_exception", "on_final",
+    "prepare_event",
+    "before_state_change",
+    "after_state_change",
+    "on_exception",
+    "on_final",
     "finalize_event",
 )
 
@@ -58,8 +62,10 @@ def _of_row(machine: Any, row: Row, before: Sequence[Row]) -> Iterator[str]:
 def _unreached(machine: Any, rows: Sequence[Row]) -> Iterator[str]:
     """States to which no row leads from where models are or begin."""
     attribute = machine.model_attribute
-    now = {getattr(getattr(m, attribute, None), "name", getattr(m, attribute, None))
-           for m in machine.models}
+    now = {
+        getattr(getattr(m, attribute, None), "name", getattr(m, attribute, None))
+        for m in machine.models
+    }
     reached = {machine.initial, *now}
     steps = [row for row in rows if not row.automatic]
     while True:

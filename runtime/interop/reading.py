@@ -81,7 +81,8 @@ def _returned(function: types.FunctionType) -> ast.expr:
     (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
     match node:
         case ast.FunctionDef(
-            args=args, decorator_list=[],
+            args=args,
+            decorator_list=[],
             body=[ast.Return(ast.expr() as value)]
             | [ast.Expr(ast.Constant()), ast.Return(ast.expr() as value)],
         ) if ast.unparse(args) == "self":

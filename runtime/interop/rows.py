@@ -158,9 +158,13 @@ def _group(
     for number, each in enumerate(several):
         prepared += bool(number and each.prepare)
         yield Row(
-            trigger, source, each.dest,
+            trigger,
+            source,
+            each.dest,
             tuple(clauses.of(condition, again) for condition in each.conditions),
-            tuple(_calls(each)), each, number == 0 and _is_automatic(machine, trigger, each),
+            tuple(_calls(each)),
+            each,
+            number == 0 and _is_automatic(machine, trigger, each),
         )
 
 

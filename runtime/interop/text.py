@@ -114,8 +114,11 @@ def _is_readable(reading: Reading) -> bool:
         return False
     params = "".join(f", {name}: {kind.name}" for name, kind in reading.attributes.items())
     text = HEAD.format(
-        names=", ".join(NAMES), imports=_imports(reading.enums), states="    A = 'a'",
-        doc="One guard.", initial="A",
+        names=", ".join(NAMES),
+        imports=_imports(reading.enums),
+        states="    A = 'a'",
+        doc="One guard.",
+        initial="A",
     )
     text += f"\n    @transition()\n    def read(self{params}) -> None:\n"
     text += f"        require({reading.text({name: name for name in reading.attributes})})\n"
@@ -153,13 +156,13 @@ class Writer:
         enums = {name: of for each in self.known.readings for name, of in each.enums.items()}
         used = [n for n in NAMES if f"{n}(" in body or f"@{n}\n" in body or n in "Machine State"]
         head = HEAD.format(
-            names=", ".join(used), imports=_imports(enums), doc=_doc(list(self._doc())),
+            names=", ".join(used),
+            imports=_imports(enums),
+            doc=_doc(list(self._doc())),
             initial=self.states[self.machine.initial or next(iter(self.states))],
             states="\n".join(f"    {m} = {name!r}" for name, m in self.states.items()),
         )
-        return Imported(
-            head + body, problems, self.events, self.inputs, self.states, self.ways
-        )
+        return Imported(head + body, problems, self.events, self.inputs, self.states, self.ways)
 
     def renamed(self) -> Iterator[str]:
         """Triggers that have another name here."""
@@ -172,7 +175,8 @@ class Writer:
         yield "The triggers of a transitions.Machine as events."
         rows: list[tuple[str, Sequence[Any]]] = [
             (f"{kind} of {identifier(name)}", getattr(state, kind))
-            for name, state in self.machine.states.items() for kind in STATE_CALLS
+            for name, state in self.machine.states.items()
+            for kind in STATE_CALLS
         ]
         for name, state in self.machine.states.items():
             own = identifier(name)

@@ -67,8 +67,9 @@ def _match(b: Body, env: Env) -> Made:
 
 
 def _matched(kind: t.Type) -> bool:
-    return all(isinstance(o, t.Enum | t.Record | t.Nothing | t.Int | t.Bool)
-               for o in t.options(kind))
+    return all(
+        isinstance(o, t.Enum | t.Record | t.Nothing | t.Int | t.Bool) for o in t.options(kind)
+    )
 
 
 def _pattern(b: Body, kind: t.Type, env: Env) -> tuple[str, Env]:
@@ -118,7 +119,8 @@ def _ordered_loop(b: Body, env: Env) -> Made:
     # What is gone through is not changed, and nothing that stands in it.
     roots = tuple(p for p in env.own if p.text in text)
     inner = replace(
-        env.plus(*places), own=tuple(p for p in env.own if p not in roots),
+        env.plus(*places),
+        own=tuple(p for p in env.own if p not in roots),
         families=tuple(f for f in env.families if f.text not in text),
     )
     lines = b.inner(inner)
@@ -168,8 +170,9 @@ def _round(b: Body, p: Place, inner: Env, own: list[Place]) -> Lines:
         case t.Serial():
             return [f"{p.text} {b.rng.choice('+-')}= {b.expr(t.INT, inner, 1)}"]
         case t.Int():
-            row = b.rng.choice(("{0} += {1}", "{0} -= {1}", "{0} = max({0}, {1})",
-                                "{0} = min({0}, {1})"))
+            row = b.rng.choice(
+                ("{0} += {1}", "{0} -= {1}", "{0} = max({0}, {1})", "{0} = min({0}, {1})")
+            )
             return [row.format(p.text, b.expr(t.INT, inner, 1))]
         case t.Set(item=item, mutable=True):
             if b.chance(0.5):
@@ -196,6 +199,18 @@ def _round(b: Body, p: Place, inner: Env, own: list[Place]) -> Lines:
             return []
 
 
-STATEMENTS.extend([_if, _if, _if_there, _return, _match, _match, _ordered_loop, _ordered_loop,
-                   _unordered_loop, _unordered_loop])
+STATEMENTS.extend(
+    [
+        _if,
+        _if,
+        _if_there,
+        _return,
+        _match,
+        _match,
+        _ordered_loop,
+        _ordered_loop,
+        _unordered_loop,
+        _unordered_loop,
+    ]
+)
 QUIET.extend([_if, _if_there, _return, _match, _ordered_loop])

@@ -399,7 +399,7 @@ def _needed(b: Body, env: Env) -> Made:
     p = b.rng.choice(rows)
     rest = t.union(tuple(o for o in t.options(p.kind) if o != t.NOTHING))
     made = Place(b.name(), rest)
-    return [f'{made.text} = needed({p.text}, {b.why(env)})'], env.plus(made)
+    return [f"{made.text} = needed({p.text}, {b.why(env)})"], env.plus(made)
 
 
 def _pass(b: Body, env: Env) -> Made:
@@ -413,8 +413,34 @@ def _hashes(kind: t.Type) -> bool:
 
 Statement = Callable[[Body, Env], Made]
 STATEMENTS: list[Statement] = [
-    _assign, _assign, _assign, _annotated, _local, _again, _augment, _augment, _item, _item, _swap,
-    _unpack, _alias, _alias, _copied, _update, _update, _update, _step, _step, _act, _super,
-    _require, _require, _refuse, _assert, _needed, _pass, _ghost,
+    _assign,
+    _assign,
+    _assign,
+    _annotated,
+    _local,
+    _again,
+    _augment,
+    _augment,
+    _item,
+    _item,
+    _swap,
+    _unpack,
+    _alias,
+    _alias,
+    _copied,
+    _update,
+    _update,
+    _update,
+    _step,
+    _step,
+    _act,
+    _super,
+    _require,
+    _require,
+    _refuse,
+    _assert,
+    _needed,
+    _pass,
+    _ghost,
 ]
 QUIET: list[Statement] = [_annotated, _local, _again, _augment, _item, _unpack, _update]

@@ -210,8 +210,7 @@ class Engines:
                 self.hits.add("kept aside", "a dict as a key")
                 return
         same = theirs[0] != "done" or (
-            typed_state(theirs[1], self.machine, self.parts)
-            and typed(theirs[2], output)
+            typed_state(theirs[1], self.machine, self.parts) and typed(theirs[2], output)
         )
         self.judge(what, (*mine, True), (theirs[0], theirs[1], theirs[2], same), "Python")
 
@@ -281,9 +280,7 @@ class Engines:
 
     def shown(self, state: Any) -> str:
         """A state for people."""
-        names = [v.name for v in self.machine.variables] + [
-            p.name for p in self.machine.parameters
-        ]
+        names = [v.name for v in self.machine.variables] + [p.name for p in self.machine.parameters]
         return ", ".join(f"{n}={v!r}" for n, v in zip(names, state, strict=True))
 
     # JSON.
@@ -301,10 +298,12 @@ class Engines:
                 continue
             value = self.some.of(kind)
             if not t.contains(kind, t.Opaque):
-                read = decode(json.loads(json.dumps(encode(value, kind))), kind,
-                              self.resolved.world)
-                self.judge(f"a {kind} through JSON", (value, True), (read, typed(read, kind)),
-                           "JSON")
+                read = decode(
+                    json.loads(json.dumps(encode(value, kind))), kind, self.resolved.world
+                )
+                self.judge(
+                    f"a {kind} through JSON", (value, True), (read, typed(read, kind)), "JSON"
+                )
             self.judge(f"bounds of {kind}", None, breach(value, kind), "JSON")
         return loaded
 
@@ -326,8 +325,11 @@ def _asks_all(machine: ir.Machine) -> bool:
     for node in everything((machine,)):
         if isinstance(node, ir.Comp) and node.kind in ("all", "any"):
             unordered = not all(t.ordered(c.over.type) for c in node.clauses)
-            inside = (node.element, *(c for clause in node.clauses for c in clause.conditions),
-                      *(clause.over for clause in node.clauses[1:]))
+            inside = (
+                node.element,
+                *(c for clause in node.clauses for c in clause.conditions),
+                *(clause.over for clause in node.clauses[1:]),
+            )
             if unordered and any(may_be_undefined(n) for n in everything(inside)):
                 return True
     return False

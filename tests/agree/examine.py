@@ -123,8 +123,13 @@ def _solved(rng: Random, engines: Engines) -> tuple[Hits, list[str]]:
     for row in engines.machine.transitions:
         for late in (False, True):
             state = engines.state()
-            args = dict(zip((n for n, _ in row.function.params),
-                            engines.args(row.function.params), strict=True))
+            args = dict(
+                zip(
+                    (n for n, _ in row.function.params),
+                    engines.args(row.function.params),
+                    strict=True,
+                )
+            )
             found = solving.judged(row, state, args, late)
             if found is not None:
                 return hits, [found]

@@ -134,14 +134,23 @@ class Fields:
             default = f"total({'lambda k: ' if w.chance(0.4) else ''}{self._new(part)})"
         made.lines.append(f"    {name}: dict[{annotation(key)}, Part] = {default}")
         made.read.append(Place(f"self.{name}", t.Map(key, t.Part("Part"), True, total)))
-        made.families.append(Family(
-            f"self.{name}", "Part", key, total, tuple(part.reads()), tuple(part.transitions),
-            tuple(part.questions()), tuple(part.initials), tuple(part.fixed), bool(part.unset),
-        ))
+        made.families.append(
+            Family(
+                f"self.{name}",
+                "Part",
+                key,
+                total,
+                tuple(part.reads()),
+                tuple(part.transitions),
+                tuple(part.questions()),
+                tuple(part.initials),
+                tuple(part.fixed),
+                bool(part.unset),
+            )
+        )
         if key in KEYS:
             made.controls += [f"{name}[{{}}].state"] * part.state
             made.timers += [
                 f"{name}[{{}}].{p.text[5:]}" for p in part.variables if p.kind == t.Timer()
             ]
             made.keys[name] = key
-

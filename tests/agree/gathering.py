@@ -104,7 +104,7 @@ def _map_comp(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
     text, inner, in_order = w.clause(env, depth, ordered)
     if in_order:
         return f"{{{w.element(kind.key, inner, depth)}: {w.expr(kind.value, inner, depth)} {text}}}"
-    bound = [p for p in inner.places[len(env.places):] if p.text.isidentifier()]
+    bound = [p for p in inner.places[len(env.places) :] if p.text.isidentifier()]
     names = [p for p in bound if same(p.kind, kind.key)]
     if not names or (".values()" in text or (".items()" in text and len(inner.places) < 2)):
         return None
@@ -116,9 +116,11 @@ def _map_of(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
     if not t.immutable(kind.value):
         return None
     found = [
-        p for p in env.places
+        p
+        for p in env.places
         if isinstance(p.kind, t.Map)
-        and same(p.kind.key, kind.key) and same(p.kind.value, kind.value)
+        and same(p.kind.key, kind.key)
+        and same(p.kind.value, kind.value)
         and p.kind.total >= kind.total
     ]
     if not found:
@@ -142,9 +144,11 @@ def _bag_of(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
     return w.rng.choice(rows) if rows else None
 
 
-exprs.WAYS.update({
-    t.Seq: (_listed, _sequence_of, _sequence_of, _sorted_comp),
-    t.Set: (_set_comp, _set_of, _algebra, _algebra),
-    t.Map: (_map_comp, _map_of),
-    t.Bag: (_bag_of,),
-})
+exprs.WAYS.update(
+    {
+        t.Seq: (_listed, _sequence_of, _sequence_of, _sorted_comp),
+        t.Set: (_set_comp, _set_of, _algebra, _algebra),
+        t.Map: (_map_comp, _map_of),
+        t.Bag: (_bag_of,),
+    }
+)

@@ -24,14 +24,25 @@ STAMP = t.Record("Stamp", (("at", TURN), ("wide", WIDE)))
 SIZES = {"Node": 2, "Step": 2, "Blob": 2}
 BLOBS = (b"p", b"q")
 SCALARS: tuple[t.Type, ...] = (
-    t.BOOL, t.INT, t.NAT, LOW, FEW, OVER, MODE, COLOR, NODE, STEP, BLOB, TURN,
+    t.BOOL,
+    t.INT,
+    t.NAT,
+    LOW,
+    FEW,
+    OVER,
+    MODE,
+    COLOR,
+    NODE,
+    STEP,
+    BLOB,
+    TURN,
 )
 KEYS: tuple[t.Type, ...] = (t.BOOL, COLOR, MODE, NODE, STEP, FEW, LOW)  # Small and finite.
 GIVEN = 3  # Records that every module has.
 RANGE = range(-2, 3)  # The integers of the scope.
 
 # What a module of the generator begins with; further records are its own.
-PRELUDE = '''from annotated_types import Gt
+PRELUDE = """from annotated_types import Gt
 
 class Mode(State):
     IDLE = "idle"
@@ -64,30 +75,68 @@ class Pong(Record):
 class Stamp(Record):
     at: Turn
     wide: Wide = 65535
-'''
+"""
 ALIASES: dict[t.Type, str] = {
-    LOW: "Low", FEW: "Few", OVER: "Over", BLOB: "Blob", TURN: "Turn", WIDE: "Wide",
+    LOW: "Low",
+    FEW: "Few",
+    OVER: "Over",
+    BLOB: "Blob",
+    TURN: "Turn",
+    WIDE: "Wide",
 }
 
 # The constructors that a nesting is counted by.
 OUTER = (
-    "Record", "Optional", "Union", "Tuple", "tuple", "list", "set", "frozenset", "dict", "total",
-    "Mapping", "Counter",
+    "Record",
+    "Optional",
+    "Union",
+    "Tuple",
+    "tuple",
+    "list",
+    "set",
+    "frozenset",
+    "dict",
+    "total",
+    "Mapping",
+    "Counter",
 )
 INNER = (
-    "bool", "int", "Nat", "Interval", "Serial", "Enum", "Sort", "OrderedSort", "Opaque", "Record",
-    "Optional", "Union", "Tuple", "tuple", "frozenset", "Mapping",
+    "bool",
+    "int",
+    "Nat",
+    "Interval",
+    "Serial",
+    "Enum",
+    "Sort",
+    "OrderedSort",
+    "Opaque",
+    "Record",
+    "Optional",
+    "Union",
+    "Tuple",
+    "tuple",
+    "frozenset",
+    "Mapping",
 )
 MUTABLE = ("list", "set", "dict", "total", "Counter")
 # Mutable containers stand in what is itself changed in place; timers in maps alone.
 # Of a union the alternatives are records, and of an optional value one alternative is None.
 NESTINGS: tuple[tuple[str, str], ...] = (
-    *((outer, inner) for outer in OUTER for inner in INNER
-      if (outer != "Optional" or inner not in ("Optional", "Union"))
-      and (outer != "Union" or inner == "Record")),
-    *((outer, inner) for outer in ("list", "dict", "total") for inner in MUTABLE
-      if inner != "total"),
-    ("dict", "Timer"), ("total", "Timer"),
+    *(
+        (outer, inner)
+        for outer in OUTER
+        for inner in INNER
+        if (outer != "Optional" or inner not in ("Optional", "Union"))
+        and (outer != "Union" or inner == "Record")
+    ),
+    *(
+        (outer, inner)
+        for outer in ("list", "dict", "total")
+        for inner in MUTABLE
+        if inner != "total"
+    ),
+    ("dict", "Timer"),
+    ("total", "Timer"),
 )
 
 
@@ -167,10 +216,17 @@ class Kinds:
     def of(self, name: str) -> t.Type:
         """A type with that constructor."""
         plain: dict[str, tuple[t.Type, ...]] = {
-            "bool": (t.BOOL,), "int": (t.INT,), "Nat": (t.NAT,), "Interval": (LOW, FEW, OVER),
+            "bool": (t.BOOL,),
+            "int": (t.INT,),
+            "Nat": (t.NAT,),
+            "Interval": (LOW, FEW, OVER),
             "Serial": (TURN, WIDE),
-            "Enum": (COLOR, MODE), "Sort": (NODE,), "OrderedSort": (STEP,), "Opaque": (BLOB,),
-            "Record": tuple(self.records), "Timer": (t.Timer(),),
+            "Enum": (COLOR, MODE),
+            "Sort": (NODE,),
+            "OrderedSort": (STEP,),
+            "Opaque": (BLOB,),
+            "Record": tuple(self.records),
+            "Timer": (t.Timer(),),
         }
         if name in plain:
             return self.rng.choice(plain[name])
@@ -211,7 +267,6 @@ class Kinds:
                 return t.Map(key, value, mutable=outer == "total", total=True)
             case _:
                 return t.Bag(inner, most=rng.choice((None, 3)))
-
 
     def _recorded(self, fields: tuple[tuple[str, t.Type], ...]) -> t.Record:
         """A record with these fields, which may come after those of one that it inherits from."""

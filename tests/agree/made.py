@@ -11,13 +11,20 @@ from .kinds import COLOR, MODE, TURN, WIDE
 
 Lines = list[str]
 CONSTANTS = (
-    Place("LIMIT", t.INT), Place("PAIR", t.Tuple((t.INT, COLOR))),
+    Place("LIMIT", t.INT),
+    Place("PAIR", t.Tuple((t.INT, COLOR))),
     Place("FIRST", t.Record("Ping", (("a", t.INT), ("b", t.BOOL)))),
-    Place("NAMES", t.Set(t.INT, False)), Place("START.at", TURN), Place("START.wide", WIDE),
+    Place("NAMES", t.Set(t.INT, False)),
+    Place("START.at", TURN),
+    Place("START.wide", WIDE),
 )
 CONSTANT_LINES = (
-    "LIMIT = 2", "PAIR = (1, Color.RED)", "FIRST = Ping(1, True)", "NAMES = frozenset({1, 2})",
-    "START = Stamp(6, 65534)", "",
+    "LIMIT = 2",
+    "PAIR = (1, Color.RED)",
+    "FIRST = Ping(1, True)",
+    "NAMES = frozenset({1, 2})",
+    "START = Stamp(6, 65534)",
+    "",
 )
 
 
@@ -69,9 +76,21 @@ class Made:
     def heir(self, name: str) -> Made:
         """One that inherits from it, before it has anything of its own."""
         return replace(
-            self, name=name, lines=[], transitions=[], initials=[], controls=[*self.controls],
-            timers=[*self.timers], ghosts=[*self.ghosts], variables=[*self.variables],
-            fixed=[*self.fixed], read=[*self.read], calls=[*self.calls], acts=[*self.acts],
-            asks=[*self.asks], kinds=dict(self.kinds), unset=[*self.unset],
+            self,
+            name=name,
+            lines=[],
+            transitions=[],
+            initials=[],
+            controls=[*self.controls],
+            timers=[*self.timers],
+            ghosts=[*self.ghosts],
+            variables=[*self.variables],
+            fixed=[*self.fixed],
+            read=[*self.read],
+            calls=[*self.calls],
+            acts=[*self.acts],
+            asks=[*self.asks],
+            kinds=dict(self.kinds),
+            unset=[*self.unset],
             haunted={*self.haunted},
         )

@@ -68,8 +68,10 @@ def _step(b: Body, env: Env) -> Made:
         return given(b, env, f"{at}.{c.text}{b.args(c, env)}", c.output)
     name = b.name()
     named = env.plus(*f.named(name))
-    lines = [f"{name} = {at}", *([f"require(can({name}.{c.text}{_more(b, c, env)}))"]
-                                * b.chance(0.2))]
+    lines = [
+        f"{name} = {at}",
+        *([f"require(can({name}.{c.text}{_more(b, c, env)}))"] * b.chance(0.2)),
+    ]
     made = given(b, named, f"{name}.{c.text}{b.args(c, named)}", c.output)
     return [*lines, *(made[0] if made else [])], env
 

@@ -13,8 +13,15 @@ from .kinds import KEYS, MODE, NODE, SCALARS, annotation
 from .made import CONSTANTS, Lines, Made
 
 PROPERTIES = (
-    "invariant", "invariant", "reachable", "recoverable", "terminal", "eventually",
-    "eventually_always", "infinitely_often", "constraint",
+    "invariant",
+    "invariant",
+    "reachable",
+    "recoverable",
+    "terminal",
+    "eventually",
+    "eventually_always",
+    "infinitely_often",
+    "constraint",
 )
 
 
@@ -102,8 +109,12 @@ class Methods(Fields):
 
     def _own(self, made: Made, output: t.Type, base: Callee | None = None) -> Own:
         return Own(
-            guards=True, steps=tuple(made.parts), acts=tuple(made.acts), base=base,
-            ghosts=tuple(made.ghosts), output=output,
+            guards=True,
+            steps=tuple(made.parts),
+            acts=tuple(made.acts),
+            base=base,
+            ghosts=tuple(made.ghosts),
+            output=output,
         )
 
     # Transitions.
@@ -170,10 +181,16 @@ class Methods(Fields):
             head = f'event="{event[0]}"' + (f", {head}" if head else "")
         own = [*made.variables]
         own += [Place("self.state", MODE)] if moves else []
-        env = replace(made.env(*params), own=tuple(own), locals=tuple(
-            # What a header reads stays as it was given.
-            p for p in params if self.w.chance(0.2) and f"[{p.text}]" not in head
-        ))
+        env = replace(
+            made.env(*params),
+            own=tuple(own),
+            locals=tuple(
+                # What a header reads stays as it was given.
+                p
+                for p in params
+                if self.w.chance(0.2) and f"[{p.text}]" not in head
+            ),
+        )
         base: Callee | None = None
         if given is not None and event is None:
             base = replace(given, text=f"super().{name}")
@@ -283,9 +300,7 @@ class Methods(Fields):
 
     def _env_of_properties(self, made: Made) -> Env:
         env = made.env()
-        return replace(
-            env, places=(*env.places, *made.ghosts), calls=(*env.calls, *made.asks)
-        )
+        return replace(env, places=(*env.places, *made.ghosts), calls=(*env.calls, *made.asks))
 
     def asked_anew(self, made: Made, given: Callee) -> None:
         """A property that replaces its ancestor's, which it may call."""
@@ -328,4 +343,3 @@ class Methods(Fields):
             self.method(made, "@initial", (name, [*params, *given], t.NOTHING), body)
             kinds = tuple(p.kind for p in (*params, *given))
             made.initials.append(Callee(name, kinds, t.NOTHING))
-

@@ -84,7 +84,11 @@ def _as_found(checked: PropertyResult) -> tuple[str, int]:
 
 
 def sides(
-    space: Space, declared: ir.Machine, how: How, *, states: int | None = None,
+    space: Space,
+    declared: ir.Machine,
+    how: How,
+    *,
+    states: int | None = None,
     explored: bool = True,
 ) -> Sides:
     """Both sides of a machine: so many states, and proofs with or without exploration. Raises
@@ -92,7 +96,10 @@ def sides(
     found = explore(space.flat, space.world, {}, limits=Limits(states))
     seen = Seen(space.flat, space.world, declared) if explored else None
     proofs = prove(
-        declared, sizes=dict(space.flat.sizes), how=how,
-        happened=lambda: happened(space.flat, space.world), explored=lambda: seen,
+        declared,
+        sizes=dict(space.flat.sizes),
+        how=how,
+        happened=lambda: happened(space.flat, space.world),
+        explored=lambda: seen,
     )
     return Sides(space, {p.name: p for p in found.properties}, seen, proofs)

@@ -29,9 +29,7 @@ FAULTS = (Undefined, PropertyViolated, Ambiguous)
 class Replaying:
     """Writes a journal of single events, each of an instance of its own, and follows the rows."""
 
-    def __init__(
-        self, running: Running, loaded: ir.Machine, rng: Random, hits: Hits
-    ) -> None:
+    def __init__(self, running: Running, loaded: ir.Machine, rng: Random, hits: Hits) -> None:
         self.running = running
         self.rng = rng
         self.hits = hits
@@ -39,10 +37,13 @@ class Replaying:
         # The kernel knows the machine from JSON alone, and makes its own classes.
         self.stepper = Stepper(loaded, anywhere=True)
         sorts = {k.name for k in loaded.types if isinstance(k, t.Sort)}
-        self.stepper.universe = Elements({
-            name: tuple(self.stepper.world.sorts[name](e) for e in elements)
-            for name, elements in self._elements() if name in sorts
-        })
+        self.stepper.universe = Elements(
+            {
+                name: tuple(self.stepper.world.sorts[name](e) for e in elements)
+                for name, elements in self._elements()
+                if name in sorts
+            }
+        )
         self.count = 0
         whole = (self.machine, *self.machine.parts)
         self.ghosts = any(v.ghost for m in whole for v in m.variables)

@@ -29,9 +29,7 @@ def told(space: Space) -> tuple[Space, Exploring] | None:
         return None
     names = {rule.name for rule in few}
     rows = tuple(row for row in space.flat.machine.transitions if row.name in names)
-    machine = dataclasses.replace(
-        space.flat.machine, transitions=rows, fairness=(), initials=()
-    )
+    machine = dataclasses.replace(space.flat.machine, transitions=rows, fairness=(), initials=())
     flat = dataclasses.replace(space.flat, rules=few, machine=machine, initials=())
     made = export(flat, {})
     return Space(flat, space.world), Exploring(made.module, made.config)

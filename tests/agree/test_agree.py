@@ -35,9 +35,7 @@ Note = Callable[[str, object], None]
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_all_engines_agree(
-    shard: int, shared: Path, tmp_path: Path, record_property: Note
-) -> None:
+def test_all_engines_agree(shard: int, shared: Path, tmp_path: Path, record_property: Note) -> None:
     hits, differences = campaign(range(shard, SHARDS * MACHINES, SHARDS), tmp_path)
     assert not differences
     hits.write(shared / f"{shard}.json")
@@ -82,9 +80,13 @@ def count_refusals(path: Path, hits: Hits) -> None:
 
 
 QUICK = settings(
-    max_examples=20, deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large,
-                           HealthCheck.large_base_example],
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.large_base_example,
+    ],
 )
 
 

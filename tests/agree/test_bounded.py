@@ -81,7 +81,8 @@ class Run:
         try:
             return all(
                 reference.call_named(
-                    p.function, before if of_steps else state,
+                    p.function,
+                    before if of_steps else state,
                     {**first, **dict(zip((n for n, _ in params), values, strict=True))},
                 )
                 for values in product(*(self.space.values.of(kind) for _, kind in params))

@@ -89,7 +89,8 @@ def of_classic(cls: type[Machine], met: Counter[str]) -> list[str]:
 
 
 BROKEN = [
-    each for each in vars(broken).values()
+    each
+    for each in vars(broken).values()
     if isinstance(each, type) and issubclass(each, Machine) and each.__module__ == broken.__name__
 ]
 

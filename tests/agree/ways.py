@@ -107,9 +107,7 @@ def _call(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
     if env.sure:
         return None
     rows = [c for c in env.calls if same(c.output, kind)]
-    rows += [
-        member(w, f, env, c) for f in env.families for c in f.asks if same(c.output, kind)
-    ]
+    rows += [member(w, f, env, c) for f in env.families for c in f.asks if same(c.output, kind)]
     if not rows:
         return None
     c = w.rng.choice(rows)
@@ -230,7 +228,8 @@ def _before(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
 
 def _all_of(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
     found = [
-        p for p in env.places
+        p
+        for p in env.places
         if isinstance(p.kind, t.Set | t.Seq) and isinstance(p.kind.item, t.Bool)
     ]
     word = w.rng.choice(("all", "any"))
@@ -246,8 +245,15 @@ def _sets_compared(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
     assert isinstance(p.kind, t.Set)
     other = w.read(t.Set(p.kind.item, w.chance(0.5)), env, depth)
     row = w.rng.choice(
-        ("({0} < {1})", "({0} <= {1})", "({0} > {1})", "({0} >= {1})", "{0}.isdisjoint({1})",
-         "{0}.issubset({1})", "{0}.issuperset({1})")
+        (
+            "({0} < {1})",
+            "({0} <= {1})",
+            "({0} > {1})",
+            "({0} >= {1})",
+            "{0}.isdisjoint({1})",
+            "{0}.issubset({1})",
+            "{0}.issuperset({1})",
+        )
     )
     return row.format(p.text, other)
 
@@ -345,7 +351,8 @@ def _folded(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
         return None
     default = f", default={w.rng.randint(-1, 2)}" if word != "sum" and w.chance(0.5) else ""
     found = [
-        p for p in env.places
+        p
+        for p in env.places
         if isinstance(p.kind, t.Set | t.Seq | t.Bag) and same(p.kind.item, t.INT)
     ]
     if found and w.chance(0.4):
@@ -378,7 +385,8 @@ def _option(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
 def _get_optional(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
     """`m.get(k)`: the value or None."""
     found = [
-        p for p in env.places
+        p
+        for p in env.places
         if isinstance(p.kind, t.Map)
         and t.immutable(p.kind.value)
         and t.fits(t.union((p.kind.value, t.NOTHING)), kind)
@@ -398,23 +406,57 @@ def _tuple(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
 
 
 BOOLS: tuple[Way, ...] = (
-    _compared, _compared, _steps_compared, _equal, _equal, _membership, _membership, _is_none,
-    _is_a, _logic, _logic, _implies, _quantified, _all_of, _sets_compared, _to_bool, _armed, _can,
+    _compared,
+    _compared,
+    _steps_compared,
+    _equal,
+    _equal,
+    _membership,
+    _membership,
+    _is_none,
+    _is_a,
+    _logic,
+    _logic,
+    _implies,
+    _quantified,
+    _all_of,
+    _sets_compared,
+    _to_bool,
+    _armed,
+    _can,
     _before,
 )
 INTEGERS: tuple[Way, ...] = (
-    _arithmetic, _arithmetic, _divided, _of_one, _extreme, _measured, _measured, _folded, _distance,
+    _arithmetic,
+    _arithmetic,
+    _divided,
+    _of_one,
+    _extreme,
+    _measured,
+    _measured,
+    _folded,
+    _distance,
     _rank,
 )
-exprs.WAYS.update({
-    t.Bool: BOOLS,
-    t.Int: INTEGERS,
-    t.Serial: (_moved, _moved),
-    t.Sort: (_neighbour,),
-    t.Record: (_record, _record),
-    t.Union: (_option, _option, _get_optional),
-    t.Tuple: (_tuple, _tuple),
-    t.Type: (
-        _conditional, _of_record, _common_field, _item, _item, _get, _next, _call, _narrowed,
-    ),
-})
+exprs.WAYS.update(
+    {
+        t.Bool: BOOLS,
+        t.Int: INTEGERS,
+        t.Serial: (_moved, _moved),
+        t.Sort: (_neighbour,),
+        t.Record: (_record, _record),
+        t.Union: (_option, _option, _get_optional),
+        t.Tuple: (_tuple, _tuple),
+        t.Type: (
+            _conditional,
+            _of_record,
+            _common_field,
+            _item,
+            _item,
+            _get,
+            _next,
+            _call,
+            _narrowed,
+        ),
+    }
+)

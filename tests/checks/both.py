@@ -22,7 +22,15 @@ from lawful.spec.resolve import resolve
 from lawful.spec.values import encode, encoded_map
 
 KINDS = (
-    "done", "refused", "undefined", "asserts", "bounds", "ambiguous", "beyond", "excess", "laws",
+    "done",
+    "refused",
+    "undefined",
+    "asserts",
+    "bounds",
+    "ambiguous",
+    "beyond",
+    "excess",
+    "laws",
 )
 
 

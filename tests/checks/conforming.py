@@ -181,7 +181,10 @@ class Faults(Machine):
         return self.n != 3
 
     expects = Expect(
-        bounds="violated", undefined="undefined", asserts="violated", ambiguous="violated",
+        bounds="violated",
+        undefined="undefined",
+        asserts="violated",
+        ambiguous="violated",
         never_three="violated",
     )
 

@@ -132,8 +132,9 @@ class Hub(Machine):
 
     @invariant
     def named(self) -> bool:
-        return all(peer.sent >= len(peer.acked) for node, peer in self.peers.items()
-                   if node in self.spares)
+        return all(
+            peer.sent >= len(peer.acked) for node, peer in self.peers.items() if node in self.spares
+        )
 
     @reachable
     def full(self) -> bool:

@@ -78,8 +78,12 @@ def walk() -> None:
     nodes = [Node(name) for name in ("eve", "ada", "bob", "joe", "kim")]
     entry = Unordered()
     for event, *args in (
-        ("refill",), ("meet", frozenset(nodes[:4])), ("meet", frozenset(nodes[:2])), ("refill",),
-        ("meet", frozenset(nodes[1:])), ("pick", Msg(frozenset(nodes), 1)),
+        ("refill",),
+        ("meet", frozenset(nodes[:4])),
+        ("meet", frozenset(nodes[:2])),
+        ("refill",),
+        ("meet", frozenset(nodes[1:])),
+        ("pick", Msg(frozenset(nodes), 1)),
         ("meet", {1, "x", None}),
     ):
         try:

@@ -1,5 +1,4 @@
-"""Advice on scopes: which bounds cut, the smallest that cut nothing, what one element more changes.
-"""
+"""Advice on scopes: which bounds cut, the smallest that cut nothing, what one element more changes."""
 
 from __future__ import annotations
 
@@ -99,7 +98,9 @@ def test_the_widening_is_the_smallest_that_cuts_nothing() -> None:
     found = advised(walk)
     # Of 2 * 2 * 2 states half are at each bound.
     assert found.cuts == (
-        (Bound("Nat", False), 4), (Bound("int", True), 4), (Bound("log", False), 4),
+        (Bound("Nat", False), 4),
+        (Bound("int", True), 4),
+        (Bound("log", False), 4),
     )
     changes: dict[str, Any] = {"Nat": range(7), "int": range(-3, 2), "log": 3}
     assert found.widened == Widened(changes, 4 * 4 * 4)
@@ -179,8 +180,15 @@ REACHED = """
 def test_a_verdict_that_is_unknown_is_compared_with_none() -> None:
     found = advised(texts.machine(CROWD.replace("    scope = Scope(Node=2)\n", REACHED)))
     assert found.sizes == (
-        OneMore("Node", 3, 16, ("close",), (), {"few": ("holds-within-scope", "violated")},
-                ("four_came",)),
+        OneMore(
+            "Node",
+            3,
+            16,
+            ("close",),
+            (),
+            {"few": ("holds-within-scope", "violated")},
+            ("four_came",),
+        ),
     )
     assert [line for line in advising.text(found) if "Node" in line] == [
         "  Node=3: close fires; few is violated, not holds-within-scope (16 states)",
@@ -220,7 +228,9 @@ def test_the_command_tells_it_and_writes_it(
         "serials": [],
         "constraints": {},
         "without_cuts": {
-            "found": True, "why": "", "distinct": 64,
+            "found": True,
+            "why": "",
+            "distinct": 64,
             "scope": {"Nat": "0..6", "int": "-3..1", "log": "3"},
         },
         "one_more": [],

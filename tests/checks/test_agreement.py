@@ -47,9 +47,19 @@ def is_machine(value: object) -> bool:
 
 
 MACHINES = [
-    *defined(small), *defined(rings), *defined(conforming), *defined(machines), *defined(families),
-    Jugs, Peterson, TwoPhase, LinkFixed, LinkAsSeed,
-    WindowAsSeed, RequestAsSeed, ChannelAsSeed,
+    *defined(small),
+    *defined(rings),
+    *defined(conforming),
+    *defined(machines),
+    *defined(families),
+    Jugs,
+    Peterson,
+    TwoPhase,
+    LinkFixed,
+    LinkAsSeed,
+    WindowAsSeed,
+    RequestAsSeed,
+    ChannelAsSeed,
 ]
 
 
@@ -75,9 +85,7 @@ def agree(cls: type[Machine], used: settings) -> None:
 
 
 @pytest.mark.parametrize("cls", MACHINES, ids=lambda cls: cls.__name__)
-def test_runtime_and_reference_agree(
-    cls: type[Machine], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runtime_and_reference_agree(cls: type[Machine], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "_excused", excused)
     agree(cls, QUICK)
 

@@ -53,7 +53,7 @@ def test_its_guards_join_those_of_the_whole() -> None:
         refused.peers[B].begin(A, 0)
 
 
-PARTS = '''
+PARTS = """
 class Cell(Machine):
     held: Nat
     @initial
@@ -65,9 +65,10 @@ class Cell(Machine):
 class Side(Enum):
     LEFT = "l"
     RIGHT = "r"
-'''
+"""
 WAYS: dict[str, tuple[str, list[str]]] = {
-    "in both branches": ("""
+    "in both branches": (
+        """
     cells: dict[Nat, Cell] = {}
     @transition()
     def add(self, n: Nat) -> None:
@@ -76,68 +77,97 @@ WAYS: dict[str, tuple[str, list[str]]] = {
             self.cells[n].begin(1)
         else:
             self.cells[n].begin(2)
-""", []),
-    "in one branch": ("""
+""",
+        [],
+    ),
+    "in one branch": (
+        """
     cells: dict[Nat, Cell] = {}
     @transition()
     def add(self, n: Nat) -> None:
         self.cells[n] = Cell()
         if n > 2:
             self.cells[n].begin(1)
-""", ["L213"]),
-    "literal keys": ("""
+""",
+        ["L213"],
+    ),
+    "literal keys": (
+        """
     cells: dict[Side, Cell] = total(Cell())
     @initial
     def start(self) -> None:
         self.cells[Side.LEFT].begin(1)
         self.cells[Side.RIGHT].begin(1)
-""", []),
-    "one literal key alone": ("""
+""",
+        [],
+    ),
+    "one literal key alone": (
+        """
     cells: dict[Side, Cell] = total(Cell())
     @initial
     def start(self) -> None:
         self.cells[Side.LEFT].begin(1)
-""", ["L213"]),
-    "one literal key twice": ("""
+""",
+        ["L213"],
+    ),
+    "one literal key twice": (
+        """
     cells: dict[Side, Cell] = total(Cell())
     @initial
     def start(self) -> None:
         self.cells[Side.LEFT].begin(1)
         self.cells[Side.LEFT].begin(1)
         self.cells[Side.RIGHT].begin(1)
-""", ["L220"]),
-    "a family never": ("""
+""",
+        ["L220"],
+    ),
+    "a family never": (
+        """
     cells: dict[Side, Cell] = total(Cell())
     @initial
     def start(self) -> None:
         pass
-""", ["L213"]),
-    "no start at all": ("""
+""",
+        ["L213"],
+    ),
+    "no start at all": (
+        """
     cell: Cell = Cell()
-""", ["L213"]),
-    "stepped before": ("""
+""",
+        ["L213"],
+    ),
+    "stepped before": (
+        """
     cell: Cell = Cell()
     @initial
     def start(self) -> None:
         self.cell.put()
         self.cell.begin(1)
-""", ["L213", "L220"]),
-    "by a helper": ("""
+""",
+        ["L213", "L220"],
+    ),
+    "by a helper": (
+        """
     cell: Cell = Cell()
     @initial
     def start(self) -> None:
         self.help()
     def help(self) -> None:
         self.cell.begin(1)
-""", ["L220"]),
-    "made over and over": ("""
+""",
+        ["L220"],
+    ),
+    "made over and over": (
+        """
     cells: dict[Side, Cell] = {}
     @transition()
     def add(self) -> None:
         for side in Side:
             self.cells[side] = Cell()
             self.cells[side].begin(1)
-""", []),
+""",
+        [],
+    ),
 }
 
 
@@ -157,7 +187,9 @@ def test_a_property_begins_nothing() -> None:
 def test_an_event_without_a_body_may_say_so() -> None:
     door = Door()
     assert (door.push(1), door.push(0), door.lawful.ir.event("push").doc) == (
-        1, 1, "How often it was opened.",
+        1,
+        1,
+        "How often it was opened.",
     )
     transition = "class M(Machine):\n    @transition()\n    def go(self) -> int:\n"
     assert texts.numbers(f"{transition}        raise NotImplementedError\n") == ["L102"]

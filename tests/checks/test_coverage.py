@@ -120,10 +120,15 @@ def test_what_is_told_of_it() -> None:
     assert lines[0] == "covered by 4 states"
     assert lines[2].split() == ["guard", "where", "true", "refused"]
     assert lines[5].split() == [
-        *("up:", "self.n", "+", "by", "<=", "3"), "test_coverage.py:52", "5", "1",
+        *("up:", "self.n", "+", "by", "<=", "3"),
+        "test_coverage.py:52",
+        "5",
+        "1",
     ]
     assert lines[12:15] == [
-        "variable       values", "n              0..3", "owner          None  (always)",
+        "variable       values",
+        "n              0..3",
+        "owner          None  (always)",
     ]
 
 
@@ -137,7 +142,9 @@ def test_it_stops_with_the_time_and_says_of_how_many_states_it_is() -> None:
     space = Space(lower(found.machine, found.scopes["scope"]), found.world)
     states = search(space, Limits()).states
     for limits, looked in (
-        (Limits(seconds=1e-9), 1), (Limits(stop=lambda: True), 1), (Limits(), 4)
+        (Limits(seconds=1e-9), 1),
+        (Limits(stop=lambda: True), 1),
+        (Limits(), 4),
     ):
         assert coverage(space, states, limits).states == looked
 

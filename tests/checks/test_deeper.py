@@ -92,8 +92,10 @@ class Chain(Machine):
 
 def chain(steps: dict[int, int]) -> type[Machine]:
     """A machine that goes from one number to another, and nowhere else."""
-    tests = [f"{'el' * bool(i)}if self.n == {a}:\n            self.n = {b}"
-             for i, (a, b) in enumerate(steps.items())]
+    tests = [
+        f"{'el' * bool(i)}if self.n == {a}:\n            self.n = {b}"
+        for i, (a, b) in enumerate(steps.items())
+    ]
     rows = "\n        ".join([*tests, "else:", "    refuse('an end')"])
     return texts.last_machine(texts.module(CHAIN.replace("ROWS", rows)))
 
@@ -172,8 +174,10 @@ class Faults(Machine):
 
 def test_built_in_properties_are_violated_by_the_last_event() -> None:
     result = proof(texts.last_machine(texts.module(FAULTS)), "bounded", 3)
-    rows = {p.name: (p.verdict.value, p.trace and [s.event for s in p.trace.steps])
-            for p in result.properties}
+    rows = {
+        p.name: (p.verdict.value, p.trace and [s.event for s in p.trace.steps])
+        for p in result.properties
+    }
     assert rows == {
         "bounds": ("violated", ["down", "down"]),
         "asserts": ("violated", ["down", "trust"]),

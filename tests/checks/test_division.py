@@ -61,8 +61,11 @@ def test_what_is_divided_may_be_divided_again(low: int, width: int, by: int, of:
 def test_z3_finds_the_same(by: int) -> None:
     logic, x, _ = divided(-10, 17)
     free = logic.const("free", logic.int)
-    facts = [logic.equal(x, free), logic.at_most(logic.number(-10), x),
-             logic.at_most(x, logic.number(17))]
+    facts = [
+        logic.equal(x, free),
+        logic.at_most(logic.number(-10), x),
+        logic.at_most(x, logic.number(17)),
+    ]
     for work in (logic.floor_divide, logic.remainder):
         cases, whole = (work(each, logic.number(by)) for each in (x, free))
         assert not {"div", "mod"} & {each.op for each in subterms(cases)}

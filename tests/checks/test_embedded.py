@@ -230,8 +230,15 @@ def test_the_command_says_what_was_compared(capsys: pytest.CaptureFixture[str]) 
     assert main(["check", target, "--runtime", "--max-states", "9", "--json", "-"]) == 3
     (row,) = json.loads(capsys.readouterr().out)["machines"]
     assert row["runtime"] == {
-        "states": 9, "events": 6, "comparisons": 109, "outcomes": {"done": 19, "refused": 90},
-        "complete": False, "set_aside": 0, "narrowed": [], "differing": 0, "disagreements": [],
+        "states": 9,
+        "events": 6,
+        "comparisons": 109,
+        "outcomes": {"done": 19, "refused": 90},
+        "complete": False,
+        "set_aside": 0,
+        "narrowed": [],
+        "differing": 0,
+        "disagreements": [],
     }
 
 
@@ -248,7 +255,7 @@ def test_a_disagreement_is_a_fault_of_ours(
     out = capsys.readouterr().out
     assert "505 calls, 84 DISAGREE (428 refused, 77 done)" in out
     said = "the runtime does something else, which is a fault of lawful: please report it"
-    told = out[out.index(said):].splitlines()
+    told = out[out.index(said) :].splitlines()
     assert told[1:7] == [
         "enter(p=1)",
         "  in        pc = {1: Label.A0, 2: Label.A0}",

@@ -27,7 +27,9 @@ pytestmark = pytest.mark.skipif(
     "fork" not in get_all_start_methods(), reason="this system forks no process"
 )
 HOW = f"{ENDED} (SIGKILL)"
-MACHINE = resolve(texts.last_machine(texts.module("""
+MACHINE = resolve(
+    texts.last_machine(
+        texts.module("""
     class Two(Machine):
         n: int = 0
         m: int = 0
@@ -46,7 +48,9 @@ MACHINE = resolve(texts.last_machine(texts.module("""
         @invariant
         def m_is_small(self) -> bool:
             return self.m in (0, 1)
-"""))).machine
+""")
+    )
+).machine
 
 
 def dies(
@@ -77,20 +81,23 @@ def told(result: ProofResult) -> dict[str, tuple[str, str, str]]:
 def test_a_search_through_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     dies(monkeypatch, Bounded, "_look", lambda args: "n_is_small" in {*args[2]} & {*args[0].names})
     assert proof("bounded", 2) == {
-        "n_is_small": ("unknown", "bounded", HOW), "m_is_small": ("bounded", "bounded", ""),
+        "n_is_small": ("unknown", "bounded", HOW),
+        "m_is_small": ("bounded", "bounded", ""),
     }
 
 
 def test_a_search_for_invariants(monkeypatch: pytest.MonkeyPatch) -> None:
     dies(monkeypatch, Spacer, "_of", lambda args: args[1] == "n_is_small")
     assert proof("spacer") == {
-        "n_is_small": ("unknown", "spacer", HOW), "m_is_small": ("proved", "spacer", ""),
+        "n_is_small": ("unknown", "spacer", HOW),
+        "m_is_small": ("proved", "spacer", ""),
     }
 
 
 def test_induction_over_several_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     assert proof("k-induction", 3) == {
-        "n_is_small": ("proved", "k-induction", ""), "m_is_small": ("proved", "induction", ""),
+        "n_is_small": ("proved", "k-induction", ""),
+        "m_is_small": ("proved", "induction", ""),
     }
     dies(monkeypatch, Deeper, "_ask", lambda args: args[1].property == "n_is_small")
     left = proof("k-induction", 3)
@@ -115,14 +122,22 @@ def test_clauses_that_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = [("go", "bounds"), ("go", "n_is_small"), ("go", "m_is_small")]
     found = in_turn(induction, asked)
     assert [(o.obligation, o.property, o.note) for o in found] == [
-        ("go", "bounds", ""), ("go", "n_is_small", HOW), ("go", "m_is_small", ""),
+        ("go", "bounds", ""),
+        ("go", "n_is_small", HOW),
+        ("go", "m_is_small", ""),
     ]
 
 
 def test_one_version_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    dies(monkeypatch, vars(evolution)["_Taking"], "answer",
-         lambda args: args[1].property == "n_is_small")
+    dies(
+        monkeypatch,
+        vars(evolution)["_Taking"],
+        "answer",
+        lambda args: args[1].property == "n_is_small",
+    )
     found = evolve(Versions(MACHINE, MACHINE, {}), {}, workers=2)
     assert [(o.property, o.verdict.value, o.note) for o in found] == [
-        ("bounds", "proved", ""), ("n_is_small", "unknown", HOW), ("m_is_small", "proved", ""),
+        ("bounds", "proved", ""),
+        ("n_is_small", "unknown", HOW),
+        ("m_is_small", "proved", ""),
     ]

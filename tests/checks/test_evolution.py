@@ -61,9 +61,7 @@ def test_the_state_that_is_shown_is_refused_at_run_time() -> None:
     shown: Any = found["state"]
     old = Before.Till.lawful.state(paid=shown["paid"], most=shown["most"])
     with pytest.raises(ValueError, match="strictly: false"):
-        After.Till.lawful.restore(
-            old.lawful.snapshot(), renamed=RENAMED, universe={Member: ["a"]}
-        )
+        After.Till.lawful.restore(old.lawful.snapshot(), renamed=RENAMED, universe={Member: ["a"]})
 
 
 @given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 3))
@@ -75,7 +73,10 @@ def test_what_is_proved_is_never_refused_at_run_time(paid: int, most: int, owed:
         old.lawful.snapshot(), renamed=RENAMED, universe={Member: ["a", "b"]}
     )
     assert (new.total, new.most, new.owed, new.fees) == (
-        min(paid, most), most, {Member("a"): owed}, 1
+        min(paid, most),
+        most,
+        {Member("a"): owed},
+        1,
     )
 
 
@@ -129,8 +130,9 @@ def test_the_command_says_what_changed_and_what_is_proved(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     old = written(tmp_path, "old", OLD)
-    wider = written(tmp_path, "wider", OLD.replace("on:", "lit:").replace("self.on < 9",
-                                                                          "self.lit < 10"))
+    wider = written(
+        tmp_path, "wider", OLD.replace("on:", "lit:").replace("self.on < 9", "self.lit < 10")
+    )
     narrow = written(tmp_path, "narrow", OLD.replace("< 9", "< 8"))
     assert main(["diff", old, wider, "--renamed", "lit=on"]) == 0
     out = capsys.readouterr().out
@@ -205,9 +207,7 @@ def test_a_store_takes_over_what_a_function_gives_or_leaves_all_as_it_was(tmp_pa
         rows = [(row["seq"], row["transition"]) for row in store.events("t")]
     assert rows == [(1, "pay")]
     with Store(tmp_path / "tills.db") as store:
-        new = store.restore(
-            After.Till, "t", renamed=Migration(RENAMED, fewer), universe=members
-        )
+        new = store.restore(After.Till, "t", renamed=Migration(RENAMED, fewer), universe=members)
         assert (new.total, new.fees, new.owed) == (2, 5, {Member("a"): 3})
     with Store(tmp_path / "tills.db") as store:
         assert store.restore(After.Till, "t", universe=members) == new
@@ -287,8 +287,9 @@ def test_the_python_type_of_an_opaque_value_is_part_of_what_is_taken_over(
     kept = old()
     kept.lawful.take("write", "a" if old is not Counted.Held else 1)
     if verdict is Verdict.PROVED:
-        assert new.lawful.restore(kept.lawful.snapshot()).lawful.snapshot()["variables"] == (
-            kept.lawful.snapshot()["variables"]
+        assert (
+            new.lawful.restore(kept.lawful.snapshot()).lawful.snapshot()["variables"]
+            == (kept.lawful.snapshot()["variables"])
         )
     elif verdict is Verdict.VIOLATED:
         with pytest.raises(ValueError, match="Note is of type int, not 'a', a str"):

@@ -42,7 +42,12 @@ def test_the_jugs_trace_is_the_known_one() -> None:
     assert result.trace is not None
     assert dict(result.trace.initial) == {"small": 0, "big": 0}
     assert [step.event for step in result.trace.steps] == [
-        "fill_big", "big_to_small", "empty_small", "big_to_small", "fill_big", "big_to_small",
+        "fill_big",
+        "big_to_small",
+        "empty_small",
+        "big_to_small",
+        "fill_big",
+        "big_to_small",
     ]
     assert [dict(step.changed) for step in result.trace.steps] == [
         {"big": 5},
@@ -224,10 +229,17 @@ def test_the_composed_system_as_written_loses_and_repeats() -> None:
     lost, twice = found(result, "no_loss"), found(result, "no_duplicate")
     assert lost.trace is not None and twice.trace is not None
     assert [step.event for step in lost.trace.steps] == [
-        "submit", "lose", "expire_sender", "remove_sender",
+        "submit",
+        "lose",
+        "expire_sender",
+        "remove_sender",
     ]
     assert [step.event for step in twice.trace.steps] == [
-        "submit", "duplicate", "receive_data", "expire_receiver", "remove_receiver",
+        "submit",
+        "duplicate",
+        "receive_data",
+        "expire_receiver",
+        "remove_receiver",
         "receive_data",
     ]
     assert lost.as_expected and twice.as_expected
@@ -260,8 +272,11 @@ def test_nothing_depends_on_the_hash_seed() -> None:
     outputs: list[object] = []
     for seed in ("1", "2"):
         done = subprocess.run(
-            command, cwd=ROOT, env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
-            capture_output=True, check=True,
+            command,
+            cwd=ROOT,
+            env={"PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            check=True,
         )
         answer = json.loads(done.stdout)
         for machine in answer["machines"]:

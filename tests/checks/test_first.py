@@ -32,7 +32,11 @@ BOTH = Both(Desk, {})
 @pytest.mark.parametrize("name", ["call", "leap", "divide", "lowest", "grow", "swap"])
 @settings(max_examples=20, deadline=None)
 @given(
-    state=DESKS, low=st.integers(-2, 4), high=st.integers(-2, 5), n=numbers, m=numbers,
+    state=DESKS,
+    low=st.integers(-2, 4),
+    high=st.integers(-2, 5),
+    n=numbers,
+    m=numbers,
     all_go=st.booleans(),
 )
 def test_it_is_what_the_reference_says(
@@ -64,7 +68,8 @@ def test_from_a_start_everything_is_counted() -> None:
     """So that a violation is one."""
     found = {p.name: p for p in Bounded(resolve(Counted).machine, {}).search(3)}
     assert {name: p.verdict.value for name, p in found.items()} == {
-        **dict.fromkeys(found, "bounded"), "few": "violated",
+        **dict.fromkeys(found, "bounded"),
+        "few": "violated",
     }
     trace = found["few"].trace
     assert trace is not None

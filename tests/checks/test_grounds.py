@@ -24,7 +24,8 @@ from tests.spec import texts
 
 def test_of_sets_that_differ_each_at_another_element_nothing_is_proved() -> None:
     """Whichever number comes to one side's sets, another one comes to the other's."""
-    books = texts.last_machine(texts.module("""
+    books = texts.last_machine(
+        texts.module("""
         class Books(Machine):
             old: set[Nat] = set()
             copied: set[Nat] = set()
@@ -41,9 +42,13 @@ def test_of_sets_that_differ_each_at_another_element_nothing_is_proved() -> None
             @invariant
             def same(self) -> bool:
                 return implies(self.strict, self.old == self.copied and self.new == self.listed)
-    """))
+    """)
+    )
     assert verdicts(proof(books)) == {
-        "bounds": "proved", "asserts": "proved", "undefined": "proved", "same": "unknown"
+        "bounds": "proved",
+        "asserts": "proved",
+        "undefined": "proved",
+        "same": "unknown",
     }
 
 
@@ -134,5 +139,8 @@ def test_without_transitions_nothing_is_proved_of_steps() -> None:
 def test_nothing_is_proved_of_a_start_out_of_bounds() -> None:
     result = proof(Unborn)
     assert verdicts(result) == {
-        "bounds": "violated", "asserts": "unknown", "undefined": "unknown", "absurd": "unknown",
+        "bounds": "violated",
+        "asserts": "unknown",
+        "undefined": "unknown",
+        "absurd": "unknown",
     }

@@ -213,15 +213,40 @@ class Any(Machine):
     scope = Scope({{"put.i": range(0, 4), "put.j": range(0, 4)}}, Nat=range(0, 4), log=2)
 """
 STATEMENTS = (
-    *(f"require({test})" for test in (
-        "i < self.x", "i <= j", "j in self.log", "i in self.log", "i == j", "i + j < 4", "j < 3",
-        "i != 1", "self.log[j] > 0", "self.log[i] > j", "i // j < 2", "j < 2 or i < self.x",
-        "not (j > 2 or i > 3)", "i - j <= 1", "max(i, j) < self.x", "i < len(self.log)",
-        "all(k >= j for k in self.log)", "(i, j) in {(k, 1) for k in self.log}",
-        "i <= 3 or self.log[0] > 1", "self.log[0] > 1", "i > 1 and j < 4",
-    )),
-    "n = self.log[0]; require(i < n)", "m = i + 1; require(m < 4)", "self.log.pop()", "self.x = 0",
-    "self.box.take(i)", "self.box.late(i)", "self.box.either(j)", "if i > j: return",
+    *(
+        f"require({test})"
+        for test in (
+            "i < self.x",
+            "i <= j",
+            "j in self.log",
+            "i in self.log",
+            "i == j",
+            "i + j < 4",
+            "j < 3",
+            "i != 1",
+            "self.log[j] > 0",
+            "self.log[i] > j",
+            "i // j < 2",
+            "j < 2 or i < self.x",
+            "not (j > 2 or i > 3)",
+            "i - j <= 1",
+            "max(i, j) < self.x",
+            "i < len(self.log)",
+            "all(k >= j for k in self.log)",
+            "(i, j) in {(k, 1) for k in self.log}",
+            "i <= 3 or self.log[0] > 1",
+            "self.log[0] > 1",
+            "i > 1 and j < 4",
+        )
+    ),
+    "n = self.log[0]; require(i < n)",
+    "m = i + 1; require(m < 4)",
+    "self.log.pop()",
+    "self.x = 0",
+    "self.box.take(i)",
+    "self.box.late(i)",
+    "self.box.either(j)",
+    "if i > j: return",
 )
 
 
@@ -306,7 +331,9 @@ def test_what_only_arguments_beyond_the_scope_could_mend_is_unknown() -> None:
     """A deadlock, a state that is not reached, one from which there is no way back."""
     found = verdicts(found_in(texts.machine(OPEN)))
     assert {name for name, verdict in found.items() if verdict is Verdict.UNKNOWN} == {
-        "deadlock", "seven", "even",
+        "deadlock",
+        "seven",
+        "even",
     }
     refused = OPEN.replace("require(i > self.x)", "require(self.x < 3 and i > self.x)")
     found = verdicts(found_in(texts.machine(refused)))

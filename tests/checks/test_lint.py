@@ -246,12 +246,13 @@ def test_what_a_refined_machine_forbids_is_noticed() -> None:
 
 
 def test_the_command_exits_with_1_where_something_is_odd(
-    capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["lint", "tests.classics.peterson", "--mutants", "4", "--json", "-"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["machines"]
     assert row == {
-        "machine": "Peterson", "findings": [],
+        "machine": "Peterson",
+        "findings": [],
         "mutants": {"tried": 3, "survived": [], "undecided": []},
     }
     assert main(["lint", "tests.classics.two_phase"]) == 1

@@ -199,8 +199,7 @@ class Drawn:
     def fair(self, loop: Sequence[int], taken: Sequence[int]) -> bool:
         """Whether going round these states by these steps for ever is fair."""
         weak = all(
-            any(not self.enabled(g, at) for at in loop) or g.intersection(taken)
-            for g in self.weak
+            any(not self.enabled(g, at) for at in loop) or g.intersection(taken) for g in self.weak
         )
         return weak and all(
             not any(self.enabled(g, at) for at in loop) or g.intersection(taken)

@@ -69,7 +69,10 @@ def test_a_foreign_trace(tmp_path: Path) -> None:
     found: Any = replayed(tmp_path, lines()).to_json()
     assert found["by_instance"] == {"a": "fits", "b": "open"}
     assert found["coverage"]["transitions"] == {
-        "take": 4, "finish_job": 2, "finish_all": 1, "lose_patience": 1,
+        "take": 4,
+        "finish_job": 2,
+        "finish_all": 1,
+        "lose_patience": 1,
     }
     assert (found["events"], found["rows"]) == (9, 10)
 
@@ -103,8 +106,12 @@ def test_rows_may_be_numbered_without_gaps(tmp_path: Path) -> None:
 
 def test_lines_that_lack_what_the_mapping_names(tmp_path: Path) -> None:
     told: list[Line] = [
-        {"at": 1}, {"who": {"name": 7}, "at": 1, "what": "READY"}, {"who": {"name": []}, "at": 1},
-        line("b", 1, "JOB"), {"who": {"name": "c"}, "at": "x"}, line("d", 1, "WHAT"),
+        {"at": 1},
+        {"who": {"name": 7}, "at": 1, "what": "READY"},
+        {"who": {"name": []}, "at": 1},
+        line("b", 1, "JOB"),
+        {"who": {"name": "c"}, "at": "x"},
+        line("d", 1, "WHAT"),
     ]
     found: Any = replayed(tmp_path, told).to_json()
     reasons = {each["reason"]: each["total"] for each in found["rejected"]["reasons"]}

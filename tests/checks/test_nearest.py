@@ -72,8 +72,14 @@ class Bridge(Machine):
 
 
 START: Mapping[str, Any] = {
-    "light": "RED", "before": "AMBER", "inside": {"$set": []}, "tolls": {}, "last": None,
-    "counted": 3, "weight": -1, "open": True,
+    "light": "RED",
+    "before": "AMBER",
+    "inside": {"$set": []},
+    "tolls": {},
+    "last": None,
+    "counted": 3,
+    "weight": -1,
+    "open": True,
 }
 
 
@@ -88,7 +94,7 @@ def examples() -> dict[tuple[str, str], Mapping[str, Any]]:
 
 
 def test_only_what_matters_differs_from_the_start(
-    examples: dict[tuple[str, str], Mapping[str, Any]]
+    examples: dict[tuple[str, str], Mapping[str, Any]],
 ) -> None:
     assert {key: row["state"] for key, row in examples.items()} == {
         ("enter", "light_enough"): {**START, "weight": 3},
@@ -99,7 +105,7 @@ def test_only_what_matters_differs_from_the_start(
 
 
 def test_parameters_and_arguments_are_small(
-    examples: dict[tuple[str, str], Mapping[str, Any]]
+    examples: dict[tuple[str, str], Mapping[str, Any]],
 ) -> None:
     light = examples["enter", "light_enough"]
     assert (light["parameters"], light["args"]) == ({"most": 1}, {"car": "Car1", "paid": 0})
@@ -108,7 +114,7 @@ def test_parameters_and_arguments_are_small(
 
 
 def test_they_are_steps_to_the_reference(
-    examples: dict[tuple[str, str], Mapping[str, Any]]
+    examples: dict[tuple[str, str], Mapping[str, Any]],
 ) -> None:
     for row in examples.values():
         assert_is_a_step(Bridge, dict(row))

@@ -73,7 +73,8 @@ def test_few_paths_cover_all() -> None:
     assert list(map(str, paths(cls))) == ["pay-push-kick"]
     assert list(map(str, paths(cls, cover="states"))) == ["pay"]
     assert list(map(str, paths(cls, cover="pairs"))) == [
-        "pay-push-pay-push-kick-kick", "kick-pay",
+        "pay-push-pay-push-kick-kick",
+        "kick-pay",
     ]
     (path,) = paths(cls, cover="states")
     assert [(c.event, dict(c.args), c.output, dict(c.after)) for c in path] == [

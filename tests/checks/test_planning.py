@@ -28,8 +28,9 @@ def unplanned(flat: Flat) -> Flat:
     """The same with every value of every parameter."""
 
     def plain(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-        rows = ((r, tuple(dataclasses.replace(p, over=None, guards=()) for p in r.plans))
-                for r in rules)
+        rows = (
+            (r, tuple(dataclasses.replace(p, over=None, guards=()) for p in r.plans)) for r in rules
+        )
         return tuple(dataclasses.replace(rule, plans=plans) for rule, plans in rows)
 
     return dataclasses.replace(flat, rules=plain(flat.rules), initials=plain(flat.initials))
@@ -37,8 +38,9 @@ def unplanned(flat: Flat) -> Flat:
 
 def told(result: CheckResult) -> dict[str, Any]:
     """Everything but the time and the engine, and the traces, whose lengths are told."""
-    rows = [(p.name, p.verdict, None if p.trace is None else len(p.trace))
-            for p in result.properties]
+    rows = [
+        (p.name, p.verdict, None if p.trace is None else len(p.trace)) for p in result.properties
+    ]
     plain = {f.name: getattr(result, f.name) for f in dataclasses.fields(result)}
     return {**plain, "seconds": None, "engine": None, "properties": rows}
 

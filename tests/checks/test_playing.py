@@ -104,10 +104,13 @@ def test_a_lasso_that_only_fewer_bits_close_is_none() -> None:
     explored, told = checked(Round)
     assert verdicts(explored) == {"comes_up": "violated", "begins_again": "violated"}
     assert verdicts(told) == {"comes_up": "unknown", "last": "unknown", "begins_again": "violated"}
-    assert counts(told) == (3, {
-        "comes_up": "after these events comes_up is not violated",
-        "last": "after these events last is not true",
-    })
+    assert counts(told) == (
+        3,
+        {
+            "comes_up": "after these events comes_up is not violated",
+            "last": "after these events last is not true",
+        },
+    )
 
 
 # Opaque values.
@@ -124,13 +127,26 @@ def test_more_values_than_the_python_type_has() -> None:
 @pytest.mark.parametrize(
     ("annotation", "values"),
     [
-        (bool, (False, True)), (int, (0, 1, 2, 3, 4)), (Decimal, tuple(map(Decimal, range(5)))),
-        (str, ("0", "1", "2", "3", "4")), (bytes, (b"0", b"1", b"2", b"3", b"4")),
-        (Color, (Color.RED, Color.BLUE)), (Literal["a", "b"], ("a", "b")),
-        (bool | None, (False, True, None)), (tuple[bool, Color], (
-            (False, Color.RED), (False, Color.BLUE), (True, Color.RED), (True, Color.BLUE),
-        )),
-        (object, None), (tuple[int, ...], None), (bool | object, None),
+        (bool, (False, True)),
+        (int, (0, 1, 2, 3, 4)),
+        (Decimal, tuple(map(Decimal, range(5)))),
+        (str, ("0", "1", "2", "3", "4")),
+        (bytes, (b"0", b"1", b"2", b"3", b"4")),
+        (Color, (Color.RED, Color.BLUE)),
+        (Literal["a", "b"], ("a", "b")),
+        (bool | None, (False, True, None)),
+        (
+            tuple[bool, Color],
+            (
+                (False, Color.RED),
+                (False, Color.BLUE),
+                (True, Color.RED),
+                (True, Color.BLUE),
+            ),
+        ),
+        (object, None),
+        (tuple[int, ...], None),
+        (bool | object, None),
     ],
 )
 def test_values_of_python_types(annotation: Any, values: tuple[Any, ...] | None) -> None:
@@ -143,8 +159,16 @@ def test_values_of_python_types(annotation: Any, values: tuple[Any, ...] | None)
 @pytest.mark.parametrize(
     ("cls", "wrong", "traces"),
     [
-        (Breaks, {"bounds": "violated", "asserts": "violated", "undefined": "undefined",
-                  "ambiguous": "violated"}, 4),
+        (
+            Breaks,
+            {
+                "bounds": "violated",
+                "asserts": "violated",
+                "undefined": "undefined",
+                "ambiguous": "violated",
+            },
+            4,
+        ),
         (Seen, {"bounds": "violated", "not_twice": "violated"}, 2),
     ],
 )
@@ -206,9 +230,13 @@ def test_the_command_says_what_was_played(capsys: pytest.CaptureFixture[str]) ->
     assert main(["check", f"{MODULE}:Wide", "--quiet", "--json", "-"]) == 3
     (row,) = json.loads(capsys.readouterr().out)["machines"]
     assert row["verdict"] == "unknown"
-    assert row["played"] == {"traces": 1, "played": 0, "not_played": [
-        {"property": "in_order", "why": "after these events in_order is not violated"}
-    ]}
+    assert row["played"] == {
+        "traces": 1,
+        "played": 0,
+        "not_played": [
+            {"property": "in_order", "why": "after these events in_order is not violated"}
+        ],
+    }
     assert main(["check", f"{MODULE}:Flags"]) == 1
     lines = capsys.readouterr().out.splitlines()
     at = lines.index("  played    1 of 2 traces on the class itself")
@@ -231,7 +259,12 @@ def test_an_instance_that_does_something_else_is_a_fault(
     (row,) = json.loads(capsys.readouterr().out)["machines"]
     (p,) = (p for p in row["properties"] if p["name"] == "few")
     assert p["verdict"] == Verdict.UNKNOWN.value
-    assert row["played"]["not_played"] == [{"property": "few", "why": (
-        "event 1, ack: the reference engine gives done, an instance refused, which is a fault of "
-        "lawful: please report it with these lines"
-    )}]
+    assert row["played"]["not_played"] == [
+        {
+            "property": "few",
+            "why": (
+                "event 1, ack: the reference engine gives done, an instance refused, which is a fault of "
+                "lawful: please report it with these lines"
+            ),
+        }
+    ]

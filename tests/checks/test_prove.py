@@ -355,8 +355,12 @@ def test_a_map_with_a_key_too_many_is_not_gone_through() -> None:
 def test_a_total_map_has_nothing_outside_its_keys() -> None:
     result = proof(Outside)
     assert verdicts(result) == {
-        "bounds": "proved", "asserts": "proved", "undefined": "proved",
-        "default": "proved", "stand_in": "violated", "no_others": "proved",
+        "bounds": "proved",
+        "asserts": "proved",
+        "undefined": "proved",
+        "default": "proved",
+        "stand_in": "violated",
+        "no_others": "proved",
     }
 
 
@@ -376,11 +380,16 @@ def test_a_start_refuted_without_an_assumption_is_unknown() -> None:
 def test_properties_of_parts_hold_for_every_part() -> None:
     result = proof(Pair)
     assert {k: v for k, v in verdicts(result).items() if "." in k} == {
-        "cell.is_even": "proved", "cell.low": "unknown", "cell.grows": "unknown",
-        "other.is_even": "proved", "other.low": "proved", "other.grows": "proved",
+        "cell.is_even": "proved",
+        "cell.low": "unknown",
+        "cell.grows": "unknown",
+        "other.is_even": "proved",
+        "other.low": "proved",
+        "other.grows": "proved",
     }
     assert {(o.obligation, o.property) for o in result.obligations if o.note == TO_INDUCTION} == {
-        ("up", "cell.low"), ("down", "cell.grows"),
+        ("up", "cell.low"),
+        ("down", "cell.grows"),
     }
     assert verdicts(proof(Whole))["pair.cell.is_even"] == "proved"
     assert not_proved(proof(Whole)) == {("up", "pair.cell.low")}
@@ -390,7 +399,8 @@ def test_an_event_of_several_transitions_is_asked_for_ambiguity() -> None:
     result = proof(Contested)
     rows = {o.obligation: o for o in result.obligations if o.property == "ambiguous"}
     assert {name: o.verdict.value for name, o in rows.items()} == {
-        "go": "unknown", "turn": "proved",
+        "go": "unknown",
+        "turn": "proved",
     }
     example = rows["go"].counterexample
     assert example is not None and rows["go"].note == TO_INDUCTION
@@ -401,7 +411,10 @@ def test_what_is_for_exploration_is_listed_and_does_not_count() -> None:
     result = proof(SenderEntryFixed)
     rest = {p.name: p for p in result.properties if p.method == "none"}
     assert list(rest) == [
-        "deadlock", "flushing", "everything_is_acknowledged", "resends_the_last_of_many",
+        "deadlock",
+        "flushing",
+        "everything_is_acknowledged",
+        "resends_the_last_of_many",
     ]
     assert {(p.verdict, p.covers, p.note) for p in rest.values()} == {
         (Verdict.UNKNOWN, "", "exploration only")

@@ -195,9 +195,7 @@ def test_it_is_shown_with_the_abstract_machine_before_it() -> None:
 def test_what_it_refines_is_part_of_the_whole_and_of_nothing_else() -> None:
     machine = Doubled.lawful.ir
     (abstract,) = machine.abstracts
-    other = dataclasses.replace(
-        machine, abstracts=(dataclasses.replace(abstract, transitions=()),)
-    )
+    other = dataclasses.replace(machine, abstracts=(dataclasses.replace(abstract, transitions=()),))
     one, changed = serial.fingerprints(machine), serial.fingerprints(other)
     assert (one.shape, one.behaviour) == (changed.shape, changed.behaviour)
     assert one.whole != changed.whole
@@ -226,12 +224,16 @@ def test_refinement_is_proved_step_by_step() -> None:
     assert proved(Leaping) == both  # No scope bounds what the abstract machine is tried with.
 
 
-@pytest.mark.parametrize(("cls", "start", "step"), [
-    (Late, Verdict.VIOLATED, Verdict.PROVED),
-    (Negative, Verdict.PROVED, Verdict.UNKNOWN),
-    (Unlimited, Verdict.VIOLATED, Verdict.PROVED),
-    (Unseen, Verdict.PROVED, Verdict.UNKNOWN),
-], ids=lambda x: x.__name__ if isinstance(x, type) else str(x))
+@pytest.mark.parametrize(
+    ("cls", "start", "step"),
+    [
+        (Late, Verdict.VIOLATED, Verdict.PROVED),
+        (Negative, Verdict.PROVED, Verdict.UNKNOWN),
+        (Unlimited, Verdict.VIOLATED, Verdict.PROVED),
+        (Unseen, Verdict.PROVED, Verdict.UNKNOWN),
+    ],
+    ids=lambda x: x.__name__ if isinstance(x, type) else str(x),
+)
 def test_what_does_not_refine_is_not_proved(
     cls: type[Machine], start: Verdict, step: Verdict
 ) -> None:
@@ -295,7 +297,9 @@ def test_the_arguments_of_the_abstract_step_are_listed_where_they_are_few(
 
 
 ASKED: dict[Method, dict[str, str]] = {
-    "auto": {"ones": "unknown"}, "k-induction": {"ones": "unknown"}, "spacer": {},
+    "auto": {"ones": "unknown"},
+    "k-induction": {"ones": "unknown"},
+    "spacer": {},
     "bounded": {"ambiguous": "bounded"},
 }
 
@@ -303,7 +307,8 @@ ASKED: dict[Method, dict[str, str]] = {
 @pytest.mark.parametrize("method", ASKED)
 def test_what_is_no_refinement_is_proved_by_no_method(method: Method) -> None:
     """Of numbers alone, where what is open is asked of Spacer, too."""
-    pairs = texts.last_machine(texts.module("""
+    pairs = texts.last_machine(
+        texts.module("""
         class Ones(Machine):
             n: Nat = 0
 
@@ -322,7 +327,8 @@ def test_what_is_no_refinement_is_proved_by_no_method(method: Method) -> None:
             @refines(Ones)
             def ones(self) -> Ones:
                 return Ones.lawful.state(n=self.n)
-    """))
+    """)
+    )
     found = prove(resolve(pairs).machine, sizes={}, how=How(method))
     good = "bounded" if method == "bounded" else "proved"
     built_in = {"bounds": good, "asserts": good, "undefined": good}

@@ -70,7 +70,7 @@ def test_a_damaged_file_is_as_none(tmp_path: Path) -> None:
         assert not ask(logic, facts, Effort().begin()).before
         (file,) = tmp_path.iterdir()
         good = file.read_text(encoding="utf-8")
-        damaged = ["", "{", "[]", good[:-3], good.replace("[]", "[3]"), good.replace(':', ':"x')]
+        damaged = ["", "{", "[]", good[:-3], good.replace("[]", "[3]"), good.replace(":", ':"x')]
         another = good.replace(file.name[:6], "abcdef")
         for text in (*damaged, another):
             file.write_text(text, encoding="utf-8")
@@ -193,9 +193,7 @@ def test_that_some_values_answer_is_kept_apart(tmp_path: Path) -> None:
         assert ask(logic, few, Effort().begin()).status == "sat"
 
 
-def test_the_second_proof_seeks_no_values(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_second_proof_seeks_no_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     proved(Peterson, tmp_path)
     sought: list[tuple[object, ...]] = []
 

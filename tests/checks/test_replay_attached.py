@@ -97,8 +97,13 @@ def test_a_service_that_restarts_goes_on_with_its_journal(tmp_path: Path) -> Non
     result = judged(path, Worker)
     told = [(row["instance"], row["seq"], row["outcome"]) for row in read(path)]
     assert told == [
-        ("w", 0, "made"), ("w", 1, "done"), ("w", 2, "attached"), ("w", 3, "done"),
-        ("x", 0, "made"), ("w", 4, "attached"), ("w", 5, "done"),
+        ("w", 0, "made"),
+        ("w", 1, "done"),
+        ("w", 2, "attached"),
+        ("w", 3, "done"),
+        ("x", 0, "made"),
+        ("w", 4, "attached"),
+        ("w", 5, "done"),
     ]
     assert (result.exit_code, result.total.rows) == (0, 7), result.to_json()
     rows: list[Row] = list(read(path))
@@ -135,8 +140,10 @@ def test_rotated_files_are_replayed_one_by_one(rotating: list[Path]) -> None:
         program, lines = ReplayProgram((Worker.lawful.ir,)), each.read_text().splitlines()
         rows = [journal_row(json.loads(line), line) for line in lines]
         for name in ("w0", "w1", "w2"):
-            mine = sorted((r for r in rows if isinstance(r, rows_of.Row) and r.instance == name),
-                          key=lambda row: row.seq)
+            mine = sorted(
+                (r for r in rows if isinstance(r, rows_of.Row) and r.instance == name),
+                key=lambda row: row.seq,
+            )
             assert fold(program, name, mine).verdict in ("fits", "open", "inconclusive")
 
 

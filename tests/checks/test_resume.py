@@ -43,9 +43,7 @@ def checked(cls: type[Machine], engine: Engine = "auto", **limits: Any) -> Check
     flat = lower(found.machine, found.scopes.get("scope", Scope()))
     symmetry = limits.pop("symmetry", False)
     given = Limits(**limits)
-    return explore(
-        flat, found.world, found.expects, engine=engine, symmetry=symmetry, limits=given
-    )
+    return explore(flat, found.world, found.expects, engine=engine, symmetry=symmetry, limits=given)
 
 
 def established(result: CheckResult) -> CheckResult:
@@ -223,7 +221,10 @@ def test_killed_by_the_system_it_goes_on_to_the_same(tmp_path: Path) -> None:
     for left in (97, 120, 1000):
         done = subprocess.run(
             [sys.executable, "-c", KILLING, str(left), *asked],
-            cwd=ROOT, capture_output=True, text=True, check=False,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if done.returncode == 0:
             answers.append(json.loads(done.stdout)["machines"][0])

@@ -30,8 +30,13 @@ pytestmark = pytest.mark.skipif(
 )
 SMALL = Effort(500_000)
 ASKED: tuple[tuple[type[Machine], Method], ...] = (
-    (Counter, "auto"), (Owned, "induction"), (PlacesUnguarded, "auto"), (Jugs, "auto"),
-    (ReceiverEntryAsSeed, "auto"), (Peterson, "induction"), (Hard, "auto"),
+    (Counter, "auto"),
+    (Owned, "induction"),
+    (PlacesUnguarded, "auto"),
+    (Jugs, "auto"),
+    (ReceiverEntryAsSeed, "auto"),
+    (Peterson, "induction"),
+    (Hard, "auto"),
 )
 BUSY = "import time\nend = time.monotonic() + 600\nwhile time.monotonic() < end: pass"
 

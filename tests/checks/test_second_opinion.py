@@ -71,8 +71,10 @@ def test_what_is_not_proved_is_not_proved_by_cvc5() -> None:
 
 def test_what_is_assumed_of_timers_is_asked_as_well(tmp_path: Path) -> None:
     """Three bodies and `tick` show what holds of `ack_delay`, and each of them is a script."""
-    assert main(["prove", "lawful.machines.unicast.timing:Acks", "--smtlib", str(tmp_path),
-                 "--quiet"]) == 0
+    assert (
+        main(["prove", "lawful.machines.unicast.timing:Acks", "--smtlib", str(tmp_path), "--quiet"])
+        == 0
+    )
     texts = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.smt2")}
     assert {name for name in texts if "of-timers" in name} == {
         f"Acks.{case}.of-timers.smt2" for case in ("the-start", "deliver", "send_ack", "tick")
@@ -82,11 +84,22 @@ def test_what_is_assumed_of_timers_is_asked_as_well(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("cls", "unsat"), [
-    (SenderEntryFixed, 139), (ReceiverEntryFixed, 120), (WindowFixed, 323), (Transaction, 29),
-    (InboundPeerFixed, 165), (QueueOwnerFixed, 333), (Attribution, 16), (RequestFixed, 227),
-    (Notification, 175), (TwoPhase, 33),
-], ids=lambda x: x.__name__ if isinstance(x, type) else str(x))
+@pytest.mark.parametrize(
+    ("cls", "unsat"),
+    [
+        (SenderEntryFixed, 139),
+        (ReceiverEntryFixed, 120),
+        (WindowFixed, 323),
+        (Transaction, 29),
+        (InboundPeerFixed, 165),
+        (QueueOwnerFixed, 333),
+        (Attribution, 16),
+        (RequestFixed, 227),
+        (Notification, 175),
+        (TwoPhase, 33),
+    ],
+    ids=lambda x: x.__name__ if isinstance(x, type) else str(x),
+)
 def test_cvc5_agrees_on_the_systems(cls: type[Machine], unsat: int) -> None:
     proved, left = opinions(cls)
     assert proved == {"unsat": unsat}

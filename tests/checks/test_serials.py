@@ -75,9 +75,7 @@ def test_adding_and_the_distance_are_inverse(bits: int, n: int, data: st.DataObj
     assert SUB(there, a, size) == n % size
 
 
-@pytest.mark.parametrize(
-    ("scope", "states", "generated"), [("scope", 8, 9), ("wide", 64, 66)]
-)
+@pytest.mark.parametrize(("scope", "states", "generated"), [("scope", 8, 9), ("wide", 64, 66)])
 def test_explored_it_has_the_bits_of_the_scope(scope: str, states: int, generated: int) -> None:
     found = resolve(Odometer)
     flat = lower(found.machine, found.scopes[scope])
@@ -92,8 +90,16 @@ def test_all_bits_are_proved() -> None:
     result = prove(resolve(Window).machine, sizes={}, how=How())
     judged = {p.name: p.verdict.value for p in result.properties if p.method != "none"}
     assert judged == dict.fromkeys(
-        ("bounds", "asserts", "undefined", "window_is_kept", "order", "next_comes_after",
-         "never_back"), "proved",
+        (
+            "bounds",
+            "asserts",
+            "undefined",
+            "window_is_kept",
+            "order",
+            "next_comes_after",
+            "never_back",
+        ),
+        "proved",
     )
     assert result.obligations[0].covers == (
         "all integers; all serial numbers of 16 bits; all parameter values that @assume allows"
@@ -105,7 +111,9 @@ def test_what_is_wrong_is_not_proved() -> None:
     missed = {(o.obligation, o.property) for o in result.obligations if not o.verdict.good}
     # What is not kept is not assumed, so that what rests on it is not proved either.
     assert missed == {
-        ("send", "window_is_kept"), ("ack", "window_is_kept"), ("ack", "never_back"),
+        ("send", "window_is_kept"),
+        ("ack", "window_is_kept"),
+        ("ack", "never_back"),
     }
 
 

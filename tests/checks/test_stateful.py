@@ -48,17 +48,26 @@ def by_hand(cls: type[c.ByHand]) -> list[str]:
 TestTheRuntime = conformance(c.Cloakroom, lambda clock: c.Cloakroom(clock=clock), settings=QUICK)
 
 TestByHand = conformance(
-    c.Cloakroom, lambda clock: c.ByHand(), view=c.view, refused=(c.Sorry,), settings=QUICK,
+    c.Cloakroom,
+    lambda clock: c.ByHand(),
+    view=c.view,
+    refused=(c.Sorry,),
+    settings=QUICK,
     given=COATS,
 )
 
 TestOtherParameters = conformance(
-    c.Cloakroom(hooks=3), lambda clock: c.ByHand(3), view=c.view, refused=(c.Sorry,),
+    c.Cloakroom(hooks=3),
+    lambda clock: c.ByHand(3),
+    view=c.view,
+    refused=(c.Sorry,),
     settings=QUICK,
 )
 
 TestThroughPerform = conformance(
-    c.Cloakroom, lambda clock: [c.Cloakroom(clock=clock)], settings=QUICK,
+    c.Cloakroom,
+    lambda clock: [c.Cloakroom(clock=clock)],
+    settings=QUICK,
     perform=lambda rooms, event, args: rooms[0].lawful.take(event, *args),
     view=lambda rooms: rooms[0],
 )
@@ -209,15 +218,21 @@ def test_a_variable_that_is_not_shown() -> None:
 
 def test_a_choice_is_the_callers() -> None:
     assert [(way.name, way.extra) for way in ways(m.Coins.lawful.ir)] == [
-        ("heads", False), ("tails", False),
+        ("heads", False),
+        ("tails", False),
     ]
     assert [(way.name, way.extra, way.timed) for way in ways(c.Cloakroom.lawful.ir)] == [
-        ("hang", False, False), ("fetch", False, False), ("ask", False, False),
-        ("shut", False, True), ("unlock", False, False),
+        ("hang", False, False),
+        ("fetch", False, False),
+        ("ask", False, False),
+        ("shut", False, True),
+        ("unlock", False, False),
     ]
     assert [(way.name, way.extra, way.timed) for way in ways(m.Worker.lawful.ir)] == [
-        ("work", False, False), ("go_home", False, True),
-        ("start", True, False), ("carry_on", True, False),
+        ("work", False, False),
+        ("go_home", False, True),
+        ("start", True, False),
+        ("carry_on", True, False),
     ]
     assert all(way.timed for way in ways(m.Office.lawful.ir))
 
@@ -239,7 +254,11 @@ def test_the_given_strategies_are_used() -> None:
 
     given = {"Coat": st.just(b"coat"), "fetch.ticket": st.just(1), "Nat": st.integers(0, 3)}
     run(
-        c.Cloakroom, lambda clock: c.ByHand(), perform=perform, view=c.view, refused=(c.Sorry,),
+        c.Cloakroom,
+        lambda clock: c.ByHand(),
+        perform=perform,
+        view=c.view,
+        refused=(c.Sorry,),
         given=given,
     )
     assert {arg for event, arg in seen if event == "hang"} == {b"coat"}

@@ -122,7 +122,9 @@ def test_so_are_seconds(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_search_that_was_stopped_in_a_state_goes_on_to_the_same(tmp_path: Path) -> None:
     # 2**12 arguments of every state: each of the pieces ends in the middle of one.
-    text = HEADER.replace("range(0, 6)", "range(0, 4)") + """
+    text = (
+        HEADER.replace("range(0, 6)", "range(0, 4)")
+        + """
     @transition()
     def put(self, s: frozenset[tuple[Nat, bool]], more: Nat) -> None:
         require(len(s) == 1 and self.x < 3)
@@ -136,6 +138,7 @@ def test_a_search_that_was_stopped_in_a_state_goes_on_to_the_same(tmp_path: Path
     def back(self) -> bool:
         return self.x == 0
 """
+    )
     cls = texts.last_machine(texts.module(text))
     whole = checked(cls, "reference")
     assert (whole.distinct, whole.generated) == (4, 97)
@@ -220,8 +223,10 @@ def test_many_values_are_made_when_they_are_asked_for() -> None:
     pair = t.Tuple((t.Int(0, 5), t.Int(0, 5)))
     values = Values(World({}, {}, {}), {})
     for kind in (
-        t.Set(pair, False), t.Tuple((t.Set(pair, False), t.BOOL)),
-        t.Map(pair, t.Int(0, 99), False, True), t.Seq(t.Set(pair, False), False, 3),
+        t.Set(pair, False),
+        t.Tuple((t.Set(pair, False), t.BOOL)),
+        t.Map(pair, t.Int(0, 99), False, True),
+        t.Seq(t.Set(pair, False), False, 3),
     ):
         assert len(list(itertools.islice(values.each(kind), 100))) == 100
     # Both ways are in the same order.

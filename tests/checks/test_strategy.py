@@ -45,11 +45,30 @@ PAYLOAD = t.Opaque("Payload")
 THING = t.Record("Thing", (("number", t.NAT), ("price", t.INT)))
 SMALL = t.Int(2, 4)
 TYPES: tuple[t.Type, ...] = (
-    t.BOOL, t.NOTHING, t.INT, t.NAT, SMALL, t.Int(5_000, None), t.Int(None, -7), SHADE, SHOP,
-    PAYLOAD, THING, t.union((THING, t.NOTHING)), t.Union((t.NAT, t.NOTHING)), t.FLOAT,
-    t.Tuple((t.NAT, SHADE)), t.Seq(THING, False), t.Seq(t.NAT, True, 2), t.Set(t.NAT, False),
-    t.Set(t.Tuple((SHOP, t.INT)), True), t.Map(t.NAT, PAYLOAD, True), t.Bag(SHADE), t.Bag(t.NAT, 2),
-    t.Map(SHADE, t.INT, True, total=True), t.Map(t.Tuple((SHADE, SMALL)), SHOP, False, total=True),
+    t.BOOL,
+    t.NOTHING,
+    t.INT,
+    t.NAT,
+    SMALL,
+    t.Int(5_000, None),
+    t.Int(None, -7),
+    SHADE,
+    SHOP,
+    PAYLOAD,
+    THING,
+    t.union((THING, t.NOTHING)),
+    t.Union((t.NAT, t.NOTHING)),
+    t.FLOAT,
+    t.Tuple((t.NAT, SHADE)),
+    t.Seq(THING, False),
+    t.Seq(t.NAT, True, 2),
+    t.Set(t.NAT, False),
+    t.Set(t.Tuple((SHOP, t.INT)), True),
+    t.Map(t.NAT, PAYLOAD, True),
+    t.Bag(SHADE),
+    t.Bag(t.NAT, 2),
+    t.Map(SHADE, t.INT, True, total=True),
+    t.Map(t.Tuple((SHADE, SMALL)), SHOP, False, total=True),
 )
 NEAR = Near()
 NEAR.add(THING, Thing(777, -333), "it")
@@ -137,22 +156,26 @@ def test_types_that_differ_in_bounds_share_their_values() -> None:
     assert NEAR.like(t.Int(0, 800)) == (777,) and NEAR.named(t.NAT, "price") == ()
 
 
-EXAMPLES = '''
+EXAMPLES = """
 from hypothesis import given, settings
 from tests.checks.test_strategy import NEAR, THING, WORLD, drawn, t
 near = NEAR
 near.add(t.Set(t.NAT, False), frozenset({5, 1, 9}))
 near.add(t.Set(t.Enum("Shade", ("DARK", "LIGHT")), False), frozenset(WORLD.enums["Shade"]))
 print(drawn(THING, near, 40), [sorted(s) for s in drawn(t.Set(t.NAT, False), near, 40)])
-'''
+"""
 
 
 def test_nothing_depends_on_the_hash_seed() -> None:
     root = Path(__file__).resolve().parents[2]
     said = {
         subprocess.run(
-            [sys.executable, "-c", EXAMPLES], cwd=root, env={"PYTHONHASHSEED": seed},
-            capture_output=True, text=True, check=True,
+            [sys.executable, "-c", EXAMPLES],
+            cwd=root,
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
     }

@@ -76,8 +76,10 @@ def test_a_state_that_is_reached_is_a_bug() -> None:
     result, clauses = strengthened(texts.last_machine(texts.module(REACHED)), {})
     rows = {o.property: o.counterexample for o in result.obligations if o.counterexample}
     example: Any = rows["near"]
-    assert example["reachable"] == f"is reached after {example['state']['n']} events within the " \
+    assert (
+        example["reachable"] == f"is reached after {example['state']['n']} events within the "
         "scope: a bug"
+    )
     assert clauses == []
 
 

@@ -70,8 +70,11 @@ def test_classics_are_the_same_with_and_without(cls: type[Machine]) -> None:
 
 
 VARIABLES = {
-    "s": "set[Node] = set()", "r": "set[tuple[Node, Node]] = set()",
-    "f": "dict[Node, Node] = {}", "o": "Node | None = None", "w": "list[Node] = []",
+    "s": "set[Node] = set()",
+    "r": "set[tuple[Node, Node]] = set()",
+    "f": "dict[Node, Node] = {}",
+    "o": "Node | None = None",
+    "w": "list[Node] = []",
 }
 STEPS = {
     "s": ("self.s.add(a)", "self.s.discard(a)", "require(a in self.s)\n{}self.s = {{b}}"),
@@ -81,8 +84,11 @@ STEPS = {
     "w": ("self.w.append(a)", "require(self.w == [a, b])\n{}self.w.pop(0)", "self.w.clear()"),
 }
 ASKED = {
-    "s": "a not in self.s or len(self.s) < 3", "r": "(a, a) not in self.r or (a, b) not in self.r",
-    "f": "a not in self.f or self.f[a] != b", "o": "self.o != a", "w": "self.w.count(a) < 2",
+    "s": "a not in self.s or len(self.s) < 3",
+    "r": "(a, a) not in self.r or (a, b) not in self.r",
+    "f": "a not in self.f or self.f[a] != b",
+    "o": "self.o != a",
+    "w": "self.w.count(a) < 2",
 }
 
 
@@ -208,9 +214,7 @@ class Led(Machine):
 """
 
 
-@pytest.mark.parametrize(
-    ("leaders", "orbits"), [("N2,", 8), ("N1, N2, N3,", 24), ("None,", 4)]
-)
+@pytest.mark.parametrize(("leaders", "orbits"), [("N2,", 8), ("N1, N2, N3,", 24), ("None,", 4)])
 def test_a_parameter_may_tell_elements_apart(leaders: str, orbits: int) -> None:
     text = TOLD.replace("LEADERS", leaders)
     result = explored(texts.last_machine(texts.module(text)), symmetry=True)

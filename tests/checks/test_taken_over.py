@@ -140,14 +140,16 @@ def test_a_clock_that_is_restored_is_at_the_same_tick(at: float) -> None:
 def test_timers_beside_other_ticks_are_left_open() -> None:
     (bounds,) = diff(Old.Alarm, New.Alarm).values()
     assert (bounds.verdict.value, bounds.note) == (
-        "unknown", "not encodable: timers beside a clock that had other ticks"
+        "unknown",
+        "not encodable: timers beside a clock that had other ticks",
     )
 
 
 def test_a_clock_that_is_new_begins_at_nothing() -> None:
     assert verdicts(diff(Old.Rest, New.Rest)) == {"bounds": "proved", "past": "violated"}
     assert verdicts(diff(Old.Rest, New.Rest, time="clock")) == {
-        "bounds": "proved", "past": "proved"
+        "bounds": "proved",
+        "past": "proved",
     }
     clock = SimulatedClock()
     rest = Old.Rest(clock=clock)
@@ -175,7 +177,8 @@ def test_what_nobody_can_judge_of_one_state_is_taken_over_of_none() -> None:
 def test_what_begins_with_no_value_is_taken_over_of_none() -> None:
     (bounds,) = diff(Old.Pair, Wanting.Pair).values()
     assert (bounds.verdict.value, bounds.note) == (
-        "violated", "restore refuses all: most is new, and begins with no value"
+        "violated",
+        "restore refuses all: most is new, and begins with no value",
     )
     assert not is_taken(Wanting.Pair, Old.Pair().lawful.snapshot())
 

@@ -93,11 +93,17 @@ def test_every_step_counts_as_the_reference_does(cls: type[Machine]) -> None:
 
 @pytest.mark.parametrize("tick", [1.0, 2.0, 0.5, 0.1, 0.3, 2.5])
 def test_seconds_are_the_same_ticks(tick: float) -> None:
-    machine = with_ticks(resolve(texts.last_machine(texts.module(f"""
+    machine = with_ticks(
+        resolve(
+            texts.last_machine(
+                texts.module(f"""
         class Bell(Machine):
             clock: Clock = Clock(tick={tick})
             bell: Timer = Timer()
-    """))).machine)
+    """)
+            )
+        ).machine
+    )
     logic = (encoding := Encoding(machine, Options({}))).logic
     whole = range(-3, 12)
     for n in whole:
@@ -129,8 +135,11 @@ def in_words(row: Clause) -> str:
 def test_when_timers_are_due_is_found() -> None:
     assert told(Patient) == {
         "Patient.flight": {
-            "within self.seconds", "self.seconds after at",
-            "state is IDLE: does not", "state is FLYING: runs", "state is DONE: does not",
+            "within self.seconds",
+            "self.seconds after at",
+            "state is IDLE: does not",
+            "state is FLYING: runs",
+            "state is DONE: does not",
         }
     }
     assert told(House) == {"Light.out": {"within 1.0", "1.0 after since"}}
@@ -138,8 +147,11 @@ def test_when_timers_are_due_is_found() -> None:
         "Acks.ack_delay": {"within self.ack_interval", "self.ack_interval after oldest"}
     }
     assert told(Fischer)["Fischer.writing"] == {
-        "within self.write", "pc is IDLE: does not", "pc is REQUEST: runs",
-        "pc is WAIT: does not", "pc is CRITICAL: does not",
+        "within self.write",
+        "pc is IDLE: does not",
+        "pc is REQUEST: runs",
+        "pc is WAIT: does not",
+        "pc is CRITICAL: does not",
     }
 
 
@@ -212,7 +224,9 @@ class Fuse(Machine):
 def test_what_the_last_tick_breaks_is_not_proved_and_what_ticks_keep_is() -> None:
     found = verdicts(proof(FUSE.format(urgent="urgent=True")))
     assert found == {
-        "bounds": "proved", "asserts": "proved", "undefined": "proved",
+        "bounds": "proved",
+        "asserts": "proved",
+        "undefined": "proved",
         "never_early": "proved",
         "never_at_its_last_tick": "unknown",
         "gone_before": "unknown",
@@ -281,7 +295,9 @@ class Both(Machine):
 @pytest.mark.parametrize(
     ("long", "short", "verdict"),
     [
-        ("1.1", "1", "proved"), ("1", "1", "unknown"), ("1", "0.6", "unknown"),
+        ("1.1", "1", "proved"),
+        ("1", "1", "unknown"),
+        ("1", "0.6", "unknown"),
         ("1", "1.1", "unknown"),
     ],
 )

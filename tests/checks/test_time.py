@@ -364,7 +364,12 @@ def test_a_proof_knows_that_a_family_has_the_time_of_its_whole(
 ) -> None:
     found = judged_by_proof(House, **sizes)
     assert {name for name, verdict in found.items() if verdict == proved} == {
-        "bounds", "asserts", "undefined", "ambiguous", "same_time", "lights.not_long",
+        "bounds",
+        "asserts",
+        "undefined",
+        "ambiguous",
+        "same_time",
+        "lights.not_long",
     }
 
 

@@ -43,9 +43,20 @@ GOLDEN: tuple[type[Machine], ...] = (Jugs, Peterson, TwoPhase, Fifo, LinkFixed)
 QUICK = [c.machine for c in CLASSICS if c.counts[0] <= 42]
 OTHERS = [c.machine for c in CLASSICS if 42 < c.counts[0] <= 800]
 LIVELY: Sequence[type[Machine]] = (
-    lively.Unfair, lively.Semaphore, lively.StrongSemaphore, lively.TogetherSemaphore,
-    lively.Beyond, lively.Bursts, lively.Crew, lively.Staff, lively.Passers,
-    timed.Patient, timed.Prompt, timed.Stuck, timed.House, shadowing.Narrow,
+    lively.Unfair,
+    lively.Semaphore,
+    lively.StrongSemaphore,
+    lively.TogetherSemaphore,
+    lively.Beyond,
+    lively.Bursts,
+    lively.Crew,
+    lively.Staff,
+    lively.Passers,
+    timed.Patient,
+    timed.Prompt,
+    timed.Stuck,
+    timed.House,
+    shadowing.Narrow,
 )
 
 
@@ -75,8 +86,11 @@ def test_nothing_else_is_in_the_folder() -> None:
 
 
 NAMES = {
-    "deadlock": "no_deadlock", "bounds": "within_bounds", "asserts": "asserts_hold",
-    "undefined": "all_defined", "ambiguous": "unambiguous",
+    "deadlock": "no_deadlock",
+    "bounds": "within_bounds",
+    "asserts": "asserts_hold",
+    "undefined": "all_defined",
+    "ambiguous": "unambiguous",
 }
 
 
@@ -157,7 +171,8 @@ def test_fairness_for_each_value_narrows_the_other_parameters_by_that_value() ->
     narrowed = "{each_q \\in {now.held[each_p]} : each_q \\in Lock}"
     assert conjuncts(texts.machine(NARROWED)) == [
         "(\\A each_p \\in Lock : WF_vars((\\E each_q_1 \\in "
-        + narrowed + " : give(each_p, each_q_1))))"
+        + narrowed
+        + " : give(each_p, each_q_1))))"
     ]
 
 
@@ -324,7 +339,8 @@ def test_the_command_writes_both_files_and_says_what_is_left_out(
     target = "tests.classics.channel:Channel"
     assert main(["export", target, "--tla", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        str(tmp_path / "Channel.tla"), str(tmp_path / "Channel.cfg"),
+        str(tmp_path / "Channel.tla"),
+        str(tmp_path / "Channel.cfg"),
         str(tmp_path / "Channel_safety.cfg"),
         "  left out: recoverable empty: no formula of TLA+ says it",
     ]
@@ -356,8 +372,11 @@ def test_the_command_writes_the_others_where_one_machine_is_refused(
     why = "the integer 4000000000: those of TLC have 32 bits"
     assert json.loads(said.out)["machines"] == [
         {
-            "machine": "Small", "module": str(out / "Small.tla"), "config": str(out / "Small.cfg"),
-            "safety": str(out / "Small_safety.cfg"), "left_out": [],
+            "machine": "Small",
+            "module": str(out / "Small.tla"),
+            "config": str(out / "Small.cfg"),
+            "safety": str(out / "Small_safety.cfg"),
+            "left_out": [],
         },
         {"machine": "Large", "refused": why},
     ]

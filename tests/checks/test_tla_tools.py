@@ -35,7 +35,10 @@ from .tla.tools import ask, asking, refused
 
 SMALL: tuple[type[Machine], ...] = (Peterson, lively.Crew, lively.StrongSemaphore, timed.House)
 MORE: tuple[type[Machine], ...] = (
-    TwoPhase, shadowing.Sequences, timed.Rooms, *LIVELY,
+    TwoPhase,
+    shadowing.Sequences,
+    timed.Rooms,
+    *LIVELY,
     *(c.machine for c in CLASSICS if c.counts[0] <= 400),
 )
 
@@ -55,8 +58,11 @@ def random(texts_: list[str]) -> dict[str, Exported]:
             # All are called alike, and a file has the name of its module.
             name = f"Random{number}"
             found[name] = Exported(
-                name, made.module.replace(f"MODULE {made.name} ", f"MODULE {name} ", 1),
-                made.config, made.safety, made.left_out,
+                name,
+                made.module.replace(f"MODULE {made.name} ", f"MODULE {name} ", 1),
+                made.config,
+                made.safety,
+                made.left_out,
             )
     return found
 
@@ -66,8 +72,9 @@ def modules(*classes: type[Machine]) -> dict[str, Exported]:
 
 
 def test_sany_takes_every_module(tmp_path: Path) -> None:
-    every = modules(shadowing.Sequences, shadowing.Narrow, timed.House, lively.Crew, NodeFixed,
-                    LinkFixed)
+    every = modules(
+        shadowing.Sequences, shadowing.Narrow, timed.House, lively.Crew, NodeFixed, LinkFixed
+    )
     some = random([path.read_text(encoding="utf-8") for path in COMPILED[::4]])
     assert len(some) > len(COMPILED) / 10
     given = {name: made.module for name, made in {**every, **some}.items()}
@@ -76,8 +83,14 @@ def test_sany_takes_every_module(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 def test_sany_takes_every_classic_every_system_and_random_machines(tmp_path: Path) -> None:
-    names = ("unicast.system", "unicast.declaration", "object_diffusion.system",
-             "queue_cluster.system", "read_only_windows.system", "message_scheduler.system")
+    names = (
+        "unicast.system",
+        "unicast.declaration",
+        "object_diffusion.system",
+        "queue_cluster.system",
+        "read_only_windows.system",
+        "message_scheduler.system",
+    )
     systems = [
         cls
         for name in names
@@ -88,8 +101,10 @@ def test_sany_takes_every_classic_every_system_and_random_machines(tmp_path: Pat
     some = random([path.read_text(encoding="utf-8") for path in COMPILED])
     more = random([seeded(seed) for seed in range(200)])
     given = {name: made.module for name, made in {**every, **some}.items()}
-    given |= {f"More{name}": made.module.replace("MODULE ", "MODULE More", 1)
-              for name, made in more.items()}
+    given |= {
+        f"More{name}": made.module.replace("MODULE ", "MODULE More", 1)
+        for name, made in more.items()
+    }
     assert refused(given, tmp_path) == []
 
 

@@ -96,9 +96,7 @@ class SimpleAllocator(Machine):
         """InfOftenSatisfied."""
         return len(self.wanted[client]) == 0
 
-    fairness = Fairness(
-        Weak("give_back", each=("client",)), Strong("allocate", each=("client",))
-    )
+    fairness = Fairness(Weak("give_back", each=("client",)), Strong("allocate", each=("client",)))
     scope = Scope(Client=3, Resource=2)
 
 

@@ -50,9 +50,7 @@ class TCommit(Machine):
         """Decide, the first disjunct."""
         require(self.can_commit(), "somebody may still abort")
 
-    @transition(
-        source=(Decision.WORKING, Decision.PREPARED), target=Decision.ABORTED, of="rms[rm]"
-    )
+    @transition(source=(Decision.WORKING, Decision.PREPARED), target=Decision.ABORTED, of="rms[rm]")
     def abort(self, rm: RM) -> None:
         """Decide, the second disjunct."""
         require(self.not_committed(), "somebody has committed")

@@ -134,9 +134,7 @@ class Tcp(Machine):
         require(local != remote, "to itself")
         self.wire[remote].append(segment)
 
-    @transition(
-        source=(Conn.SYN_SENT, Conn.LISTEN), target=Conn.SYN_RECEIVED, of="conn[local]"
-    )
+    @transition(source=(Conn.SYN_SENT, Conn.LISTEN), target=Conn.SYN_RECEIVED, of="conn[local]")
     def hear_syn(self, local: Peer, remote: Peer) -> None:
         """SynSent, its first disjunct; Listen."""
         self.take(local, Segment.SYN)
@@ -248,9 +246,19 @@ class Tcp(Machine):
 
     fairness = Fairness(
         Weak(
-            "hear_syn", "hear_syn_ack", "go_back", "hear_ack", "hear_fin", "both_close",
-            "half_closed", "other_closes", "closed_both", "closed_last", "forget",
-            "closed_at_once", each=(),
+            "hear_syn",
+            "hear_syn_ack",
+            "go_back",
+            "hear_ack",
+            "hear_fin",
+            "both_close",
+            "half_closed",
+            "other_closes",
+            "closed_both",
+            "closed_last",
+            "forget",
+            "closed_at_once",
+            each=(),
         ),
         Weak("give_up", each=()),
     )

@@ -25,7 +25,11 @@ from .examples import GOLDEN, Light, Room, Tally, agrees
 DRAWN = Path(lawful.__file__).parent / "diagrams" / "drawn"
 SMALL: list[type[Machine]] = [Light, Room, Tally]
 COMMITTED: list[type[Machine]] = [
-    SenderEntryFixed, ReceiverEntryFixed, InboundPeerFixed, QueueOwnerFixed, WindowFixed,
+    SenderEntryFixed,
+    ReceiverEntryFixed,
+    InboundPeerFixed,
+    QueueOwnerFixed,
+    WindowFixed,
     RequestFixed,
 ]
 
@@ -75,9 +79,21 @@ def test_pixels_are_asked_for_only_where_there_are_any() -> None:
 
 def test_a_state_that_only_a_variant_has_is_drawn_there() -> None:
     """What is assigned in a body alone is a machine's own, too: a waiting thread is woken so."""
-    assert ['"doing[t].CHECKED"' in dot.text(m.lawful.ir) for m in (
-        DispatchingFixed, DispatchingTorn,
-    )] == [False, True]
-    assert all(f'"threads[w].{name}"' in dot.text(PoolFixed.lawful.ir) for name in (
-        "AWAKE", "LOOKING", "EMPTY", "WAITING", "EXECUTING", "EXITED",
-    ))
+    assert [
+        '"doing[t].CHECKED"' in dot.text(m.lawful.ir)
+        for m in (
+            DispatchingFixed,
+            DispatchingTorn,
+        )
+    ] == [False, True]
+    assert all(
+        f'"threads[w].{name}"' in dot.text(PoolFixed.lawful.ir)
+        for name in (
+            "AWAKE",
+            "LOOKING",
+            "EMPTY",
+            "WAITING",
+            "EXECUTING",
+            "EXITED",
+        )
+    )

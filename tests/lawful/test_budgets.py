@@ -34,7 +34,12 @@ def test_asked_to_stop_it_says_so_and_goes_on_later(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = (
-        "check", "tests.classics.two_phase", "--engine", "generated", "--resume", str(tmp_path)
+        "check",
+        "tests.classics.two_phase",
+        "--engine",
+        "generated",
+        "--resume",
+        str(tmp_path),
     )
     whole = run(*asked[:4], capsys=capsys)[1]
     looked = iter(range(100_000))

@@ -17,7 +17,7 @@ REQUEST = "lawful.machines.message_scheduler.declaration:RequestFixed"
 SENDER = "lawful.machines.unicast.declaration:SenderEntryFixed"
 SENDER_AS_SEED = "lawful.machines.unicast.as_seed:SenderEntryAsSeed"
 
-WRONG = '''
+WRONG = """
 from lawful import Machine, Nat, State, transition
 
 class Door(State):
@@ -36,7 +36,7 @@ class Wrong(Machine):
     def open(self) -> None:
         while self.n:
             self.n -= 1
-'''
+"""
 SURPRISE = """
 from lawful import Machine, Nat, Scope, invariant, require, transition
 
@@ -195,10 +195,12 @@ def test_prove_leaves_the_size_of_a_sort_open(capsys: pytest.CaptureFixture[str]
     assert code == 0
     [machine] = found["machines"]
     asked = {(p["verdict"], p["covers"]) for p in machine["properties"] if p["method"] != "none"}
-    assert asked == {(
-        "proved",
-        "all integers; timers armed or not; all parameter values; all values of Body; any Peer",
-    )}
+    assert asked == {
+        (
+            "proved",
+            "all integers; timers armed or not; all parameter values; all values of Body; any Peer",
+        )
+    }
     code, _, err = run("prove", REQUEST, "--any-size", "Body", capsys=capsys)
     assert code == 5
     assert "RequestFixed has no sort Body; it has: Peer" in err
@@ -411,7 +413,8 @@ def test_a_scope_may_name_what_the_heir_dropped(
         code, found = answer("check", target, *scope, capsys=capsys)
         assert code == 0
         assert [(m["machine"], m["distinct"]) for m in found["machines"]] == [
-            ("Door", 2), ("Open", 2),
+            ("Door", 2),
+            ("Open", 2),
         ]
     code, _, err = run("check", f"{target}:Open", "--scope", "Key=3", capsys=capsys)
     assert code == 4
@@ -444,6 +447,4 @@ def test_output_that_nobody_reads_or_that_is_full_changes_no_verdict(
     assert (gone.returncode, gone.stderr) == (1, "")
     with open("/dev/full", "w") as full:
         ran = subprocess.run(command, check=False, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (ran.returncode, ran.stderr) == (
-        5, "cannot write the answer: No space left on device\n"
-    )
+    assert (ran.returncode, ran.stderr) == (5, "cannot write the answer: No space left on device\n")

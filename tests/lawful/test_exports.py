@@ -29,7 +29,11 @@ def test_junit_has_a_case_for_each_property(tmp_path: Path) -> None:
     assert checked(f"{MODULE}:Semaphore", "--junit", str(path)) == 0
     suite = ElementTree.parse(path).getroot()[0]
     assert suite.attrib | {"time": ""} == {
-        "name": "Semaphore", "tests": "6", "failures": "0", "errors": "0", "skipped": "0",
+        "name": "Semaphore",
+        "tests": "6",
+        "failures": "0",
+        "errors": "0",
+        "skipped": "0",
         "time": "",
     }
     assert [case.attrib["name"] for case in suite][-1] == "gets_in"
@@ -64,10 +68,12 @@ def test_a_surprise_is_a_failure_with_its_counterexample(tmp_path: Path) -> None
     assert list(failures) == ["deadlock", "near"]
     said = failures["near"]
     assert said.attrib == {
-        "message": "near is violated: at < 1 is false (at = 1)", "type": "violated",
+        "message": "near is violated: at < 1 is false (at = 1)",
+        "type": "violated",
     }
     assert said.text is not None and said.text.splitlines()[-2:] == [
-        "    1  go()", "         at = 1",
+        "    1  go()",
+        "         at = 1",
     ]
     (run,) = json.loads(sarif.read_text(encoding="utf-8"))["runs"]
     places = {row["ruleId"]: row["locations"][0]["physicalLocation"] for row in run["results"]}
@@ -89,11 +95,13 @@ def test_a_trace_as_itf(tmp_path: Path) -> None:
         "vars": ["waits", "inside"],
         "states": [
             {
-                "#meta": {"index": 0}, "waits": {"#map": both},
+                "#meta": {"index": 0},
+                "waits": {"#map": both},
                 "inside": {"tag": "None", "value": {"#tup": []}},
             },
             {
-                "#meta": {"index": 1, "action": "enter"}, "waits": {"#map": one},
+                "#meta": {"index": 1, "action": "enter"},
+                "waits": {"#map": one},
                 "inside": {"tag": "Some", "value": "Lock2"},
             },
         ],
@@ -126,8 +134,12 @@ class All(Machine):
 def test_every_kind_of_value_has_its_form() -> None:
     machine = resolve(texts.last_machine(texts.module(KINDS))).machine
     state: dict[str, Any] = {
-        "big": {"$int": "9007199254740993"}, "pair": {"$tuple": [True, -1]}, "row": [1, 2],
-        "some": {"$set": [1]}, "of": {"$": "Pong", "n": 2}, "bag": {"$map": [[3, 1]]},
+        "big": {"$int": "9007199254740993"},
+        "pair": {"$tuple": [True, -1]},
+        "row": [1, 2],
+        "some": {"$set": [1]},
+        "of": {"$": "Pong", "n": 2},
+        "bag": {"$map": [[3, 1]]},
         "cell": {"held": 5},
     }
     found = itf(machine, Trace((state, state), (TraceStep("e", "e", {}, {}),)), "about")

@@ -46,7 +46,9 @@ def test_the_file_lies_beside_the_module_and_is_named(tmp_path: Path) -> None:
     first = path.read_bytes()
     answer = told(run(home, "-m", "lawful", "freeze", "pkg.mod", "--json", "-", seed="7"))
     assert json.loads(answer) == {
-        "version": 1, "command": "freeze", "path": str(path),
+        "version": 1,
+        "command": "freeze",
+        "path": str(path),
         "machines": ["Bare", "Base", "Sender", "Whole"],
     }
     assert path.read_bytes() == first  # No hash seed, no time, and no folder of this computer.

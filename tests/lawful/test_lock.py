@@ -38,9 +38,7 @@ def written(folder: Path, name: str, step: int) -> str:
     return str(path)
 
 
-def test_what_is_established_is_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_established_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target, file = written(tmp_path, "one", 2), tmp_path / "lawful.lock"
     assert main(["lock", target, "--file", str(file)]) == 0
     assert capsys.readouterr().out.splitlines() == [f"{target}:Up", "  new"]
@@ -48,7 +46,11 @@ def test_what_is_established_is_kept(
     (row,) = json.loads(first)["machines"].values()
     assert row["scope"] == {"Nat": "0..8"}
     assert row["check"] == {
-        "engine": "exploration", "complete": True, "distinct": 3, "generated": 4, "depth": 3,
+        "engine": "exploration",
+        "complete": True,
+        "distinct": 3,
+        "generated": 4,
+        "depth": 3,
         "cuts": 0,
         "properties": {
             name: {"verdict": "holds"}

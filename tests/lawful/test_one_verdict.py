@@ -37,7 +37,9 @@ OF_STEPS = """
         return BODY
 """
 BODIES = {
-    "violated": "k + self.n > 1", "undefined": "k // self.n <= 2", "holds": "k + self.n >= 0",
+    "violated": "k + self.n > 1",
+    "undefined": "k // self.n <= 2",
+    "holds": "k + self.n >= 0",
 }
 STARTS = """
 class Starts(Machine):
@@ -106,7 +108,9 @@ def asked(
 
 
 MACHINES = {
-    "fits": (DOWN + OF_STATES, 3), "steps": (DOWN + OF_STEPS, 3), "starts": (STARTS, 0),
+    "fits": (DOWN + OF_STATES, 3),
+    "steps": (DOWN + OF_STEPS, 3),
+    "starts": (STARTS, 0),
 }
 
 
@@ -129,7 +133,9 @@ def test_what_exploration_refutes_is_refuted_by_prove(
     assert (code, row["verdict"], row["method"]) == (1, verdict, "exploration")
     assert row["trace"] == mine["trace"]
     assert {p["verdict"] for name, p in proved.items() if name != "fits"} <= {
-        "proved", "bounded", "unknown",
+        "proved",
+        "bounded",
+        "unknown",
     }
 
 
@@ -382,9 +388,7 @@ class Nested(Machine):
 """
 
 
-def test_a_run_shows_the_sets_in_a_set(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_shows_the_sets_in_a_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = written(tmp_path, NESTED)
     code, proved = asked("prove", target, capsys, "--method", "bounded")
     row = proved["low"]

@@ -94,8 +94,12 @@ def test_a_deviation_is_a_failure_at_its_transition(tmp_path: Path) -> None:
     assert main(["replay", str(journal(tmp_path)), WORKER, "--engine", "local", *more]) == 2
     found = cases(xml)
     assert {name: kind for name, (kind, _) in found.items()} == {
-        "fits": "passed", "open": "passed", "inconclusive": "passed", "quarantined": "passed",
-        "deviates": "failure", r"b\x01d/.. row 3, take in IDLE": "failure",
+        "fits": "passed",
+        "open": "passed",
+        "inconclusive": "passed",
+        "quarantined": "passed",
+        "deviates": "failure",
+        r"b\x01d/.. row 3, take in IDLE": "failure",
     }
     assert found["deviates"][1] == "1 of 2 instances: deviates"
     assert found[r"b\x01d/.. row 3, take in IDLE"][1].endswith("an empty job (0 > 0 is false)")

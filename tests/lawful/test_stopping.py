@@ -73,7 +73,8 @@ def test_a_signal_ends_a_search_in_the_middle_of_a_state(
         assert said["error"]["kind"] == "stopped"
     else:
         assert (said["machines"][0]["verdict"], said["machines"][0]["complete"]) == (
-            "unknown", False
+            "unknown",
+            False,
         )
 
 
@@ -86,7 +87,10 @@ def test_a_request_to_terminate_ends_every_command_as_ctrl_c_does(
     code, out, err = run(command, declared(tmp_path, MIXED + ends), "--json", "-", capsys=capsys)
     assert (code, err) == (3, "stopped\n")
     assert json.loads(out)["error"] == {
-        "kind": "stopped", "exit": 3, "message": "stopped", "problems": []
+        "kind": "stopped",
+        "exit": 3,
+        "message": "stopped",
+        "problems": [],
     }
     assert signal.getsignal(signal.SIGTERM) is before
 
@@ -126,7 +130,9 @@ def documents(paths: list[Path]) -> tuple[Any, ElementTree.Element, Any]:
     assert told["version"] == 1 and set(told) == {"version", "command", "error"}
     (suite,) = ElementTree.parse(paths[1]).getroot()
     assert (suite.attrib["tests"], suite.attrib["errors"], suite.attrib["failures"]) == (
-        "1", "1", "0"
+        "1",
+        "1",
+        "0",
     )
     (ran,) = json.loads(paths[2].read_text(encoding="utf-8"))["runs"]
     (result,) = ran["results"]
@@ -165,7 +171,9 @@ def test_so_is_an_error_of_usage(
     assert (error["kind"], error["exit"], error["problems"]) == ("usage", 5, [])
     assert error["message"] in capsys.readouterr().err
     assert (case.tag, case.attrib["type"], case.attrib["message"]) == (
-        "error", "usage", error["message"]
+        "error",
+        "usage",
+        error["message"],
     )
     assert (result["ruleId"], result["level"], "locations" in result) == ("usage", "error", False)
 

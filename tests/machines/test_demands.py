@@ -77,8 +77,10 @@ def test_what_is_missing_is_found() -> None:
         "O5": ("no such test", "tests.test_peer.test_nothing"),
         "O6": ("one of two", "declaration.Status", "declaration.InboundPeerFixed.gone"),
         "O7": (
-            "fields, transitions and tests exist", "declaration.InboundPeerFixed.pending",
-            "messages.Decision.ids_to_ack", "declaration.InboundPeerFixed.decide",
+            "fields, transitions and tests exist",
+            "declaration.InboundPeerFixed.pending",
+            "messages.Decision.ids_to_ack",
+            "declaration.InboundPeerFixed.decide",
             "tests.test_peer.test_ten_requested_and_seven_received",
         ),
         "O8": ("said to be left out",),

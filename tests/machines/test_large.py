@@ -58,9 +58,7 @@ def test_everything_is_as_expected_in_larger_scopes(row: str, scope: str) -> Non
 
 def test_every_scope_with_a_name_is_explored() -> None:
     """By a machine that has it, or inherits it."""
-    explored = {
-        (each.__name__, scope) for row, scope in LARGE for each in named(row).__mro__
-    }
+    explored = {(each.__name__, scope) for row, scope in LARGE for each in named(row).__mro__}
     modules = [
         importlib.import_module(f"lawful.machines.{path.parent.name}.{path.stem}")
         for path in FOLDER.glob("*/*.py")

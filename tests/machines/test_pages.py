@@ -57,5 +57,7 @@ def test_counts_are_those_that_are_kept(page: Path) -> None:
     for name, *figures in [row for row in said if row[0] in kept]:
         row = kept[name]
         assert [int(f.replace(",", "")) for f in figures] == [
-            row["distinct"], row["generated"], row["depth"]
+            row["distinct"],
+            row["generated"],
+            row["depth"],
         ], name

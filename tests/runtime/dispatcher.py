@@ -225,6 +225,8 @@ class WaitsInside(Dispatcher):
 
     fairness = Fairness(Weak("begin", "end", "hand_over", "leave", "post_inside", each=("c",)))
     expects = Expect(
-        deadlock=("violated", 6), calls_run=("violated", 6), posts_run=("violated", 6),
+        deadlock=("violated", 6),
+        calls_run=("violated", 6),
+        posts_run=("violated", 6),
         calls_return=("violated", 5),
     )

@@ -96,7 +96,9 @@ Act = tuple[str, int, int, int]
 ACTS = st.lists(
     st.tuples(
         st.sampled_from(("start", "start", "stop", "hush", "pass", "pass")),
-        st.integers(0, 2), st.integers(0, 5), st.integers(0, 5),
+        st.integers(0, 2),
+        st.integers(0, 5),
+        st.integers(0, 5),
     ),
     max_size=40,
 )

@@ -49,7 +49,8 @@ STATES: dict[str, tuple[dict[str, Any], str]] = {
     "element of a list": ({"row": ["x"]}, STRANGE),
     "key": ({"at": {"x": 1}}, STRANGE),
     "element deep inside": (
-        {"inside": {"$tuple": [{"$set": [{"$": "Pair", "one": "x", "two": None}]}]}}, STRANGE,
+        {"inside": {"$tuple": [{"$set": [{"$": "Pair", "one": "x", "two": None}]}]}},
+        STRANGE,
     ),
     "key of a part": ({"parts": [["x", part()[0][1]]]}, STRANGE),
     "element of a part": ({"parts": part(variables={"who": "x"})}, STRANGE),
@@ -152,14 +153,17 @@ GIVEN: dict[str, tuple[Callable[[], object], str]] = {
     "empty": (lambda: Hall(universe={N: []}), "N has no element"),
     "empty, restore": (lambda: Hall.lawful.restore(snapshot(), universe={N: ()}), "N is"),
     "empty, taken over": (
-        lambda: Hall.lawful.restore(snapshot(), universe={N: ()}, renamed={}), "N has no element",
+        lambda: Hall.lawful.restore(snapshot(), universe={N: ()}, renamed={}),
+        "N has no element",
     ),
     "empty, state": (lambda: Hall.lawful.state(universe={N: set[Any]()}), "N has no element"),
     "empty, snapshot": (
-        lambda: Hall.lawful.restore({**snapshot(), "universe": {"N": []}}), "N has no element",
+        lambda: Hall.lawful.restore({**snapshot(), "universe": {"N": []}}),
+        "N has no element",
     ),
     "no universe": (
-        lambda: Hall.lawful.restore({**snapshot(), "universe": ["a"]}), "a universe is",
+        lambda: Hall.lawful.restore({**snapshot(), "universe": ["a"]}),
+        "a universe is",
     ),
 }
 
@@ -246,7 +250,10 @@ def test_a_sort_of_another_class_is_another_sort() -> None:
 LIES: dict[str, tuple[int, Callable[[dict[str, Any]], object], str, str]] = {
     "argument": (1, lambda row: row["args"].update(n="x"), "deviates", "n: x is no element"),
     "inside": (
-        2, lambda row: row["args"]["pair"].update(two="x"), "deviates", "pair: x is no element",
+        2,
+        lambda row: row["args"]["pair"].update(two="x"),
+        "deviates",
+        "pair: x is no element",
     ),
     "parameter": (0, lambda row: row["args"].update(owner="x"), "deviates", "owner: x is no"),
     "assumption": (0, lambda row: row["args"].update(lim=9), "deviates", "small is false"),

@@ -125,9 +125,7 @@ def house(**more: Any) -> House:
 
 def test_what_can_be_asserted_is_and_of_the_rest_it_is_said_why() -> None:
     found = House.lawful.enforce("all")
-    assert found.names == (
-        "room_for_all", "not_both", "has_a_bed", "never_down", "doors.quiet"
-    )
+    assert found.names == ("room_for_all", "not_both", "has_a_bed", "never_down", "doors.quiet")
     assert found.left == {
         "few": "nobody can go through all values of its parameter n",
         "remembered": ERASED,
@@ -291,8 +289,10 @@ def test_what_is_proved_is_left_out(tmp_path: Path) -> None:
 def test_what_was_proved_within_a_bound_is_asserted(tmp_path: Path) -> None:
     fingerprint = House.lawful.fingerprint.whole
     proofs = {"room_for_all": "proved-within", "never_down": "proved", "not_both": "unknown"}
-    row = {"fingerprint": fingerprint,
-           "prove": {"properties": {name: {"verdict": said} for name, said in proofs.items()}}}
+    row = {
+        "fingerprint": fingerprint,
+        "prove": {"properties": {name: {"verdict": said} for name, said in proofs.items()}},
+    }
     lock = tmp_path / "lawful.lock"
     lock.write_text(json.dumps({"version": 1, "machines": {"a.b:House": row}}), encoding="utf-8")
     found = House.lawful.enforce("unproved", lock)

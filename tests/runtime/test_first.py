@@ -136,7 +136,9 @@ def test_where_every_operand_has_a_value_nothing_stops_the_step(seed: int) -> No
     tables: dict[str, Any] = {
         "m": {k: chance.randint(0, 3) for k in range(-1, 4)},
         "rows": {k: {0: 1, 1: 2, 2: 3, 3: 4} for k in range(4)},
-        "queue": (1, 2, 3, 4), "i": chance.randint(1, 3), "o": chance.randint(0, 3),
+        "queue": (1, 2, 3, 4),
+        "i": chance.randint(1, 3),
+        "o": chance.randint(0, 3),
     }
     for event in EVENTS:
         machine = Writer.lawful.state(**tables)
@@ -204,8 +206,11 @@ def test_the_hash_seed_decides_nothing() -> None:
     for seed in range(6):
         said.add(
             subprocess.run(
-                [sys.executable, "-c", SCRIPT], env={**os.environ, "PYTHONHASHSEED": str(seed)},
-                capture_output=True, text=True, check=True,
+                [sys.executable, "-c", SCRIPT],
+                env={**os.environ, "PYTHONHASHSEED": str(seed)},
+                capture_output=True,
+                text=True,
+                check=True,
             ).stdout
         )
     assert len(said) == 1

@@ -27,9 +27,16 @@ from lawful.runtime.observed import Stepped
 from lawful.runtime.runner import Runner
 from lawful.runtime.store import Store
 
-DELIVERED = frozenset({
-    "CALL", "CALL_KW", "CALL_FUNCTION_EX", "RESUME", "JUMP_BACKWARD", "INSTRUMENTED_CALL",
-})
+DELIVERED = frozenset(
+    {
+        "CALL",
+        "CALL_KW",
+        "CALL_FUNCTION_EX",
+        "RESUME",
+        "JUMP_BACKWARD",
+        "INSTRUMENTED_CALL",
+    }
+)
 PATIENCE = 30.0
 
 
@@ -63,8 +70,9 @@ class Interrupt:
             self.blocks[code] = [(row.start, row.end) for row in read.exception_entries]
         if before is None or self.names[code][before] not in DELIVERED:
             return False
-        inside = [[low <= at < high for low, high in self.blocks[code]]
-                  for at in (before, frame.f_lasti)]
+        inside = [
+            [low <= at < high for low, high in self.blocks[code]] for at in (before, frame.f_lasti)
+        ]
         return inside[0] == inside[1]
 
 

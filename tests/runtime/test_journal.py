@@ -104,25 +104,49 @@ def test_there_is_one_row_for_each_event(tmp_path: Path) -> None:
     empty: dict[str, Any] = {"$map": []}
     assert written(path) == [
         row(
-            0, 1.0, event=None, outcome="made", args={"limit": 2}, before=None,
+            0,
+            1.0,
+            event=None,
+            outcome="made",
+            args={"limit": 2},
+            before=None,
             changed={"state": "UP", "sent": empty, "n": 0, "idle": False},
         ),
         row(
-            1, 1.0, event="send", transition="send", outcome="done", args={"m": msg(1, b"x")},
+            1,
+            1.0,
+            event="send",
+            transition="send",
+            outcome="done",
+            args={"m": msg(1, b"x")},
             changed={"sent": {"$map": [[1, blob(b"x")]]}, "n": 1, "idle": True},
             output=msg(1, b"x"),
         ),
         row(
-            2, 2.0, event="send", transition="send", outcome="done", args={"m": msg(2, b"y")},
+            2,
+            2.0,
+            event="send",
+            transition="send",
+            outcome="done",
+            args={"m": msg(2, b"y")},
             changed={"sent": {"$map": [[1, blob(b"x")], [2, blob(b"y")]]}, "n": 2},
             output=msg(2, b"y"),
         ),
         row(
-            3, 2.0, event="send", outcome="refused", args={"m": msg(3, b"z")},
+            3,
+            2.0,
+            event="send",
+            outcome="refused",
+            args={"m": msg(3, b"z")},
             why="the window is full (2 < 2 is false)",
         ),
         row(
-            4, 7.0, event="hang_up", transition="hang_up", outcome="done", after="DOWN",
+            4,
+            7.0,
+            event="hang_up",
+            transition="hang_up",
+            outcome="done",
+            after="DOWN",
             changed={"state": "DOWN", "idle": False},
         ),
         row(5, 2.0, event="hang_up", outcome="ignored", before="DOWN", after="DOWN"),
@@ -209,10 +233,16 @@ def test_an_instance_is_new_or_was_attached_later(tmp_path: Path) -> None:
     first, _, later = read(path)
     assert (first["outcome"], first["args"]) == ("made", {"limit": 7})
     assert (later["outcome"], later["event"], later["seq"], later["before"]) == (
-        "attached", None, 0, None
+        "attached",
+        None,
+        0,
+        None,
     )
     assert later["changed"] == {
-        "state": "UP", "sent": {"$map": [[1, blob(b"x")]]}, "n": 1, "idle": True
+        "state": "UP",
+        "sent": {"$map": [[1, blob(b"x")]]},
+        "n": 1,
+        "idle": True,
     }
 
 
@@ -233,13 +263,13 @@ def test_what_rotated_away_is_numbered_on(tmp_path: Path) -> None:
     kept = [f"rows.{n}" for n in range(1, files)] + [f"rows.{files + n}" for n in (8, 9, 10, 11)]
     assert {each.name for each in tmp_path.iterdir()} == {*kept, "rows"}
     every = [row for name in [*kept, "rows"] for row in read(tmp_path / name)]
-    numbers = {name: [row["seq"] for row in every if row["instance"] == name]
-               for name in ("a", "gone", "new")}
+    numbers = {
+        name: [row["seq"] for row in every if row["instance"] == name]
+        for name in ("a", "gone", "new")
+    }
     # An instance that is attached when a file begins has a row for that, too.
     rows_of_a = 1 + 8 + (files - 1) + 2
-    assert numbers == {
-        "a": list(range(rows_of_a)), "gone": [0, 1, 2], "new": [0, 1]
-    }
+    assert numbers == {"a": list(range(rows_of_a)), "gone": [0, 1, 2], "new": [0, 1]}
 
 
 def test_what_was_torn_is_cut_off_before_more_is_written(tmp_path: Path) -> None:
@@ -334,9 +364,7 @@ def test_a_journal_rotates_into_files_that_stand_alone(tmp_path: Path) -> None:
 
 def test_hidden_values_are_told_nowhere(tmp_path: Path) -> None:
     sender = Sender(limit=1, clock=SimulatedClock())
-    hidden = Hidden(
-        excluded=frozenset({"sent", "send.output"}), hashed=frozenset({"m"}), key=b"k"
-    )
+    hidden = Hidden(excluded=frozenset({"sent", "send.output"}), hashed=frozenset({"m"}), key=b"k")
     with Journal(tmp_path / "rows") as journal:
         journal.attach(sender, "a", hidden)
         sender.send(Msg(777, b"secret"))

@@ -132,8 +132,12 @@ def test_an_exception_that_is_kept_holds_nothing_that_changes() -> None:
 
 
 ACTS = st.lists(
-    st.tuples(st.sampled_from(("put", "drop", "serve")), st.integers(0, 5), st.integers(-2, 4),
-              st.booleans()),
+    st.tuples(
+        st.sampled_from(("put", "drop", "serve")),
+        st.integers(0, 5),
+        st.integers(-2, 4),
+        st.booleans(),
+    ),
     max_size=12,
 )
 

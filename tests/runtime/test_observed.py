@@ -34,13 +34,28 @@ def test_observers_hear_of_every_event() -> None:
     desk.close()
     first, second, third, fourth = heard
     assert first == Stepped(
-        desk, "take", "take", {"who": ann, "parcel": PARCEL}, "done", "NEW", "LIVE",
+        desk,
+        "take",
+        "take",
+        {"who": ann, "parcel": PARCEL},
+        "done",
+        "NEW",
+        "LIVE",
         {
-            "state": Life.LIVE, "count": 1, "names": {ann}, "parcels": {7: PARCEL}, "order": [7],
-            "bag": {7: 1}, "pairs": {7: {1}}, "last": PARCEL, "nap": Timer(deadline=6.5),
+            "state": Life.LIVE,
+            "count": 1,
+            "names": {ann},
+            "parcels": {7: PARCEL},
+            "order": [7],
+            "bag": {7: 1},
+            "pairs": {7: {1}},
+            "last": PARCEL,
+            "nap": Timer(deadline=6.5),
             "leases": {ann: Timer(deadline=6.5)},
         },
-        1, (), 5.0,
+        1,
+        (),
+        5.0,
     )
     assert (second.outcome, second.transition, second.changed) == ("refused", None, {})
     assert [str(r) for r in second.reasons] == ["the desk is full (1 < 1 is false)"]
@@ -135,7 +150,8 @@ def test_what_an_observer_causes_is_replayed(tmp_path: Path, largest: int | None
         twice.lawful.take("first")
     rows = [row for path in sorted(tmp_path.iterdir(), key=_number) for row in read(path)]
     assert [(row["seq"], row["event"]) for row in rows if row["event"]] == (
-        [(1, "first"), (2, "second"), (3, "first"), (4, "second")] if largest is None
+        [(1, "first"), (2, "second"), (3, "first"), (4, "second")]
+        if largest is None
         else [(2, "first"), (3, "second"), (5, "first"), (6, "second")]
     )
     told = [(row["changed"]["counts"], row["changed"].get("lapse")) for row in rows if row["event"]]

@@ -133,8 +133,14 @@ def test_an_opaque_has_numbers_of_one_type(numbers: str) -> None:
 
 @pytest.mark.parametrize(
     "bounds",
-    [{"k": (1, True)}, {"k": (1.0,)}, {"x": (True,)}, {"Node": True}, {"t": True},
-     {"Nat": (0, True)}],
+    [
+        {"k": (1, True)},
+        {"k": (1.0,)},
+        {"x": (True,)},
+        {"Node": True},
+        {"t": True},
+        {"Nat": (0, True)},
+    ],
     ids=str,
 )
 def test_no_bound_of_a_scope_is_a_truth_value(bounds: dict[str, object]) -> None:

@@ -93,7 +93,12 @@ def test_a_variable_may_have_any_name() -> None:
     assert named.swap(8, 9) == 6
     fields = {name: getattr(named, name) for name in Named.lawful.plan.variables}
     assert fields == {
-        "declared": 2, "resolved": 1, "originals": 3, "plan": 9, "watch": 8, "around": 6,
+        "declared": 2,
+        "resolved": 1,
+        "originals": 3,
+        "plan": 9,
+        "watch": 8,
+        "around": 6,
         "given": 7,
     }
     for other in (copy.copy(named), copy.deepcopy(named), pickle.loads(pickle.dumps(named))):
@@ -171,7 +176,10 @@ def test_nothing_of_one_instance_is_told_of_another() -> None:
     jobs[2].start()
     jobs[0].work()
     assert heard == [
-        (0, "start", "done"), (1, None, "refused"), (2, "start", "done"), (0, "work", "done"),
+        (0, "start", "done"),
+        (1, None, "refused"),
+        (2, "start", "done"),
+        (0, "work", "done"),
     ]
 
 

@@ -132,8 +132,12 @@ def test_an_instance_comes_back_as_it_was(store: Store, tmp_path: Path) -> None:
     assert [fired.event for fired in post.lawful.fire_due(clock.now())] == ["lapse"]
     post.lease(Node("m"), 7)
     assert [(e["seq"], e["transition"], e["after"]) for e in store.events("p")] == [
-        (1, "put", "OPEN"), (2, "put", "OPEN"), (3, "shut", "SHUT"), (4, "lease", "SHUT"),
-        (5, "lapse", "SHUT"), (6, "lease", "SHUT"),
+        (1, "put", "OPEN"),
+        (2, "put", "OPEN"),
+        (3, "shut", "SHUT"),
+        (4, "lease", "SHUT"),
+        (5, "lapse", "SHUT"),
+        (6, "lease", "SHUT"),
     ]
     with again(store, tmp_path) as reopened:
         assert (reopened.names(), "p" in reopened, "q" in reopened) == (["p"], True, False)
@@ -150,8 +154,11 @@ def test_an_instance_comes_back_as_it_was(store: Store, tmp_path: Path) -> None:
     ("timers", "left"), [("remaining", 6.0), ("deadline", 2.0), ("restart", 10.0)]
 )
 def test_timers_go_on_as_they_are_told(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    timers: Literal["remaining", "deadline", "restart"], left: float,
+    store: Store,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    timers: Literal["remaining", "deadline", "restart"],
+    left: float,
 ) -> None:
     clock, wall = SimulatedClock(50.0), [1_000.0]
     monkeypatch.setattr("lawful.runtime.store.clocks.time", lambda: wall[0])
@@ -188,16 +195,12 @@ def test_what_cannot_be_kept_has_not_happened(store: Store, tmp_path: Path) -> N
         assert reopened.restore(Post, "p") == post
 
 
-def test_a_snapshot_that_cannot_be_kept_takes_its_event_along(
-    store: Store, tmp_path: Path
-) -> None:
+def test_a_snapshot_that_cannot_be_kept_takes_its_event_along(store: Store, tmp_path: Path) -> None:
     post = store.add(Post(), "p")
     for _ in range(3):
         post.lease(Node("n"), 1)
     other = sqlite3.connect(tmp_path / "kept.db", isolation_level=None)
-    other.execute(
-        "CREATE TRIGGER no BEFORE INSERT ON snapshot BEGIN SELECT RAISE(FAIL, 'no'); END"
-    )
+    other.execute("CREATE TRIGGER no BEFORE INSERT ON snapshot BEGIN SELECT RAISE(FAIL, 'no'); END")
     before = copy.copy(post)
     with pytest.raises(sqlite3.DatabaseError, match="no"):
         post.shut()

@@ -116,9 +116,7 @@ def test_what_waits_for_itself_is_refused() -> None:
 def test_a_caller_that_is_cancelled_does_not_cut_its_event_in_half() -> None:
     async def main() -> None:
         desk = Desk()
-        running, waiting = (
-            asyncio.create_task(desk.runner.call(desk.add, n)) for n in (1, 2)
-        )
+        running, waiting = (asyncio.create_task(desk.runner.call(desk.add, n)) for n in (1, 2))
         await turns()
         assert (running.cancel(), waiting.cancel()) == (True, True)
         await turns()

@@ -79,13 +79,17 @@ def test_the_control_state_can_be_hidden(caplog: pytest.LogCaptureFixture) -> No
         to_logging(gate, "g", hidden=Hidden(excluded=frozenset({"state"})))
         all_of(gate)
     assert [record.getMessage() for record in caplog.records] == [
-        "g: Gate() made", "g: shut(code=1) refused: refused by shut", "g: shut(code=7) done",
+        "g: Gate() made",
+        "g: shut(code=1) refused: refused by shut",
+        "g: shut(code=7) done",
     ]
     rows = [vars(record)["lawful"] for record in caplog.records]
     assert not any(word in json.dumps(rows) for word in ("OPEN", "SHUT"))
     told = {"$hidden": "excluded"}
     assert [(row["before"], row["after"]) for row in rows] == [
-        (None, told), (told, told), (told, told),
+        (None, told),
+        (told, told),
+        (told, told),
     ]
 
 
@@ -100,9 +104,16 @@ def test_events_are_added_to_the_span_that_is_current() -> None:
     attributes = dict(spans[1].events[1][1])
     del attributes["lawful.time"], attributes["lawful.fingerprint"]
     assert attributes == {
-        "lawful.v": 1, "lawful.instance": "g", "lawful.seq": 2, "lawful.machine": "Gate",
-        "lawful.event": "shut", "lawful.transition": "shut", "lawful.args": '{"code": 7}',
-        "lawful.outcome": "done", "lawful.before": "OPEN", "lawful.after": "SHUT",
+        "lawful.v": 1,
+        "lawful.instance": "g",
+        "lawful.seq": 2,
+        "lawful.machine": "Gate",
+        "lawful.event": "shut",
+        "lawful.transition": "shut",
+        "lawful.args": '{"code": 7}',
+        "lawful.outcome": "done",
+        "lawful.before": "OPEN",
+        "lawful.after": "SHUT",
         "lawful.changed": '{"state": "SHUT"}',
     }
 

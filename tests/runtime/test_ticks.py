@@ -101,7 +101,11 @@ def test_now_is_whole_ticks_since_it_was_made() -> None:
 
 def test_there_is_no_event_tick() -> None:
     assert [e.name for e in Watch.lawful.ir.events] == [
-        "start", "on_slow", "on_quick", "on_pair", "wait",
+        "start",
+        "on_slow",
+        "on_quick",
+        "on_pair",
+        "wait",
     ]
     assert not hasattr(Watch(), "tick")
     with pytest.raises(ValueError, match="no event tick"):
@@ -166,7 +170,8 @@ class Delay(Machine):
 
 
 @given(
-    st.floats(0, 1e6), st.lists(st.floats(0, 50), max_size=4),
+    st.floats(0, 1e6),
+    st.lists(st.floats(0, 50), max_size=4),
     st.sampled_from([(7, 1), (30, 3), (110, 11)]),
 )
 def test_it_rings_after_its_ticks_and_never_before(

@@ -213,9 +213,9 @@ class Library(Building):
             case Lent(reader, weeks) if weeks > 1:
                 self.notes[reader, weeks] = frozenset({Genre.NOVEL})
             case Lent():
-                self.asked = self.asked[1:] + [(here.reader, Genre.POETRY)] if isinstance(
-                    here, Lent
-                ) else []
+                self.asked = (
+                    self.asked[1:] + [(here.reader, Genre.POETRY)] if isinstance(here, Lent) else []
+                )
             case Lost():
                 pass
             case _:
@@ -297,6 +297,13 @@ class Library(Building):
     expects = Expect(known="violated", deadlock=("violated", 2))
     scope = Scope(
         {"Bell.rung": range(0, 4), "lend.weeks": range(1, 3)},
-        Reader=2, Shelf=2, Page=1, Nat=range(0, 3), asked=1, coins=1, order=2, clock=range(0, 3),
+        Reader=2,
+        Shelf=2,
+        Page=1,
+        Nat=range(0, 3),
+        asked=1,
+        coins=1,
+        order=2,
+        clock=range(0, 3),
     )
     large = Scope(Reader=3, cap=(1, 2), expects=Expect(lent="holds"))

@@ -6,8 +6,14 @@ import collections
 from typing import Any
 
 UNDEFINED = (
-    KeyError, IndexError, ZeroDivisionError, ValueError, AttributeError, TypeError,
-    UnboundLocalError, RuntimeError,
+    KeyError,
+    IndexError,
+    ZeroDivisionError,
+    ValueError,
+    AttributeError,
+    TypeError,
+    UnboundLocalError,
+    RuntimeError,
 )
 
 

@@ -19,7 +19,9 @@ from lawful.spec.errors import NOWHERE
 from ..frozen import needs, other_pythons, run
 
 HEAD = "from lawful import *\nfrom lawful import Machine, Nat, Param, State, Ghost\n"
-DOOR = HEAD + '''
+DOOR = (
+    HEAD
+    + '''
 def twice(n: Nat) -> Nat:
     return 2 * n
 
@@ -53,6 +55,7 @@ class Gate(Machine):
     def few(self) -> bool:
         return self.passed <= self.most + 1
 '''
+)
 COMMENTED = (
     DOOR.replace('"""A gate."""', '"""Another text.\n\n    Longer.\n    """\n    # a comment\n')
     .replace('"""Come in."""', "# nothing")

@@ -135,8 +135,10 @@ EXACT: list[tuple[ir.Expr, str]] = [
     (comp("any", P, each("a", S, choose(P, Q, P))), "any(p for a in s if (p if q else p))"),
     (ir.Format(NOWHERE, t.TEXT, (const("{got} ", t.TEXT), A)), 'f"{{got}} {a}"'),
     (ir.Format(NOWHERE, t.TEXT, (op("set", A),)), 'f"{ {a} }"'),
-    (ir.Format(NOWHERE, t.TEXT, (const("it's ", t.TEXT), const("a", NODE))),
-     "f'it\\'s {Node(\"a\")}'"),
+    (
+        ir.Format(NOWHERE, t.TEXT, (const("it's ", t.TEXT), const("a", NODE))),
+        "f'it\\'s {Node(\"a\")}'",
+    ),
 ]
 
 
@@ -365,7 +367,10 @@ def test_a_machine() -> None:
         NOWHERE, "expire", "end", state, ("OPEN", "CLOSED"), None, idle, function("expire"), ""
     )
     m = ir.Machine(
-        NOWHERE, "Door", "doors", "A door.\n\nMore.",
+        NOWHERE,
+        "Door",
+        "doors",
+        "A door.\n\nMore.",
         variables=(
             ir.Variable(NOWHERE, "state", CONN, const("OPEN", CONN), ghost=False),
             ir.Variable(NOWHERE, "idle", t.Timer(), const(False, t.Timer()), ghost=False),
@@ -378,7 +383,12 @@ def test_a_machine() -> None:
             ir.Event(NOWHERE, "end", (("m", PING),), t.NOTHING, True, ""),
         ),
         ignores=(ir.Ignore(NOWHERE, "late", "close", ("CLOSED",), None, True, "it is closed"),),
-        initials=(), functions=(), bases=(), parts=(), types=(CONN, PING), deadlock_ok=True,
+        initials=(),
+        functions=(),
+        bases=(),
+        parts=(),
+        types=(CONN, PING),
+        deadlock_ok=True,
         properties=(
             ir.Property(NOWHERE, "over", "terminal", function("over", closed, output=t.BOOL), ""),
         ),

@@ -75,7 +75,8 @@ class Twin:
         self.machines = {m.name: m for m in (self.machine, *self.machine.parts)}
         self.unset = {
             name: {
-                v.name for v in m.variables
+                v.name
+                for v in m.variables
                 if v.initial is None and t.immutable(v.type) and not t.fits(t.NOTHING, v.type)
             }
             for name, m in self.machines.items()
@@ -159,7 +160,10 @@ class Twin:
         for name, cell in zip(real.__code__.co_freevars, real.__closure__ or (), strict=True):
             cells.append(types.CellType(made) if name == "__class__" else cell)
         function = types.FunctionType(
-            real.__code__, self._around(real.__globals__), real.__name__, real.__defaults__,
+            real.__code__,
+            self._around(real.__globals__),
+            real.__name__,
+            real.__defaults__,
             tuple(cells),
         )
         if head is None or head.kind != "transition":
@@ -202,8 +206,11 @@ class Twin:
     def _unmarked(self, function: types.FunctionType) -> Callable[..., Any]:
         """The function with the words replaced."""
         return types.FunctionType(
-            function.__code__, self._around(function.__globals__), function.__name__,
-            function.__defaults__, function.__closure__,
+            function.__code__,
+            self._around(function.__globals__),
+            function.__name__,
+            function.__defaults__,
+            function.__closure__,
         )
 
     # Values in and out.

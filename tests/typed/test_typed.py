@@ -34,7 +34,10 @@ def mypy(folder: Path) -> Found:
             *(sys.executable, "-m", "mypy", "--strict", "--config-file=", "--no-incremental"),
             *("--explicit-package-bases", "--output=json", "right", "wrong"),
         ],
-        cwd=folder, capture_output=True, text=True, check=False,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
         env={"MYPYPATH": str(ROOT), "PATH": "/usr/bin:/bin"},
     )
     assert done.returncode == 1, done.stdout + done.stderr
@@ -52,7 +55,10 @@ def pyright(folder: Path) -> Found:
     (folder / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
     done = subprocess.run(
         [*(sys.executable, "-m", "pyright", "--outputjson"), *("--pythonpath", sys.executable)],
-        cwd=folder, capture_output=True, text=True, check=False,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     answer = json.loads(done.stdout)
     assert answer["summary"]["filesAnalyzed"] == len([*RIGHT, *WRONG]), done.stdout

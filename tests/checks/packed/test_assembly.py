@@ -105,9 +105,13 @@ def expand(w, store, at, out, info, room):
 @pytest.mark.parametrize(
     ("a", "b", "quotient", "rest", "wraps"),
     [
-        (LEAST, -1, LEAST, 0, 2**63 - 2), (LEAST, 1, LEAST, 0, LEAST + 2), (5, 0, 0, 0, 5),
-        (LEAST, 0, 0, 0, LEAST), (2**63 - 1, -2, -(2**62), -1, 2**63 - 5),
-        (1, 2**63 - 1, 0, 1, -1), (-1, 2**63 - 1, -1, 2**63 - 2, -3),
+        (LEAST, -1, LEAST, 0, 2**63 - 2),
+        (LEAST, 1, LEAST, 0, LEAST + 2),
+        (5, 0, 0, 0, 5),
+        (LEAST, 0, 0, 0, LEAST),
+        (2**63 - 1, -2, -(2**62), -1, 2**63 - 5),
+        (1, 2**63 - 1, 0, 1, -1),
+        (-1, 2**63 - 1, -1, 2**63 - 2, -3),
     ],
 )
 def test_at_the_ends_of_64_bits_it_wraps_and_never_traps(

@@ -40,9 +40,20 @@ from tests.classics.two_phase import TwoPhase
 from .beside import flat_of
 
 EVERY = (
-    AlternatingBit, Jugs, Peterson, TwoPhase, small.Cell, conforming.Faults, conforming.Seats,
-    machines.Stuck, machines.Rests, machines.Twice, machines.Pruned, machines.Several,
-    machines.Trap, machines.Lookup,
+    AlternatingBit,
+    Jugs,
+    Peterson,
+    TwoPhase,
+    small.Cell,
+    conforming.Faults,
+    conforming.Seats,
+    machines.Stuck,
+    machines.Rests,
+    machines.Twice,
+    machines.Pruned,
+    machines.Several,
+    machines.Trap,
+    machines.Lookup,
 )
 
 
@@ -303,21 +314,21 @@ def test_integers_at_the_ends_of_a_cell() -> None:
         cells = stepping.codec.encode(stepping.whole, state)
         arrays.store[: memory.words] = pack(stepping.slots, cells)
         arrays.info[:] = 0
-        count = code(
-            "expand", arrays.w, arrays.store, 0, arrays.out, arrays.info, memory.room
-        )
+        count = code("expand", arrays.w, arrays.store, 0, arrays.out, arrays.info, memory.room)
         if arrays.info[stepping.layout["escaped"]]:
             left += 1
             continue
         made = {
-            (int(arrays.out[memory.room * memory.words + e]), *unpack(
-                stepping.slots, arrays.out[e * memory.words : (e + 1) * memory.words]
-            ))
+            (
+                int(arrays.out[memory.room * memory.words + e]),
+                *unpack(stepping.slots, arrays.out[e * memory.words : (e + 1) * memory.words]),
+            )
             for e in range(count)
         }
         edges = list(space.edges(state))
         wanted = {
-            (e.rule, *e.outcome.state) for e in edges
+            (e.rule, *e.outcome.state)
+            for e in edges
             if isinstance(e.outcome, Done) and e.cut is None
         }
         assert made == wanted

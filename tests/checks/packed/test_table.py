@@ -58,9 +58,7 @@ def test_each_state_is_found_and_no_other(
     words, rows = made
     held = rows[: (len(rows) + 1) // 2]
     kept = entered(words, held, PLACES, once)
-    found = [
-        code(words)("find", pointers(kept), np.array(row, np.int64), 0) for row in rows
-    ]
+    found = [code(words)("find", pointers(kept), np.array(row, np.int64), 0) for row in rows]
     assert found == [*range(len(held)), *[-1] * (len(rows) - len(held))]
     assert np.count_nonzero(kept["table"]) == len(held)
 

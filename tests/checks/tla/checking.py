@@ -121,7 +121,9 @@ def check(module_text: str, config_text: str) -> Checked:
 
 
 FAULTS = {
-    "bounds": "within_bounds", "asserts": "asserts_hold", "undefined": "all_defined",
+    "bounds": "within_bounds",
+    "asserts": "asserts_hold",
+    "undefined": "all_defined",
     "ambiguous": "unambiguous",
 }
 

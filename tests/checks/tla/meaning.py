@@ -182,9 +182,7 @@ def _function(tree: Tree, env: Env) -> Any:
 def _records(tree: Tree, env: Env) -> Any:
     names = [name for name, _ in tree[1]]
     sets = [value(each, env) for _, each in tree[1]]
-    return frozenset(
-        Function(zip(names, row, strict=True)) for row in itertools.product(*sets)
-    )
+    return frozenset(Function(zip(names, row, strict=True)) for row in itertools.product(*sets))
 
 
 def _functions(tree: Tree, env: Env) -> Any:

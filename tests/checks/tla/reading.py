@@ -18,12 +18,39 @@ TOKEN = re.compile(
 )
 # Operators with how tightly they bind; all that are not told apart by it stand in parentheses.
 INFIX: dict[str, int] = {
-    "=>": 1, "~>": 2, "\\/": 3, "/\\": 3, "=": 5, "#": 5, "<": 5, ">": 5, "<=": 5, ">=": 5,
-    "\\in": 5, "\\notin": 5, "\\subseteq": 5, "\\cup": 8, "\\cap": 8, "\\": 8, "..": 9, "+": 10,
-    "\\X": 10, "-": 11, "%": 12, "*": 13, "\\div": 13, "\\o": 13,
+    "=>": 1,
+    "~>": 2,
+    "\\/": 3,
+    "/\\": 3,
+    "=": 5,
+    "#": 5,
+    "<": 5,
+    ">": 5,
+    "<=": 5,
+    ">=": 5,
+    "\\in": 5,
+    "\\notin": 5,
+    "\\subseteq": 5,
+    "\\cup": 8,
+    "\\cap": 8,
+    "\\": 8,
+    "..": 9,
+    "+": 10,
+    "\\X": 10,
+    "-": 11,
+    "%": 12,
+    "*": 13,
+    "\\div": 13,
+    "\\o": 13,
 }
 PREFIX: dict[str, int] = {
-    "~": 4, "[]": 4, "<>": 4, "UNION": 8, "SUBSET": 8, "DOMAIN": 9, "-": 12,
+    "~": 4,
+    "[]": 4,
+    "<>": 4,
+    "UNION": 8,
+    "SUBSET": 8,
+    "DOMAIN": 9,
+    "-": 12,
 }
 
 
@@ -33,7 +60,7 @@ def tokens(text: str) -> list[str]:
     at = 0
     while at < len(text):
         match = TOKEN.match(text, at)
-        assert match is not None, f"no TLA+: {text[at:at + 40]!r}"
+        assert match is not None, f"no TLA+: {text[at : at + 40]!r}"
         at = match.end()
         if match.lastgroup is not None:
             found.append(match.group())
@@ -53,7 +80,9 @@ class Parser:
 
     def take(self, *wanted: str) -> str:
         word = self.word
-        assert not wanted or word in wanted, f"{wanted} expected, {self.words[self.at:self.at + 9]}"
+        assert not wanted or word in wanted, (
+            f"{wanted} expected, {self.words[self.at : self.at + 9]}"
+        )
         self.at += 1
         return word
 

@@ -62,7 +62,8 @@ def ask(made: Exported, config: str, folder: Path) -> Answer:
     states = re.search(r"(\d+) distinct states found, 0 states left on queue", said)
     depth = re.search(r"The depth of the complete state graph search is (\d+)", said)
     return Answer(
-        None if states is None else int(states[1]), None if depth is None else int(depth[1]),
+        None if states is None else int(states[1]),
+        None if depth is None else int(depth[1]),
         None if "No error has been found" in said else _wrong(said),
     )
 

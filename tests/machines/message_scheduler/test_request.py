@@ -247,7 +247,8 @@ def test_the_document_as_written() -> None:
         },
     )
     assert established(ChannelAsSeed) == (
-        (6, 12, 3), {"gone_for_good": ["send", "disconnect", "reopen"]}
+        (6, 12, 3),
+        {"gone_for_good": ["send", "disconnect", "reopen"]},
     )
 
 
@@ -260,8 +261,10 @@ def test_it_is_proved_for_any_number_of_peers_and_channels(cls: type[Machine]) -
 
 BODIES = {"Body": st.binary(max_size=3)}
 TestRequest = conformance(
-    RequestFixed, lambda clock: RequestFixed(clock=clock, timeout=30),
-    settings=QUICK, given=BODIES,
+    RequestFixed,
+    lambda clock: RequestFixed(clock=clock, timeout=30),
+    settings=QUICK,
+    given=BODIES,
 )
 TestNotification = conformance(
     Notification, lambda clock: Notification(clock=clock, timeout=5), settings=QUICK

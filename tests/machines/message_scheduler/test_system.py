@@ -71,9 +71,13 @@ def test_with_two_peers_and_one_client_everything_holds() -> None:
             SchedulerAsSeed,
             (5_608, 18_636, 18),
             [
-                "nothing_at_a_peer_that_left", "once_stopped_nobody_is_called",
-                "open_channels_are_offered", "callbacks_return", "channels.gone_for_good",
-                "messages.nobody_waits_once_stopped", "messages.offers_differ",
+                "nothing_at_a_peer_that_left",
+                "once_stopped_nobody_is_called",
+                "open_channels_are_offered",
+                "callbacks_return",
+                "channels.gone_for_good",
+                "messages.nobody_waits_once_stopped",
+                "messages.offers_differ",
             ],
         ),
         (SchedulerMovesFirst, (960, 2_875, 17), ["receiver_is_called"]),
@@ -81,7 +85,9 @@ def test_with_two_peers_and_one_client_everything_holds() -> None:
         (RoundLastTakesAll, (404, 586, 13), ["one_each_while_several_wait"]),
         (TurnsByPriority, (65, 123, 6), ["served_in_the_end"]),
         (
-            NumbersAsImplemented, (480, 1_524, 17), ["each_has_its_own", "none_is_out_of_range"],
+            NumbersAsImplemented,
+            (480, 1_524, 17),
+            ["each_has_its_own", "none_is_out_of_range"],
         ),
         (TwoLocks, (13, 29, 4), ["callbacks_never_overlap", "all_come_out"]),
         (

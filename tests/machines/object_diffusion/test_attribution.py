@@ -48,13 +48,22 @@ def test_copies_first_within_the_limits() -> None:
     idle = dict.fromkeys(PEERS, 0)
     one_under_way = none | {first: 1}
     assert attribution(offered, one_under_way, idle, 3, 50, 500).picked == {
-        anna: both, ben: {first}, carl: {second}, dora: set()
+        anna: both,
+        ben: {first},
+        carl: {second},
+        dora: set(),
     }
     assert attribution(offered, one_under_way, idle, 3, 1, 500).picked == {
-        anna: {first}, ben: {first}, carl: {second}, dora: set()
+        anna: {first},
+        ben: {first},
+        carl: {second},
+        dora: set(),
     }
     assert attribution(offered, none, idle | {dora: 8}, 3, 50, 10).picked == {
-        anna: {first}, ben: {first}, carl: set(), dora: set()
+        anna: {first},
+        ben: {first},
+        carl: set(),
+        dora: set(),
     }
 
 

@@ -33,9 +33,7 @@ QUICK = settings(
         (InboundPeerComparing, (1_092, 3_636, 28)),
     ],
 )
-def test_everything_is_as_expected(
-    cls: type[InboundPeer], expected: tuple[int, int, int]
-) -> None:
+def test_everything_is_as_expected(cls: type[InboundPeer], expected: tuple[int, int, int]) -> None:
     result = checked(cls)
     assert counts(result) == expected
     assert result.cuts == 0
@@ -51,7 +49,9 @@ def small(cls: Any) -> Callable[[SimulatedClock], InboundPeer]:
 
     def make(clock: SimulatedClock) -> InboundPeer:
         peer: InboundPeer = cls(
-            clock=clock, max_num_objects_outstanding=3, max_num_objects_inflight=2,
+            clock=clock,
+            max_num_objects_outstanding=3,
+            max_num_objects_inflight=2,
             max_num_ids_req=2,
         )
         return peer

@@ -14,12 +14,25 @@ from lawful.machines.object_diffusion.messages import Decision, ObjectId, Reques
 IDS = tuple(ObjectId(f"{i:02}") for i in range(12))
 NONE: frozenset[ObjectId] = frozenset()
 VARIABLES = (
-    "state", "decision", "step", "num_ids_in_flight", "outstanding_fifo", "available_ids",
-    "inflight_ids", "owt_pool", "pending",
+    "state",
+    "decision",
+    "step",
+    "num_ids_in_flight",
+    "outstanding_fifo",
+    "available_ids",
+    "inflight_ids",
+    "owt_pool",
+    "pending",
 )
 FRESH: dict[str, Any] = {
-    "state": Status.COMPLETED, "decision": None, "step": Step.SIGNALLED, "num_ids_in_flight": 0,
-    "outstanding_fifo": [], "available_ids": set(), "inflight_ids": set(), "owt_pool": set(),
+    "state": Status.COMPLETED,
+    "decision": None,
+    "step": Step.SIGNALLED,
+    "num_ids_in_flight": 0,
+    "outstanding_fifo": [],
+    "available_ids": set(),
+    "inflight_ids": set(),
+    "owt_pool": set(),
     "pending": [],
 }
 
@@ -63,8 +76,11 @@ def test_a_blocking_request_keeps_the_peer_frozen() -> None:
     request = RequestIds(blocking=True, ack=0, count=10)
     decision = Decision(0, 10, can_pipeline_ids_req=False, objects_to_req=NONE)
     assert seen(peer) == FRESH | {
-        "state": Status.ACTING, "decision": decision, "step": Step.REQUESTED_IDS,
-        "num_ids_in_flight": 10, "pending": [request],
+        "state": Status.ACTING,
+        "decision": decision,
+        "step": Step.REQUESTED_IDS,
+        "num_ids_in_flight": 10,
+        "pending": [request],
     }
     refused(peer, "state is ACTING, not COMPLETED or UNREAD", "decide", NONE, NONE)
     refused(peer, "the reply to a blocking request is not there", "on_decision_completed")
@@ -74,7 +90,8 @@ def test_a_blocking_request_keeps_the_peer_frozen() -> None:
 def test_ten_requested_and_seven_received() -> None:
     peer = announced(7)
     assert seen(peer) == FRESH | {
-        "outstanding_fifo": list(IDS[:7]), "available_ids": set(IDS[:7]),
+        "outstanding_fifo": list(IDS[:7]),
+        "available_ids": set(IDS[:7]),
     }
 
 
@@ -96,8 +113,11 @@ def test_objects_and_ids_are_requested_in_a_pipeline_and_received_in_order() -> 
     refused(peer, "IDs are still to be requested", "on_decision_completed")
     assert peer.on_request_ids() == RequestIds(blocking=False, ack=1, count=10)
     assert seen(peer) == FRESH | {
-        "state": Status.ACTING, "decision": decision, "step": Step.REQUESTED_IDS,
-        "num_ids_in_flight": 10, "outstanding_fifo": [IDS[1], IDS[2]],
+        "state": Status.ACTING,
+        "decision": decision,
+        "step": Step.REQUESTED_IDS,
+        "num_ids_in_flight": 10,
+        "outstanding_fifo": [IDS[1], IDS[2]],
         "inflight_ids": set(some(1, 2)),
         "pending": [RequestObjects(some(1, 2)), RequestIds(blocking=False, ack=1, count=10)],
     }
@@ -110,9 +130,11 @@ def test_objects_and_ids_are_requested_in_a_pipeline_and_received_in_order() -> 
     peer.on_receive_objects(some(1, 2))
     peer.on_receive_ids(IDS[3:5])
     assert seen(peer) == FRESH | {
-        "state": Status.ACTING, "step": Step.READ,
+        "state": Status.ACTING,
+        "step": Step.READ,
         "decision": Decision(0, 10, can_pipeline_ids_req=True, objects_to_req=NONE),
-        "outstanding_fifo": list(IDS[1:5]), "available_ids": set(IDS[3:5]),
+        "outstanding_fifo": list(IDS[1:5]),
+        "available_ids": set(IDS[3:5]),
         "owt_pool": set(some(1, 2)),
     }
 
@@ -173,8 +195,12 @@ def test_an_object_is_received_added_to_the_pool_and_acked() -> None:
     waiting = Decision(1, 0, can_pipeline_ids_req=False, objects_to_req=NONE)
     assert peer.decide(NONE, NONE) == waiting
     received = FRESH | {
-        "state": Status.UNREAD, "decision": waiting, "num_ids_in_flight": 20,
-        "outstanding_fifo": [IDS[0]], "owt_pool": set(some(0)), "pending": [more, more],
+        "state": Status.UNREAD,
+        "decision": waiting,
+        "num_ids_in_flight": 20,
+        "outstanding_fifo": [IDS[0]],
+        "owt_pool": set(some(0)),
+        "pending": [more, more],
     }
     assert seen(peer) == received
     peer.on_added_to_pool(IDS[0])
@@ -189,7 +215,9 @@ def test_an_object_is_received_added_to_the_pool_and_acked() -> None:
     last = RequestIds(blocking=True, ack=1, count=10)
     assert peer.on_request_ids() == last
     assert seen(peer) == FRESH | {
-        "state": Status.ACTING, "step": Step.REQUESTED_IDS, "num_ids_in_flight": 10,
+        "state": Status.ACTING,
+        "step": Step.REQUESTED_IDS,
+        "num_ids_in_flight": 10,
         "decision": Decision(1, 10, can_pipeline_ids_req=False, objects_to_req=NONE),
         "pending": [last],
     }

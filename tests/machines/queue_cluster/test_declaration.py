@@ -28,9 +28,7 @@ NODES = [Node("a"), Node("b"), Node("c")]
         (QueueOwnerAssigned, (656, 5_133, 15)),
     ],
 )
-def test_everything_is_as_expected(
-    cls: type[QueueOwner], expected: tuple[int, int, int]
-) -> None:
+def test_everything_is_as_expected(cls: type[QueueOwner], expected: tuple[int, int, int]) -> None:
     assert counts(checked(cls)) == expected
 
 

@@ -31,8 +31,14 @@ def seen(node: QueueOwnerFixed) -> dict[str, Any]:
 
 
 FRESH: dict[str, Any] = {
-    "state": Ownership.STOPPED, "consumers_here": 0, "busy": 0, "sent": [],
-    "owner": None, "consumers": set(), "left": set(), "slice": False,
+    "state": Ownership.STOPPED,
+    "consumers_here": 0,
+    "busy": 0,
+    "sent": [],
+    "owner": None,
+    "consumers": set(),
+    "left": set(),
+    "slice": False,
 }
 
 
@@ -72,7 +78,10 @@ def test_a_slice_ends_when_its_busy_consumers_are_through() -> None:
     cluster.clock.advance(0.02)
     cluster.does(A, "slice_over")
     stopping = FRESH | {
-        "state": Ownership.STOPPING, "consumers_here": 1, "busy": 1, "owner": A,
+        "state": Ownership.STOPPING,
+        "consumers_here": 1,
+        "busy": 1,
+        "owner": A,
         "consumers": {A, B, C},
     }
     assert seen(a) == stopping
@@ -129,7 +138,10 @@ def test_the_queue_of_a_member_that_left_goes_to_the_next() -> None:
     cluster.settle()
     assert cluster.owners() == [B]
     assert seen(cluster.nodes[C]) == FRESH | {
-        "consumers_here": 1, "owner": B, "consumers": {B, C}, "left": {A}
+        "consumers_here": 1,
+        "owner": B,
+        "consumers": {B, C},
+        "left": {A},
     }
     with pytest.raises(Refused, match="its sender left before"):
         cluster.nodes[C].consume_delivered(A)

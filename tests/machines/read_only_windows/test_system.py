@@ -44,24 +44,37 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
             NodeAsSeed,
             (6_552, 36_380, 24),
             [
-                "runs_in_read_only_windows", "writes_and_transactions_exclude_each_other",
-                "writes_keep_their_order", "put_back_at_most_once", "every_window_answers",
-                "answered_in_the_end", "executed_in_the_end",
-                "window.reads_and_writes_exclude_each_other", "window.no_thread_leaves_early",
+                "runs_in_read_only_windows",
+                "writes_and_transactions_exclude_each_other",
+                "writes_keep_their_order",
+                "put_back_at_most_once",
+                "every_window_answers",
+                "answered_in_the_end",
+                "executed_in_the_end",
+                "window.reads_and_writes_exclude_each_other",
+                "window.no_thread_leaves_early",
                 "window.writes_have_their_turn",
             ],
         ),
-        (NodePutBackLast, (1_384, 6_675, 34), [
-            "put_back_at_most_once", "answered_in_the_end", "who_was_put_back_goes_first",
-            "each_has_a_turn_of_its_own",
-        ]),
+        (
+            NodePutBackLast,
+            (1_384, 6_675, 34),
+            [
+                "put_back_at_most_once",
+                "answered_in_the_end",
+                "who_was_put_back_goes_first",
+                "each_has_a_turn_of_its_own",
+            ],
+        ),
         (PoolTorn, (65, 140, 9), ["deadlock", "the_end_wakes_everybody", "the_pool_ends"]),
         (PoolHeld, (41, 91, 9), ["deadlock", "the_pool_ends"]),
         (
             MainPopping,
             (264, 559, 15),
             [
-                "nothing_is_lost", "nothing_is_executed_twice", "what_is_done_does_not_wait",
+                "nothing_is_lost",
+                "nothing_is_executed_twice",
+                "what_is_done_does_not_wait",
                 "executed_in_the_end",
             ],
         ),
@@ -89,7 +102,9 @@ def test_without_threads_there_are_no_windows() -> None:
     result = checked(NodeSingleThreaded)
     assert counts(result) == (90, 433, 8)
     assert {p.name for p in result.properties if p.verdict.value != "holds"} == {
-        "ends_before_its_time", "finishes_in_the_next_window", "get_while_transactions_run",
+        "ends_before_its_time",
+        "finishes_in_the_next_window",
+        "get_while_transactions_run",
         "get_overtakes_a_write",
     }
 

@@ -211,14 +211,28 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
 
 def test_the_document_as_written() -> None:
     overtaken = [
-        "queue_it", "queue_it", "begin", "stop_starting", "leave", "end", "begin", "take",
-        "end_as_told", "begin",
+        "queue_it",
+        "queue_it",
+        "begin",
+        "stop_starting",
+        "leave",
+        "end",
+        "begin",
+        "take",
+        "end_as_told",
+        "begin",
     ]
     assert established(WindowAsSeed) == (
         (4_338, 23_773, 27),
         {
             "reads_and_writes_exclude_each_other": [
-                "queue_it", "begin", "stop_starting", "leave", "end", "begin", "end_as_told",
+                "queue_it",
+                "begin",
+                "stop_starting",
+                "leave",
+                "end",
+                "begin",
+                "end_as_told",
             ],
             "no_thread_leaves_early": ["queue_it", "begin", "take", "leave"],
             "writes_have_their_turn": ["queue_it"],
@@ -228,7 +242,8 @@ def test_the_document_as_written() -> None:
     )
     again = ["begin", "take", "tick", "tick", "cut"]
     assert established(AttemptsAsSeed) == (
-        (3_315, 5_035, 30), {"put_back_at_most_once": again + again}
+        (3_315, 5_035, 30),
+        {"put_back_at_most_once": again + again},
     )
 
 
@@ -238,12 +253,9 @@ def test_it_is_proved_for_any_number_of_threads_and_transactions(cls: type[Machi
 
 
 TestWindow = conformance(
-    WindowFixed, lambda clock: WindowFixed(clock=clock, read_only_transaction_num_threads=2),
+    WindowFixed,
+    lambda clock: WindowFixed(clock=clock, read_only_transaction_num_threads=2),
     settings=QUICK,
 )
-TestTransaction = conformance(
-    Transaction, lambda clock: Transaction(clock=clock), settings=QUICK
-)
-TestAttempts = conformance(
-    AttemptsFixed, lambda clock: AttemptsFixed(clock=clock), settings=QUICK
-)
+TestTransaction = conformance(Transaction, lambda clock: Transaction(clock=clock), settings=QUICK)
+TestAttempts = conformance(AttemptsFixed, lambda clock: AttemptsFixed(clock=clock), settings=QUICK)

@@ -120,12 +120,20 @@ def left(output: Any) -> Any:
 
 
 TestSenderOfAPeer = conformance(
-    SenderEntryFixed, peer, perform=through_the_wire(lambda peer: peer.sender),
-    view=lambda peer: peer.sender, given=PAYLOADS, settings=QUICK,
+    SenderEntryFixed,
+    peer,
+    perform=through_the_wire(lambda peer: peer.sender),
+    view=lambda peer: peer.sender,
+    given=PAYLOADS,
+    settings=QUICK,
 )
 TestReceiverOfAPeer = conformance(
-    ReceiverEntryFixed, peer, perform=through_the_wire(lambda peer: peer.receiver),
-    view=lambda peer: peer.receiver, given=PAYLOADS, settings=QUICK,
+    ReceiverEntryFixed,
+    peer,
+    perform=through_the_wire(lambda peer: peer.receiver),
+    view=lambda peer: peer.receiver,
+    given=PAYLOADS,
+    settings=QUICK,
 )
 
 
@@ -295,7 +303,11 @@ WRONG[Impatient] = [
 @pytest.mark.parametrize("sender", WRONG)
 def test_a_wrong_sender_is_told(sender: type[Sender]) -> None:
     test = conformance(
-        SenderEntryFixed, sender, perform=by_hand, view=seen, refused=(LookupError,),
+        SenderEntryFixed,
+        sender,
+        perform=by_hand,
+        view=seen,
+        refused=(LookupError,),
         settings=QUICK,
     )
     with pytest.raises(Mismatch) as caught:
@@ -312,7 +324,10 @@ def test_the_document_as_written_is_told_from_the_repair(
 ) -> None:
     """U-B1: it closes with messages unacknowledged. U-B7: another connection is a new one."""
     test = conformance(
-        repair, lambda clock: seed(clock=clock), settings=QUICK, refused=(AttributeError,),
+        repair,
+        lambda clock: seed(clock=clock),
+        settings=QUICK,
+        refused=(AttributeError,),
         perform=lambda entry, event, args: getattr(entry, event)(*args),
     )
     with pytest.raises(Mismatch) as caught:
@@ -322,7 +337,8 @@ def test_the_document_as_written_is_told_from_the_repair(
 
 def test_a_removal_in_silence_is_told_whole() -> None:
     subject = Subject(
-        resolve(SenderEntryFixed), lambda clock: SenderEntryAsSeed(clock=clock),
+        resolve(SenderEntryFixed),
+        lambda clock: SenderEntryAsSeed(clock=clock),
         lambda entry, event, args: entry.lawful.take(event, *args),
     )
     way = {way.name: way for way in subject.ways}

@@ -59,8 +59,14 @@ def test_what_goes_wrong() -> None:
     result = checked(LinkAsSeed)
     assert counts(result) == (10_292, 53_746, 27)
     assert same_sequences(result) == [
-        "no_duplicate", "in_order", "no_loss", "settled", "sent_is_delivered", "sent_is_purged",
-        "sender.no_silent_loss", "receiver.never_goes_back",
+        "no_duplicate",
+        "in_order",
+        "no_loss",
+        "settled",
+        "sent_is_delivered",
+        "sent_is_purged",
+        "sender.no_silent_loss",
+        "receiver.never_goes_back",
     ]
 
 
@@ -69,41 +75,60 @@ def test_what_goes_wrong() -> None:
     [
         (LinkTorn, (4_679, 23_458, 24), {"no_loss", "settled"}),
         (
-            LinkForgetful, (2_962, 10_840, 26),
+            LinkForgetful,
+            (2_962, 10_840, 26),
             {
-                "no_duplicate", "in_order", "acks_are_true", "purged_is_not_awaited",
+                "no_duplicate",
+                "in_order",
+                "acks_are_true",
+                "purged_is_not_awaited",
                 "receiver.never_goes_back",
             },
         ),
         (
-            LinkLateAck, (2_801, 7_713, 36),
+            LinkLateAck,
+            (2_801, 7_713, 36),
             {
-                "no_duplicate", "in_order", "acks_are_true", "purged_is_not_awaited", "settled",
+                "no_duplicate",
+                "in_order",
+                "acks_are_true",
+                "purged_is_not_awaited",
+                "settled",
                 "receiver.never_goes_back",
             },
         ),
         (
-            LinkAckingHighest, (12_927, 59_854, 30),
+            LinkAckingHighest,
+            (12_927, 59_854, 30),
             {
-                "acks_are_true", "acked_is_delivered", "no_loss", "purged_is_not_awaited",
+                "acks_are_true",
+                "acked_is_delivered",
+                "no_loss",
+                "purged_is_not_awaited",
                 "settled",
             },
         ),
         pytest.param(
-            LinkBusy, (5_525, 33_138, 24),
+            LinkBusy,
+            (5_525, 33_138, 24),
             {"sent_is_delivered", "sent_is_purged", "idle_is_removed"},
             marks=pytest.mark.nightly,
         ),
         (
-            LinkUnasked, (4_626, 28_372, 22),
+            LinkUnasked,
+            (4_626, 28_372, 22),
             {
-                "sent_is_delivered", "sent_is_purged", "gaps_are_filled", "idle_is_removed",
+                "sent_is_delivered",
+                "sent_is_purged",
+                "gaps_are_filled",
+                "idle_is_removed",
                 "silence_follows",
             },
         ),
         (LinkWithEpoch, (9_026, 37_660, 23), set[str]()),
         (
-            LinkRestarting, (9_730, 39_768, 24),
+            LinkRestarting,
+            (9_730, 39_768, 24),
             {"purged_has_arrived", "sender.connections_only_grow"},
         ),
         (LinkWrapping, (290, 813, 27), {"no_duplicate", "in_order"}),

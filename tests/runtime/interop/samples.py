@@ -39,8 +39,13 @@ class Matter:
 
 STATES = ["solid", "liquid", "gas"]
 ROWS: list[dict[str, Any]] = [
-    {"trigger": "heat", "source": "solid", "dest": "gas", "conditions": "is_hot",
-     "unless": "is_pressed"},
+    {
+        "trigger": "heat",
+        "source": "solid",
+        "dest": "gas",
+        "conditions": "is_hot",
+        "unless": "is_pressed",
+    },
     {"trigger": "heat", "source": "solid", "dest": "liquid", "before": "log"},
     {"trigger": "heat", "source": "liquid", "dest": "gas", "conditions": ["is_hot"]},
     {"trigger": "cool", "source": ["gas", "liquid"], "dest": "solid"},

@@ -57,11 +57,13 @@ def test_a_model_has_the_interface() -> None:
     assert machine.get_triggers(Leaf.OPEN) == ["close", "fall", "leave", "swing"]
     rows = machine.get_transitions(source=Leaf.CLOSED)
     assert [(row.source, row.dest, row.law) for row in rows] == [
-        ("CLOSED", "OPEN", "open"), ("CLOSED", "LOCKED|GONE", "leave")
+        ("CLOSED", "OPEN", "open"),
+        ("CLOSED", "LOCKED|GONE", "leave"),
     ]
     assert not hasattr(model, "to_OPEN")
     assert (machine.initial, list(machine.states)) == (
-        "LOCKED", ["LOCKED", "CLOSED", "OPEN", "GONE"]
+        "LOCKED",
+        ["LOCKED", "CLOSED", "OPEN", "GONE"],
     )
 
 
@@ -141,8 +143,18 @@ def test_values_outside_their_types_are_the_callers_fault() -> None:
     assert model.state is Leaf.LOCKED
 
 
-ORDER = ["prepare_event", "prepare", "before_state_change", "before", "on_exit_LOCKED",
-         "on_enter_CLOSED", "on_enter", "after", "after_state_change", "finalize_event"]
+ORDER = [
+    "prepare_event",
+    "prepare",
+    "before_state_change",
+    "before",
+    "on_exit_LOCKED",
+    "on_enter_CLOSED",
+    "on_enter",
+    "after",
+    "after_state_change",
+    "finalize_event",
+]
 
 
 def test_callbacks_come_in_the_order_of_transitions() -> None:
@@ -154,8 +166,14 @@ def test_callbacks_come_in_the_order_of_transitions() -> None:
 
         return call
 
-    names = ("prepare_event", "before_state_change", "after_state_change", "finalize_event",
-             "on_exception", "on_final")
+    names = (
+        "prepare_event",
+        "before_state_change",
+        "after_state_change",
+        "finalize_event",
+        "on_exception",
+        "on_final",
+    )
     options: dict[str, Any] = {name: say(name) for name in names}
     machine = bind(model, Door, **options)
     for name in ("prepare", "before", "after"):
@@ -165,8 +183,13 @@ def test_callbacks_come_in_the_order_of_transitions() -> None:
     assert model.seen == ORDER
     model.seen.clear()
     assert model.leave(False)
-    assert model.seen == ["prepare_event", "before_state_change", "on_final", "after_state_change",
-                          "finalize_event"]
+    assert model.seen == [
+        "prepare_event",
+        "before_state_change",
+        "on_final",
+        "after_state_change",
+        "finalize_event",
+    ]
     model.seen.clear()
     assert not model.leave(True)
     assert model.seen == ["on_exception", "finalize_event"]
@@ -257,8 +280,10 @@ def test_nobody_else_puts_a_model_anywhere() -> None:
 def test_states_and_rows_are_declared() -> None:
     _, machine = bound()
     for call, args in (
-        (machine.add_transition, ("go", "LOCKED", "OPEN")), (machine.add_states, ("A",)),
-        (machine.add_state, ("A",)), (machine.remove_transition, ("open",)),
+        (machine.add_transition, ("go", "LOCKED", "OPEN")),
+        (machine.add_states, ("A",)),
+        (machine.add_state, ("A",)),
+        (machine.remove_transition, ("open",)),
         (machine.add_transitions, ([["go", "LOCKED", "OPEN"]],)),
         (machine.add_ordered_transitions, ()),
     ):

@@ -31,8 +31,13 @@ def test_it_can_be_linted(path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     said = capsys.readouterr().out
     assert [line.partition("unanswered: ")[2] for line in said.splitlines()[1:]] == [
         f"nothing is said about {row}"
-        for row in ("heat in GAS, DUST", "cool in SOLID, DUST", "look in DUST", "shake in DUST",
-                    "burn in SOLID, DUST")
+        for row in (
+            "heat in GAS, DUST",
+            "cool in SOLID, DUST",
+            "look in DUST",
+            "shake in DUST",
+            "burn in SOLID, DUST",
+        )
     ]
 
 

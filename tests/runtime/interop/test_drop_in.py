@@ -28,8 +28,14 @@ from .samples import ROWS, STATES, Matter
 
 NAMES = ("a", "b", "c")
 KINDS = ("prepare", "before", "after")
-MACHINE = ("prepare_event", "before_state_change", "after_state_change", "finalize_event",
-           "on_exception", "on_final")
+MACHINE = (
+    "prepare_event",
+    "before_state_change",
+    "after_state_change",
+    "finalize_event",
+    "on_exception",
+    "on_final",
+)
 
 
 class Model:
@@ -56,29 +62,52 @@ def answer(log: list[Any], name: str, value: bool) -> Callable[..., bool]:
     return call
 
 
-row: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries({
-    "trigger": st.sampled_from(["go", "stop"]),
-    "source": st.sampled_from([*NAMES, "*", ["a", "b"]]),
-    "dest": st.sampled_from([*NAMES, "=", None]),
-    "conditions": st.lists(st.booleans(), max_size=2),
-    "unless": st.lists(st.booleans(), max_size=1),
-    "calls": st.sets(st.sampled_from(KINDS)),
-})
-setting: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries({
-    "rows": st.lists(row, min_size=1, max_size=6),
-    "states": st.sets(st.tuples(st.sampled_from(NAMES), st.sampled_from(["on_enter", "on_exit"]))),
-    "final": st.sets(st.sampled_from(NAMES)),
-    "quiet": st.dictionaries(st.sampled_from(NAMES), st.booleans()),
-    "machine": st.sets(st.sampled_from(MACHINE)),
-    "bad": st.sampled_from(["", "", "before 0", "after 1", "on_enter b", "finalize_event",
-                            "on_exit a", "prepare 1", "before_state_change"]),
-    "options": st.fixed_dictionaries({
-        "queued": st.booleans(), "send_event": st.booleans(),
-        "ignore_invalid_triggers": st.sampled_from([None, True]),
-    }),
-})
-calls = st.lists(st.sampled_from(["go", "stop", "to_b", "may_go", "may_stop", "may_to_c"]),
-                 min_size=1, max_size=6)
+row: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {
+        "trigger": st.sampled_from(["go", "stop"]),
+        "source": st.sampled_from([*NAMES, "*", ["a", "b"]]),
+        "dest": st.sampled_from([*NAMES, "=", None]),
+        "conditions": st.lists(st.booleans(), max_size=2),
+        "unless": st.lists(st.booleans(), max_size=1),
+        "calls": st.sets(st.sampled_from(KINDS)),
+    }
+)
+setting: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {
+        "rows": st.lists(row, min_size=1, max_size=6),
+        "states": st.sets(
+            st.tuples(st.sampled_from(NAMES), st.sampled_from(["on_enter", "on_exit"]))
+        ),
+        "final": st.sets(st.sampled_from(NAMES)),
+        "quiet": st.dictionaries(st.sampled_from(NAMES), st.booleans()),
+        "machine": st.sets(st.sampled_from(MACHINE)),
+        "bad": st.sampled_from(
+            [
+                "",
+                "",
+                "before 0",
+                "after 1",
+                "on_enter b",
+                "finalize_event",
+                "on_exit a",
+                "prepare 1",
+                "before_state_change",
+            ]
+        ),
+        "options": st.fixed_dictionaries(
+            {
+                "queued": st.booleans(),
+                "send_event": st.booleans(),
+                "ignore_invalid_triggers": st.sampled_from([None, True]),
+            }
+        ),
+    }
+)
+calls = st.lists(
+    st.sampled_from(["go", "stop", "to_b", "may_go", "may_stop", "may_to_c"]),
+    min_size=1,
+    max_size=6,
+)
 
 
 def made(kind: Any, given: dict[str, Any]) -> tuple[Any, list[Any]]:
@@ -87,7 +116,9 @@ def made(kind: Any, given: dict[str, Any]) -> tuple[Any, list[Any]]:
     model, bad = Model(), given["bad"]
     rows = [
         {
-            "trigger": each["trigger"], "source": each["source"], "dest": each["dest"],
+            "trigger": each["trigger"],
+            "source": each["source"],
+            "dest": each["dest"],
             "conditions": [answer(log, f"if {i}.{n}", v) for n, v in enumerate(each["conditions"])],
             "unless": [answer(log, f"unless {i}.{n}", v) for n, v in enumerate(each["unless"])],
             **{k: told(log, f"{k} {i}", model, bad) for k in sorted(each["calls"])},
@@ -95,9 +126,12 @@ def made(kind: Any, given: dict[str, Any]) -> tuple[Any, list[Any]]:
         for i, each in enumerate(given["rows"])
     ]
     states = [
-        {"name": name, "final": name in given["final"],
-         "ignore_invalid_triggers": given["quiet"].get(name),
-         **{k: told(log, f"{k} {name}", model, bad) for n, k in given["states"] if n == name}}
+        {
+            "name": name,
+            "final": name in given["final"],
+            "ignore_invalid_triggers": given["quiet"].get(name),
+            **{k: told(log, f"{k} {name}", model, bad) for n, k in given["states"] if n == name},
+        }
         for name in NAMES
     ]
     options = {name: told(log, name, model, bad) for name in sorted(given["machine"])}
@@ -125,8 +159,9 @@ def test_it_calls_the_same_in_the_same_order(given: dict[str, Any], several: lis
 
 
 def lawful(model: Any = None, rows: list[dict[str, Any]] | None = None, **options: Any) -> Any:
-    return LawfulMachine(model or Matter(), states=STATES, transitions=rows or ROWS,
-                         initial="solid", **options)
+    return LawfulMachine(
+        model or Matter(), states=STATES, transitions=rows or ROWS, initial="solid", **options
+    )
 
 
 def test_the_declaration_decides(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,21 +184,27 @@ def test_the_declaration_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     assert machine.declaration().events["cool"] == "cool"
 
 
-def test_what_is_journalled_is_replayed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_journalled_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     machine = lawful(ignore_invalid_triggers=True)
     journal = tmp_path / "journal.jsonl"
     with Journal(journal) as writer:
         writer.attach(machine.lawful_entry(machine.model), "a")
         model = machine.model
         assert [model.heat(), model.heat(), model.cool(), model.cool(), model.to_gas()] == [
-            True, False, True, False, True
+            True,
+            False,
+            True,
+            False,
+            True,
         ]
     rows = [json.loads(line) for line in journal.read_text(encoding="utf-8").splitlines()]
     assert [(each["event"], each["outcome"]) for each in rows] == [
-        (None, "made"), ("heat", "done"), ("heat", "refused"), ("cool", "done"),
-        ("cool", "ignored"), ("to_gas", "done"),
+        (None, "made"),
+        ("heat", "done"),
+        ("heat", "refused"),
+        ("cool", "done"),
+        ("cool", "ignored"),
+        ("to_gas", "done"),
     ]
     text = tmp_path / "imported.py"
     text.write_text(machine.declaration().text, encoding="utf-8")
@@ -219,8 +260,10 @@ def test_a_model_may_be_put_elsewhere() -> None:
 
 
 def test_a_callback_that_makes_another_step_first_is_told() -> None:
-    rows = [{"trigger": "heat", "source": "solid", "dest": "liquid", "before": "cool"},
-            {"trigger": "cool", "source": "solid", "dest": "gas"}]
+    rows = [
+        {"trigger": "heat", "source": "solid", "dest": "liquid", "before": "cool"},
+        {"trigger": "cool", "source": "solid", "dest": "gas"},
+    ]
     machine = lawful(rows=rows)
     with pytest.raises(MachineError, match="a callback has changed the state since SOLID"):
         machine.model.heat()
@@ -265,8 +308,14 @@ def test_many_states_are_declared_soon_enough() -> None:
 
 def test_unknown_destinations_are_told_before_anything_is_called() -> None:
     called: list[str] = []
-    rows = [{"trigger": "go", "source": "solid", "dest": "sold",
-             "before": lambda: called.append("before")}]
+    rows = [
+        {
+            "trigger": "go",
+            "source": "solid",
+            "dest": "sold",
+            "before": lambda: called.append("before"),
+        }
+    ]
     machine = lawful(rows=rows)
     assert not machine.model.may_go()
     with pytest.raises(ValueError, match="State 'sold' is not a registered state"):

@@ -28,8 +28,9 @@ NOT = "which the declaration does not do"
 
 
 def problems(cls: Any, states: list[Any], rows: Any = PLAIN, **options: Any) -> tuple[str, ...]:
-    machine = cls(Matter(), states=states, transitions=rows, initial="a",
-                  auto_transitions=False, **options)
+    machine = cls(
+        Matter(), states=states, transitions=rows, initial="a", auto_transitions=False, **options
+    )
     found = from_transitions(machine)
     found.load()
     return found.problems
@@ -107,8 +108,9 @@ def test_classes_that_decide_by_themselves_are_said() -> None:
 
         def set_state(self, state: Any, model: Any = None) -> None: ...
 
-    machine = Own(None, states=["a", "b"], transitions=[["go", "a", "b"]], initial="a",
-                  auto_transitions=False)
+    machine = Own(
+        None, states=["a", "b"], transitions=[["go", "a", "b"]], initial="a", auto_transitions=False
+    )
     assert from_transitions(machine).problems == (
         f"Own, the machine, has its own set_state (Own), {NOT}",
         f"a, a state, has its own enter (Loud), {NOT}",
@@ -119,8 +121,9 @@ def test_classes_that_decide_by_themselves_are_said() -> None:
 
 
 def test_a_trigger_without_rows_is_said() -> None:
-    machine = Theirs(None, states=["a", "b"], transitions=PLAIN, initial="a",
-                     auto_transitions=False)
+    machine = Theirs(
+        None, states=["a", "b"], transitions=PLAIN, initial="a", auto_transitions=False
+    )
     machine.add_transition("end", "a", "b")
     machine.remove_transition("end")
     machine.events["idle"] = Event("idle", machine)
@@ -134,7 +137,14 @@ def test_a_trigger_without_rows_is_said() -> None:
 )
 def test_classes_of_transitions_do_what_their_rows_say(cls: Any) -> None:
     options: dict[str, Any] = {} if cls is not GraphMachine else {"graph_engine": "mermaid"}
-    machine = cls(Matter(), states=STATES, transitions=ROWS, initial="solid", queued=True,
-                  send_event=True, **options)
+    machine = cls(
+        Matter(),
+        states=STATES,
+        transitions=ROWS,
+        initial="solid",
+        queued=True,
+        send_event=True,
+        **options,
+    )
     plain = Theirs(Matter(), states=STATES, transitions=ROWS, initial="solid")
     assert from_transitions(machine).problems == from_transitions(plain).problems == ()

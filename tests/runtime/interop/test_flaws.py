@@ -29,8 +29,13 @@ def test_what_is_wrong_is_said() -> None:
         {"trigger": "cool", "source": "liquid", "dest": "solid", "after": "lgo"},
         {"trigger": "cool", "source": "gaz", "dest": "solid", "before": "os.path.joyn"},
         {"trigger": "look", "source": "solid", "dest": None, "prepare": "os.path.join"},
-        {"trigger": "burn", "source": "solid", "dest": "gas", "conditions": "is_hot",
-         "unless": "is_hot"},
+        {
+            "trigger": "burn",
+            "source": "solid",
+            "dest": "gas",
+            "conditions": "is_hot",
+            "unless": "is_hot",
+        },
     ]
     machine = theirs(rows, Own(), after_state_change="lgo", auto_transitions=False)
     assert from_transitions(machine).problems == (
@@ -51,7 +56,8 @@ def test_what_is_wrong_is_said() -> None:
 def test_states_that_are_never_reached_are_said() -> None:
     rows = [{"trigger": "heat", "source": "gas", "dest": "liquid"}]
     assert from_transitions(theirs(rows)).problems == (
-        "liquid is reached by to_liquid only", "gas is reached by to_gas only"
+        "liquid is reached by to_liquid only",
+        "gas is reached by to_gas only",
     )
     found = from_transitions(theirs(rows, auto_transitions=False))
     assert found.problems == ("liquid is reached never", "gas is reached never")
@@ -64,8 +70,14 @@ def test_a_second_machine_of_a_model_is_told_what_it_does_not_get() -> None:
     model = Matter()
     rows = [{"trigger": "go", "source": "solid", "dest": "liquid"}]
     theirs(rows, model, auto_transitions=False)
-    second = Theirs(model, states=["a", "b"], transitions=[["go", "a", "b"]], initial="a",
-                    model_attribute="other", auto_transitions=False)
+    second = Theirs(
+        model,
+        states=["a", "b"],
+        transitions=[["go", "a", "b"]],
+        initial="a",
+        model_attribute="other",
+        auto_transitions=False,
+    )
     assert from_transitions(second).problems == (
         "go is no trigger of Matter, which has its own go",
         "may_go is no trigger of Matter, which has its own may_go",
@@ -80,13 +92,21 @@ def test_overriding_models_get_only_what_they_declare() -> None:
             raise RuntimeError("to be overridden")
 
     rows = [{"trigger": "go", "source": "solid", "dest": "liquid"}]
-    machine = Theirs(Declares(), states=["solid", "liquid"], transitions=rows, initial="solid",
-                     model_override=True, auto_transitions=False)
+    machine = Theirs(
+        Declares(),
+        states=["solid", "liquid"],
+        transitions=rows,
+        initial="solid",
+        model_override=True,
+        auto_transitions=False,
+    )
     none = "which has none to be replaced: `model_override`"
     assert from_transitions(machine).problems == (
         f"may_go is no trigger of Declares, {none}",
-        *(f"{name} is no method of the machine on Declares, {none}"
-          for name in ("trigger", "may_trigger", "is_solid", "is_liquid")),
+        *(
+            f"{name} is no method of the machine on Declares, {none}"
+            for name in ("trigger", "may_trigger", "is_solid", "is_liquid")
+        ),
     )
 
 
@@ -112,6 +132,8 @@ def test_what_fails_when_it_is_looked_at_is_there() -> None:
         def bad(self) -> bool:
             raise ZeroDivisionError
 
-    rows = [{"trigger": "heat", "source": "solid", "dest": "gas", "conditions": "bad"},
-            {"trigger": "heat", "source": "solid", "dest": "liquid"}]
+    rows = [
+        {"trigger": "heat", "source": "solid", "dest": "gas", "conditions": "bad"},
+        {"trigger": "heat", "source": "solid", "dest": "liquid"},
+    ]
     assert from_transitions(theirs(rows, Fails())).problems == ()

@@ -17,22 +17,30 @@ from .samples import ROWS, STATES, Color, Matter, theirs
 
 
 def of_one_condition(model: Any, condition: Any) -> Imported:
-    rows = [{"trigger": "heat", "source": "solid", "dest": "gas", "conditions": condition},
-            {"trigger": "heat", "source": "solid", "dest": "liquid"}]
+    rows = [
+        {"trigger": "heat", "source": "solid", "dest": "gas", "conditions": condition},
+        {"trigger": "heat", "source": "solid", "dest": "liquid"},
+    ]
     return from_transitions(theirs(rows, model))
 
 
 def test_conditions_within_the_language_become_guards() -> None:
     found = of_one_condition(Matter(), "boils")
     assert f"from {Color.__module__} import Color" in found.text
-    assert """
+    assert (
+        """
         require(temperature > 100 and color == Color.RED, 'boils')
-""" in found.text
-    assert """
+"""
+        in found.text
+    )
+    assert (
+        """
     scope = Scope({
         'temperature': range(99, 102),
     })
-""" in found.text
+"""
+        in found.text
+    )
 
 
 class Unreadable:
@@ -90,9 +98,22 @@ class Unreadable:
 
 @pytest.mark.parametrize(
     "name",
-    ["says", "named", "some", "number", "two", "given", "itself", "always", "divided", "over",
-     "rest", "assigned",
-     "replaced", "name"],
+    [
+        "says",
+        "named",
+        "some",
+        "number",
+        "two",
+        "given",
+        "itself",
+        "always",
+        "divided",
+        "over",
+        "rest",
+        "assigned",
+        "replaced",
+        "name",
+    ],
 )
 def test_other_conditions_stay_opaque(name: str) -> None:
     found = of_one_condition(Unreadable(), name)
@@ -103,17 +124,28 @@ def test_other_conditions_stay_opaque(name: str) -> None:
 
 NUMBERS = st.recursive(
     st.sampled_from(["self.x", "self.y", "0", "2", "-1"]),
-    lambda inner: st.builds("({} {} {})".format, inner, st.sampled_from("+-*"), inner)
-    | st.builds("max({}, {})".format, inner, inner),
+    lambda inner: (
+        st.builds("({} {} {})".format, inner, st.sampled_from("+-*"), inner)
+        | st.builds("max({}, {})".format, inner, inner)
+    ),
     max_leaves=3,
 )
 TRUTHS = st.recursive(
     st.builds("{} {} {}".format, NUMBERS, st.sampled_from(["<", "<=", "==", "!="]), NUMBERS)
     | st.builds("{} < {} <= {}".format, NUMBERS, NUMBERS, NUMBERS)
-    | st.sampled_from(["self.b", "self.c == Color.RED", "self.x in (0, 3)", "self.x // 2 > 0",
-                       "self.y % -2 == -1"]),
-    lambda inner: st.builds("({} {} {})".format, inner, st.sampled_from(["and", "or"]), inner)
-    | st.builds("(not {})".format, inner),
+    | st.sampled_from(
+        [
+            "self.b",
+            "self.c == Color.RED",
+            "self.x in (0, 3)",
+            "self.x // 2 > 0",
+            "self.y % -2 == -1",
+        ]
+    ),
+    lambda inner: (
+        st.builds("({} {} {})".format, inner, st.sampled_from(["and", "or"]), inner)
+        | st.builds("(not {})".format, inner)
+    ),
     max_leaves=3,
 )
 READABLE = """

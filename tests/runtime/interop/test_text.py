@@ -106,7 +106,8 @@ def test_the_text_is_what_one_would_write() -> None:
     assert found.events == {name: name for name in ("heat", "cool", "look", "shake")}
     ways = {key: way for key, way in found.ways.items() if key[0] == "heat"}
     assert ways == {
-        ("heat", "solid", 0): "heat_1", ("heat", "solid", 1): "heat_2",
+        ("heat", "solid", 0): "heat_1",
+        ("heat", "solid", 1): "heat_2",
         ("heat", "liquid", 0): "heat_3",
     }
 
@@ -128,13 +129,17 @@ def test_the_declaration_does_what_the_machine_does() -> None:
 
 CONDITIONS = st.lists(st.sampled_from(["is_hot", "is_pressed", "boils"]), max_size=2)
 RANDOM = st.lists(
-    st.fixed_dictionaries({
-        "trigger": st.sampled_from(["go", "stop"]),
-        "source": st.sampled_from([*STATES, "*"]),
-        "dest": st.sampled_from([*STATES, "=", None]),
-        "conditions": CONDITIONS, "unless": CONDITIONS,
-    }),
-    min_size=1, max_size=6,
+    st.fixed_dictionaries(
+        {
+            "trigger": st.sampled_from(["go", "stop"]),
+            "source": st.sampled_from([*STATES, "*"]),
+            "dest": st.sampled_from([*STATES, "=", None]),
+            "conditions": CONDITIONS,
+            "unless": CONDITIONS,
+        }
+    ),
+    min_size=1,
+    max_size=6,
 )
 
 
@@ -174,8 +179,12 @@ def test_what_has_no_possible_name_gets_another() -> None:
     machine = Theirs(Matter(), states=states, transitions=rows, initial="a b")
     found = from_transitions(machine)
     assert found.events == {
-        "heat up": "heat_up", "_heat": "heat", "transition": "transition_", "import": "import_",
-        "3": "n_3", "heat_up": "heat_up_2",
+        "heat up": "heat_up",
+        "_heat": "heat",
+        "transition": "transition_",
+        "import": "import_",
+        "3": "n_3",
+        "heat_up": "heat_up_2",
     }
     assert found.states == {"a b": "A_B", "a_b": "A_B_2", "_c": "C", "3": "N_3", "mro": "MRO"}
     assert found.problems[:3] == (
@@ -194,8 +203,9 @@ def test_enums_as_states_ordered_transitions_and_queues_are_kept() -> None:
         SECOND = 2
         THIRD = 3
 
-    machine = Theirs(Matter(), states=Phase, initial=Phase.SECOND, ordered_transitions=True,
-                     queued=True)
+    machine = Theirs(
+        Matter(), states=Phase, initial=Phase.SECOND, ordered_transitions=True, queued=True
+    )
     found = from_transitions(machine)
     assert found.problems == ()
     entry: Any = found.load()()
@@ -212,7 +222,9 @@ def test_automatic_triggers_are_imported_only_where_they_are_asked_for() -> None
     machine.add_transition("to_gas", "solid", "liquid", conditions="is_hot")
     found = from_transitions(machine, automatic=True)
     assert [name for name in found.events if name.startswith("to_")] == [
-        "to_solid", "to_liquid", "to_gas"
+        "to_solid",
+        "to_liquid",
+        "to_gas",
     ]
     assert found.problems == (
         "to_gas from solid to liquid is never reached: one before it, to gas, is taken whenever"
@@ -227,10 +239,13 @@ def test_automatic_triggers_are_imported_only_where_they_are_asked_for() -> None
 
 def test_what_is_ignored_is_kept() -> None:
     states: list[Any] = ["solid", State("liquid", ignore_invalid_triggers=False), "gas"]
-    rows = [{"trigger": "heat", "source": "solid", "dest": "liquid"},
-            {"trigger": "cool", "source": "liquid", "dest": "gas"}]
-    machine = Theirs(Matter(), states=states, transitions=rows, initial="solid",
-                     ignore_invalid_triggers=True)
+    rows = [
+        {"trigger": "heat", "source": "solid", "dest": "liquid"},
+        {"trigger": "cool", "source": "liquid", "dest": "gas"},
+    ]
+    machine = Theirs(
+        Matter(), states=states, transitions=rows, initial="solid", ignore_invalid_triggers=True
+    )
     entry: Any = from_transitions(machine).load()()
     assert entry.cool() is None
     entry.heat()
@@ -243,8 +258,12 @@ def test_what_is_ignored_is_kept() -> None:
 
 def test_functions_of_one_name_are_several_conditions() -> None:
     rows: list[dict[str, Any]] = [
-        {"trigger": "heat", "source": "solid", "dest": "gas",
-         "conditions": [lambda: True, lambda: False, partial(os.path.isdir, "")]},
+        {
+            "trigger": "heat",
+            "source": "solid",
+            "dest": "gas",
+            "conditions": [lambda: True, lambda: False, partial(os.path.isdir, "")],
+        },
         {"trigger": "heat", "source": "solid", "dest": "liquid"},
     ]
     text = from_transitions(theirs(rows)).text
@@ -253,17 +272,31 @@ def test_functions_of_one_name_are_several_conditions() -> None:
 
 def test_what_was_asked_before_a_preparation_is_asked_again() -> None:
     rows = [
-        {"trigger": "heat", "source": "solid", "dest": "gas", "conditions": "boils",
-         "prepare": "log"},
+        {
+            "trigger": "heat",
+            "source": "solid",
+            "dest": "gas",
+            "conditions": "boils",
+            "prepare": "log",
+        },
         {"trigger": "heat", "source": "solid", "dest": "gas", "conditions": "is_pressed"},
-        {"trigger": "heat", "source": "solid", "dest": "liquid", "conditions": "boils",
-         "prepare": "log"},
+        {
+            "trigger": "heat",
+            "source": "solid",
+            "dest": "liquid",
+            "conditions": "boils",
+            "prepare": "log",
+        },
         {"trigger": "heat", "source": "solid", "dest": "liquid", "conditions": "is_pressed"},
     ]
     found = from_transitions(theirs(rows))
     assert [(each.name, each.type) for each in found.inputs["heat"]] == [
-        ("temperature", "int"), ("color", "Color"), ("is_pressed", "bool"),
-        ("temperature_again", "int"), ("color_again", "Color"), ("is_pressed_again", "bool"),
+        ("temperature", "int"),
+        ("color", "Color"),
+        ("is_pressed", "bool"),
+        ("temperature_again", "int"),
+        ("color_again", "Color"),
+        ("is_pressed_again", "bool"),
     ]
     assert found.problems == ()
 
@@ -277,8 +310,16 @@ def test_final_states_are_no_deadlocks() -> None:
 
 
 def test_callbacks_are_told_by_name() -> None:
-    rows = [{"trigger": "heat", "source": "solid", "dest": "liquid", "prepare": ["log", "log"],
-             "before": lambda: None, "after": "log"}]
+    rows = [
+        {
+            "trigger": "heat",
+            "source": "solid",
+            "dest": "liquid",
+            "prepare": ["log", "log"],
+            "before": lambda: None,
+            "after": "log",
+        }
+    ]
     machine = theirs(rows, before_state_change="log")
     machine.on_enter_gas("log")
     text = from_transitions(machine).text

@@ -64,10 +64,12 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("tests", "least"),
-    [("test_core TestTransitions", (70, 141)),
-     ("test_add_remove TestTransitionsAddRemove", (3, 9)),
-     ("test_enum TestEnumsAsStates", (10, 11)),
-     ("test_states TestTransitions", (7, 19))],
+    [
+        ("test_core TestTransitions", (70, 141)),
+        ("test_add_remove TestTransitionsAddRemove", (3, 9)),
+        ("test_enum TestEnumsAsStates", (10, 11)),
+        ("test_states TestTransitions", (7, 19)),
+    ],
 )
 def test_their_own_tests_pass(
     suite: Path, tmp_path: Path, tests: str, least: tuple[int, int]
@@ -79,7 +81,11 @@ def test_their_own_tests_pass(
     kept = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
     made = subprocess.run(
         [sys.executable, str(script), *tests.split()],
-        capture_output=True, text=True, check=False, env=kept, cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=kept,
+        cwd=tmp_path,
     )
     assert made.returncode == 0, made.stderr
     ran, stepped, wrong = json.loads(made.stdout.splitlines()[-1])

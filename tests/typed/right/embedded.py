@@ -53,7 +53,8 @@ class Hall(Machine):
         return Seen(who, self.seen[who])
 
     @transition(source=Door.OPEN, target=Door.SHUT, timer="idle")
-    def shut(self) -> tuple[Seen, ...]: return ()
+    def shut(self) -> tuple[Seen, ...]:
+        return ()
 
     @transition()
     def average(self) -> int:
