@@ -23,12 +23,12 @@ from pathlib import Path
 
 from lawful import Machine, Scope
 from lawful.checks.explore import Limits
-from lawful.checks.packed import engine, native
-from lawful.checks.packed.crew import processors
-from lawful.checks.packed.memory import Memory
-from lawful.checks.packed.stepping import Stepping
-from lawful.checks.search import search
-from lawful.checks.space import Space
+from lawful.checks.explore.codegen.successors import Stepping
+from lawful.checks.explore.compiled import engine, llvm
+from lawful.checks.explore.compiled.memory import Memory
+from lawful.checks.explore.compiled.threads import processors
+from lawful.checks.explore.search import search
+from lawful.checks.explore.space import Space
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 
@@ -110,7 +110,7 @@ def ours(cls: type[Machine], workers: int = 1) -> Taken:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         began = time.process_time()
-        code = native.compiled(stepping.text)
+        code = llvm.compiled(stepping.text)
         compiling = time.process_time() - began
     taken: list[Taken] = []
     for _ in range(RUNS):

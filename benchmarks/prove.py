@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lawful import Machine
-from lawful.checks.obligation import ProofResult
-from lawful.checks.prove_report import PROVED
+from lawful.checks.prove.result import ProofResult
+from lawful.checks.report.proofs import PROVED
 from lawful.proving import proved
 from lawful.targets import expectations, machines
 

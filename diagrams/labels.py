@@ -13,9 +13,9 @@ from typing import Literal
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.formula import Level, expr, operand
-from lawful.spec.show import path
-from lawful.spec.walk import everything, replaced
+from lawful.spec.analysis.walk import everything, replaced
+from lawful.spec.text.expressions import Level, expr, operand
+from lawful.spec.text.statements import path
 
 PRIME = "\N{PRIME}"
 SHORT = 24  # An output that is longer is named, not written out.

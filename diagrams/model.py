@@ -18,8 +18,8 @@ from typing import Literal
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.show import path
-from lawful.spec.walk import everything
+from lawful.spec.analysis.walk import everything
+from lawful.spec.text.statements import path
 
 from .labels import PRIME, Label, label
 

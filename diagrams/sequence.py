@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from lawful.spec.explain import text as value_text
 from lawful.spec.ir import Json
+from lawful.spec.text.reasons import text as value_text
 
 from .mermaid import safe
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn, Protocol
 
-from lawful.checks import budget
+from lawful.checks.smt.solver import budget
 from lawful.spec.errors import DeclarationError
 
 from . import commands, refusing

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from lawful.checks.verdict import exit_code
 from lawful.runtime.instance import Machine
-from lawful.spec import freeze as freezing
+from lawful.spec.codec import freeze as freezing
+from lawful.spec.codec.as_json import to_json
 from lawful.spec.flat import Flat
 from lawful.spec.ir import Json
 from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
-from lawful.spec.serial import to_json
-from lawful.spec.show_flat import flat as flat_text
-from lawful.spec.show_said import declaration
-from lawful.spec.values import World
+from lawful.spec.text.declared import declaration
+from lawful.spec.text.scoped import flat as flat_text
+from lawful.spec.values.world import World
 from lawful.spec.words import Expected
 
 from . import targets
@@ -28,10 +28,10 @@ from .output import OutOfReach, answer, folder, save, save_all, write
 from .progress import Tell, interruption, progress
 
 if TYPE_CHECKING:
-    from lawful.checks.advice import Advice
     from lawful.checks.explore import CheckResult
-    from lawful.checks.limits import Limits
-    from lawful.checks.obligation import ProofResult
+    from lawful.checks.explore.advice import Advice
+    from lawful.checks.explore.limits import Limits
+    from lawful.checks.prove.result import ProofResult
 
 What = tuple[Flat, World, Mapping[str, Expected]]
 Run = Callable[[type[Machine], argparse.Namespace, What, Tell], "CheckResult"]
@@ -51,9 +51,9 @@ def simulate(given: argparse.Namespace) -> int:
 
 def lint(given: argparse.Namespace) -> int:
     """say what is odd about a declaration, though nothing in it is wrong"""
-    from lawful.checks import lint as linting
-    from lawful.checks import mutate
-    from lawful.checks.search import Limits
+    from lawful.checks.explore.search import Limits
+    from lawful.checks.lint import findings as linting
+    from lawful.checks.lint import mutants
 
     texts: list[str] = []
     rows: list[Json] = []
@@ -69,9 +69,9 @@ def lint(given: argparse.Namespace) -> int:
             said = linting.text(cls.__name__, findings)
             if given.mutants is not None:
                 with progress(f"changing {cls.__name__}", given.quiet):
-                    survey = mutate.survey(found, scope, given.mutants, limits)
-                row |= {"mutants": mutate.to_json(survey)}
-                said = f"{said}\n{mutate.text(survey)}"
+                    survey = mutants.survey(found, scope, given.mutants, limits)
+                row |= {"mutants": mutants.to_json(survey)}
+                said = f"{said}\n{mutants.text(survey)}"
         except ValueError as error:
             raise OutOfReach(str(error)) from error
         odd = odd or bool(findings)
@@ -93,13 +93,13 @@ def _machines(given: argparse.Namespace) -> list[type[Machine]]:
 
 def _told(given: argparse.Namespace, command: str, run: Run) -> int:
     """Run it for every machine, write the files that are asked for, and say what came out."""
-    from lawful.checks import report
+    from lawful.checks.report import exploration
 
     from . import exports
 
     found = [(cls, *_checked(cls, given, run)) for cls in _machines(given)]
     rows = [(cls, result) for cls, result, _ in found]
-    texts = [report.check_text(result) for _, result, _ in found]
+    texts = [exploration.check_text(result) for _, result, _ in found]
     # What was found is told first: a file that cannot be written must not take it away.
     answer(given, "\n\n".join(texts), command, [row for _, _, row in found])
     save_all(exports.of_checks(given, command, rows), given.itf, given.pytest)
@@ -122,8 +122,9 @@ def _agreement(result: CheckResult) -> int:
 
 
 def _checked(cls: type[Machine], given: argparse.Namespace, run: Run) -> tuple[CheckResult, Json]:
-    from lawful.checks import explore, report, results
-    from lawful.checks.space import Space
+    from lawful.checks.explore import check, verdicts
+    from lawful.checks.explore.space import Space
+    from lawful.checks.report import exploration
 
     began = time.perf_counter()
     resolved = resolve(cls)
@@ -132,39 +133,40 @@ def _checked(cls: type[Machine], given: argparse.Namespace, run: Run) -> tuple[C
     expects = targets.expectations(cls, given.scope)
     with progress(f"checking {cls.__name__}", given.quiet, given.progress) as tell:
         try:
-            names = [name for name, _ in results.rows(Space(flat, resolved.world))]
+            names = [name for name, _ in verdicts.rows(Space(flat, resolved.world))]
             for name in given.only:
                 if name not in names:
                     known = ", ".join(names)
                     raise OutOfReach(f"{cls.__name__} has no property {name}; it has {known}")
             result = run(cls, given, (flat, resolved.world, expects), tell)
-        except (ValueError, explore.NoEngine) as error:
+        except (ValueError, check.NoEngine) as error:
             raise OutOfReach(str(error)) from error
     result = _only(result, given.only)
     if any(p.trace is not None for p in result.properties):
-        from lawful.checks.playing import played
+        from lawful.checks.conform.trace_player import played
 
         result = played(cls, scope, result)
     total = time.perf_counter() - began
-    return result, report.check_json(result, cls.lawful.fingerprint.whole, total)
+    return result, exploration.check_json(result, cls.lawful.fingerprint.whole, total)
 
 
 def _explored(cls: type[Machine], given: argparse.Namespace, what: What, tell: Tell) -> CheckResult:
-    from lawful.checks import embedded, explore
-    from lawful.checks.limits import resident
-    from lawful.checks.space import Space
+    from lawful.checks.conform import runtime_check
+    from lawful.checks.explore import check
+    from lawful.checks.explore.limits import resident
+    from lawful.checks.explore.space import Space
 
     if given.max_memory is not None and not resident():
         raise OutOfReach("this system does not tell how much memory a process holds")
 
-    def told(p: explore.Progress) -> None:
+    def told(p: check.Progress) -> None:
         tell(
             f"{p.distinct:,} states, {p.distinct / p.seconds:,.0f} a second, depth {p.depth}, "
             f"{p.frontier:,} waiting, {resident() / 2**20:,.0f} MB"
         )
 
     with interruption() as stop:
-        limits = explore.Limits(
+        limits = check.Limits(
             given.max_states,
             given.max_seconds,
             given.first,
@@ -173,7 +175,7 @@ def _explored(cls: type[Machine], given: argparse.Namespace, what: What, tell: T
             given.resume,
             given.workers,
         )
-        result = explore.explore(
+        result = check.explore(
             *what,
             engine=given.engine,
             symmetry=given.symmetry,
@@ -185,7 +187,7 @@ def _explored(cls: type[Machine], given: argparse.Namespace, what: What, tell: T
             result = dataclasses.replace(result, advice=_advice(cls, given, limits))
         if not given.runtime:
             return result
-        found = embedded.compare(
+        found = runtime_check.compare(
             Space(*what[:2]),
             cls,
             limits,
@@ -195,14 +197,14 @@ def _explored(cls: type[Machine], given: argparse.Namespace, what: What, tell: T
 
 
 def _advice(cls: type[Machine], given: argparse.Namespace, limits: Limits) -> Advice:
-    from lawful.checks.advice import advise
+    from lawful.checks.explore.advice import advise
 
     expects = targets.expectations(cls, given.scope)
     return advise(resolve(cls), targets.scope_of(cls, given.scope), expects, limits)
 
 
 def _walked(cls: type[Machine], given: argparse.Namespace, what: What, tell: Tell) -> CheckResult:
-    from lawful.checks import simulate as walking
+    from lawful.checks.explore import simulate as walking
 
     with interruption() as stop:
         walks = walking.Walks(given.runs, given.steps, given.seed, given.max_seconds, stop)
@@ -219,7 +221,7 @@ def _only(result: CheckResult, names: Sequence[str]) -> CheckResult:
 def prove(given: argparse.Namespace) -> int:
     """prove invariants with Z3, for all integers"""
     try:
-        from lawful.checks import prove_report
+        from lawful.checks.report import proofs
 
         from . import exports, proving
     except ImportError as error:
@@ -231,10 +233,10 @@ def prove(given: argparse.Namespace) -> int:
             expects = targets.expectations(cls, given.scope)
             found.append((proving.proved(cls, given, tell), expects))
     proved = [(cls, *row) for cls, row in zip(classes, found, strict=True)]
-    text = "\n\n".join(prove_report.text(*row) for row in found)
-    answer(given, text, "prove", [prove_report.to_json(result) for result, _ in found])
+    text = "\n\n".join(proofs.text(*row) for row in found)
+    answer(given, text, "prove", [proofs.to_json(result) for result, _ in found])
     save_all(exports.of_proofs(given, proved), given.itf, given.smtlib)
-    return _gravest(prove_report.exit_code(*row) for row in found)
+    return _gravest(proofs.exit_code(*row) for row in found)
 
 
 def draw(given: argparse.Namespace) -> int:
@@ -261,11 +263,10 @@ def draw(given: argparse.Namespace) -> int:
 
 def replay(given: argparse.Namespace) -> int:
     """replay recorded events against the machine"""
-    from lawful.checks import replay as replays
-    from lawful.checks import replay_report
-    from lawful.checks.fold import ReplayProgram
-    from lawful.checks.mapping import read_mapping
-    from lawful.checks.traces import ReplayError
+    from lawful.checks.replay import ReplayError, ReplayProgram
+    from lawful.checks.replay import validation as replays
+    from lawful.checks.replay.mapping import read_mapping
+    from lawful.checks.report import replays as replay_report
 
     from . import exports
 

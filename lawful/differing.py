@@ -6,16 +6,16 @@ import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lawful.checks import remembered
-from lawful.checks.evolution import Versions, evolve
-from lawful.checks.obligation import Obligation
-from lawful.checks.prove_report import PROVED
+from lawful.checks.prove.migration import Versions, evolve
+from lawful.checks.prove.result import Obligation
+from lawful.checks.report.proofs import PROVED
+from lawful.checks.smt.solver import cache
 from lawful.checks.verdict import Verdict
 from lawful.runtime.instance import Machine
-from lawful.spec.explain import text as value_text
+from lawful.spec.codec.as_json import Fingerprints
 from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve
-from lawful.spec.serial import Fingerprints
+from lawful.spec.text.reasons import text as value_text
 
 from . import proving, targets
 from .output import OutOfReach
@@ -40,7 +40,7 @@ def between(old: type[Machine], new: type[Machine], given: argparse.Namespace) -
     bounds = targets.scope_of(new, given.scope).bounds
     sizes = {name: size for name, size in bounds.items() if type(size) is int}
     try:
-        with remembered.kept_in(remembered.users()):
+        with cache.kept_in(cache.users()):
             found = evolve(versions, sizes, proving.effort(given), proving.workers())
     except ValueError as error:
         raise OutOfReach(str(error)) from error

@@ -9,8 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lawful.checks import again, itf, outside
-from lawful.checks.explore import CheckResult
+from lawful.checks.explore import CheckResult, retrace
+from lawful.checks.report import ci, itf
 from lawful.checks.verdict import PropertyResult
 from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
@@ -18,7 +18,7 @@ from lawful.spec.resolve import resolve
 from lawful.spec.words import Expected
 
 if TYPE_CHECKING:
-    from lawful.checks.obligation import ProofResult
+    from lawful.checks.prove.result import ProofResult
     from lawful.checks.replay import ReplayResult
 
 Files = Iterator[tuple[Path, str]]
@@ -28,7 +28,7 @@ Proved = Sequence[tuple[type[Machine], "ProofResult", Mapping[str, Expected]]]
 
 def of_checks(given: argparse.Namespace, command: str, found: Checked) -> Files:
     """The files that were asked for, with their texts."""
-    suites = [outside.suite(resolve(cls).machine, result) for cls, result in found]
+    suites = [ci.suite(resolve(cls).machine, result) for cls, result in found]
     yield from _reports(given, command, suites)
     where = given.target.partition(":")[0]
     for cls, result in found:
@@ -40,15 +40,15 @@ def of_checks(given: argparse.Namespace, command: str, found: Checked) -> Files:
                 yield path, _json(document)
             if given.pytest is not None:
                 name = f"test_{cls.__name__}_{p.name.replace('.', '_')}.py"
-                test = again.as_test(f"{where}:{cls.__name__}", given.scope, p)
+                test = retrace.as_test(f"{where}:{cls.__name__}", given.scope, p)
                 yield given.pytest / name, test
 
 
-def _reports(given: argparse.Namespace, command: str, suites: Sequence[outside.Suite]) -> Files:
+def _reports(given: argparse.Namespace, command: str, suites: Sequence[ci.Suite]) -> Files:
     if given.junit is not None:
-        yield given.junit, outside.junit(command, suites)
+        yield given.junit, ci.junit(command, suites)
     if given.sarif is not None:
-        yield given.sarif, _json(outside.sarif(suites, version("lawful")))
+        yield given.sarif, _json(ci.sarif(suites, version("lawful")))
 
 
 def _json(document: Mapping[str, Json]) -> str:
@@ -57,12 +57,11 @@ def _json(document: Mapping[str, Json]) -> str:
 
 def of_proofs(given: argparse.Namespace, found: Proved) -> Files:
     """The same of proofs: runs that violate a property, and counterexamples to induction."""
-    from lawful.checks import outside_proofs
+    from lawful.checks.report import ci_proofs
 
     rows = [(resolve(cls), result) for cls, result, _ in found]
     suites = [
-        outside_proofs.suite(resolve(cls).machine, result, expects)
-        for cls, result, expects in found
+        ci_proofs.suite(resolve(cls).machine, result, expects) for cls, result, expects in found
     ]
     yield from _reports(given, "prove", suites)
     if given.smtlib is not None:
@@ -74,19 +73,19 @@ def of_proofs(given: argparse.Namespace, found: Proved) -> Files:
     if given.itf is None:
         return
     for r, result in rows:
-        for name, about, trace in outside_proofs.traces(r.machine, result):
+        for name, about, trace in ci_proofs.traces(r.machine, result):
             path = given.itf / f"{r.machine.name}.{name}.itf.json"
             yield path, _json(itf.itf(r.machine, trace, about))
 
 
 def of_replay(given: argparse.Namespace, result: ReplayResult) -> Files:
     """The same of a replay: the way to each deviation that is shown."""
-    from lawful.checks import outside_replay
+    from lawful.checks.report import ci_replays
 
-    yield from _reports(given, "replay", outside_replay.suites(result))
+    yield from _reports(given, "replay", ci_replays.suites(result))
     if given.itf is None:
         return
-    found = outside_replay.traces(given.traces, result)
+    found = ci_replays.traces(given.traces, result)
     for number, (machine, _, about, trace) in enumerate(found, 1):
         # Instances have any names: they stand in the file, not in what it is called.
         path = given.itf / f"{machine.name}.deviation_{number}.itf.json"

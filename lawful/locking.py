@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from lawful.checks import remembered
+from lawful.checks.conform.trace_player import played
 from lawful.checks.explore import Limits, explore
-from lawful.checks.happened import happened
-from lawful.checks.playing import played
 from lawful.checks.prove import How, prove
+from lawful.checks.prove.nonvacuity import happened
+from lawful.checks.smt.solver import cache
 from lawful.runtime.instance import Machine
 from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
@@ -78,7 +78,7 @@ def established(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> Ro
         raise OutOfReach(str(error)) from error
     tell("proving")
     sizes = {name: size for name, size in scope.bounds.items() if type(size) is int}
-    with remembered.kept_in(remembered.users()):
+    with cache.kept_in(cache.users()):
         proofs = prove(
             found.machine,
             sizes=sizes,

@@ -8,13 +8,14 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from functools import cache
 
-from lawful.checks import established, remembered, strengthen
-from lawful.checks import prove as proofs
-from lawful.checks.budget import PER_SECOND, SECONDS, UNITS, Effort
-from lawful.checks.covers import sorts
-from lawful.checks.happened import happened
-from lawful.checks.induction import Induction
-from lawful.checks.obligation import ProofResult
+from lawful.checks.prove import strategy as proofs
+from lawful.checks.prove import strengthening, timer_invariants
+from lawful.checks.prove.induction import Induction
+from lawful.checks.prove.nonvacuity import happened
+from lawful.checks.prove.result import ProofResult
+from lawful.checks.prove.scope_text import sorts
+from lawful.checks.smt.solver import cache as remembered
+from lawful.checks.smt.solver.budget import PER_SECOND, SECONDS, UNITS, Effort
 from lawful.runtime.instance import Machine
 from lawful.spec.errors import DeclarationError
 from lawful.spec.flat import Flat
@@ -41,7 +42,7 @@ def scripts(
             step = o.obligation.replace(" ", "-")
             yield f"{machine.name}.{step}.{o.property}.smt2", about + text
     # What is assumed of timers was shown before; of this nothing is declared.
-    for case, text in established.scripts(induction.machine, induction.sizes, induction.shown):
+    for case, text in timer_invariants.scripts(induction.machine, induction.sizes, induction.shown):
         about = f"; {machine.name}: {case} keeps what is assumed of timers: proved\n"
         yield f"{machine.name}.{case.replace(' ', '-')}.of-timers.smt2", about + text
 
@@ -85,10 +86,10 @@ def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofRe
         return () if flat is None else happened(flat, found.world)
 
     @cache
-    def explored() -> strengthen.Seen | None:
+    def explored() -> strengthening.Seen | None:
         tell("looking at what is reachable")
         with suppress(ValueError):  # No initial state is within the scope.
-            return None if flat is None else strengthen.Seen(flat, found.world, found.machine)
+            return None if flat is None else strengthening.Seen(flat, found.world, found.machine)
         return None
 
     how = proofs.How(given.method, effort(given), given.depth, workers())
@@ -101,12 +102,12 @@ def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofRe
             happened=met,
             explored=explored,
         )
-        seen = explored() if strengthen.open_of(result) else None
+        seen = explored() if strengthening.open_of(result) else None
         if seen is None:
             return result
-        result = strengthen.looked_up(result, seen)
+        result = strengthening.looked_up(result, seen)
         if given.strengthen:
             tell("trying clauses")
             limits = sizes, effort(given), workers()
-            result = strengthen.proposed(found.machine, seen, limits, result)
+            result = strengthening.proposed(found.machine, seen, limits, result)
         return result

@@ -89,13 +89,13 @@ def write(given: argparse.Namespace, ended: Ended) -> None:
 
 def _reports(given: argparse.Namespace, ended: Ended) -> None:
     try:
-        from lawful.checks import outside
+        from lawful.checks.report import ci
     except ImportError:  # What explores is not installed: nothing of it is reported.
         return
     target = str(getattr(given, "target", given.command))
     rows = ended.problems
     cases = tuple(
-        outside.Case(
+        ci.Case(
             f"{each.number} {_where(each.place)}",
             each.number,
             "error",
@@ -105,12 +105,12 @@ def _reports(given: argparse.Namespace, ended: Ended) -> None:
             _place(each.place),
         )
         for each in rows
-    ) or (outside.Case(ended.kind, ended.kind, "error", ended.message, ended.kind),)
-    suites = [outside.Suite(target, 0.0, cases)]
+    ) or (ci.Case(ended.kind, ended.kind, "error", ended.message, ended.kind),)
+    suites = [ci.Suite(target, 0.0, cases)]
     if given.junit:
-        _save(Path(given.junit), outside.junit(given.command, suites))
+        _save(Path(given.junit), ci.junit(given.command, suites))
     if given.sarif:
-        document = outside.sarif(suites, version("lawful"))
+        document = ci.sarif(suites, version("lawful"))
         _save(Path(given.sarif), json.dumps(document, indent=1) + "\n")
 
 

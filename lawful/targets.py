@@ -12,10 +12,10 @@ from typing import NamedTuple, TypeVar
 
 from lawful.runtime.instance import Machine
 from lawful.spec import types as t
-from lawful.spec.declare import declared
 from lawful.spec.errors import DeclarationError
 from lawful.spec.ir import Parameter, Variable
 from lawful.spec.resolve import resolve
+from lawful.spec.syntax.declare import declared
 from lawful.spec.words import Expected, Scope
 
 T = TypeVar("T")

@@ -1,7 +1,7 @@
 """Tests of implementations, generated from declarations. Needs Hypothesis: `lawful[test]`."""
 
 try:
-    from lawful.checks.stateful import conformance, strategy
+    from lawful.checks.conform.hypothesis_machine import conformance, strategy
 except ModuleNotFoundError as error:
     if error.name != "hypothesis":
         raise
@@ -11,12 +11,12 @@ except ModuleNotFoundError as error:
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lawful.checks.again import again
-from lawful.checks.beside import Mismatch
-from lawful.checks.near import Near
-from lawful.checks.paths import Call, Cover, Path
-from lawful.checks.paths import paths as covering
-from lawful.checks.space import Space
+from lawful.checks.conform.covering_paths import Call, Cover, Path
+from lawful.checks.conform.covering_paths import paths as covering
+from lawful.checks.conform.lockstep import Mismatch
+from lawful.checks.explore.retrace import again
+from lawful.checks.explore.space import Space
+from lawful.checks.explore.value_pool import Near
 from lawful.runtime.instance import Machine
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec.lower import lower

@@ -14,16 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lawful.checks import prove_report, report
 from lawful.checks.explore import CheckResult, explore
-from lawful.checks.fold import ReplayProgram
 from lawful.checks.prove import prove
-from lawful.checks.replay import Engine, ReplayResult, replay
-from lawful.checks.traces import ReplayError
+from lawful.checks.replay import Engine, ReplayError, ReplayProgram, ReplayResult, replay
+from lawful.checks.report import exploration, proofs
 from lawful.diagrams.render import render
 from lawful.machines.unicast import as_seed, declaration, system
-from lawful.machines.unicast.relay import Faults
-from lawful.machines.unicast.run import ExchangeReport, exchange
+from lawful.machines.unicast.service.relay import Faults
+from lawful.machines.unicast.service.run import ExchangeReport, exchange
 from lawful.runtime.instance import Machine
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
@@ -75,9 +73,9 @@ def main() -> int:
     _say("What was established")
     wrong = {True: "", False: "NOT AS IT SHOULD BE"}
     rows = [(what, result, wrong[good]) for what, result, good in found.rows]
-    print("\n".join(report.table(rows)))
+    print("\n".join(exploration.table(rows)))
     print()
-    print("\n".join(report.table([(what, str(path)) for what, path in found.paths])))
+    print("\n".join(exploration.table([(what, str(path)) for what, path in found.paths])))
     print(f"\n{time.perf_counter() - began:.0f} seconds")
     return 0 if found.good else 1
 
@@ -139,7 +137,7 @@ def _check(found: Findings) -> None:
     for name in ("no_loss", "no_duplicate"):
         p = next(p for p in as_written.properties if p.name == name)
         print()
-        print("\n".join(f"  {line}" for line in report.counterexample(p)))
+        print("\n".join(f"  {line}" for line in exploration.counterexample(p)))
 
 
 def _explored(cls: type[Machine]) -> CheckResult:
@@ -172,13 +170,13 @@ def _prove(found: Findings) -> None:
         resolved = resolve(cls)
         with progress(f"proving {cls.__name__}", quiet=False) as tell:
             result = prove(resolved.machine, sizes={}, progress=tell)
-        print(prove_report.text(result, resolved.expects))
+        print(proofs.text(result, resolved.expects))
         print()
         asked = [p for p in result.properties if p.method != "none"]
         verdicts = sorted({p.verdict.value for p in asked})
         covers = sorted({p.covers for p in asked})
         said = f"{len(asked)} properties {', '.join(verdicts)}; {'; '.join(covers)}"
-        good = prove_report.exit_code(result, resolved.expects) == 0
+        good = proofs.exit_code(result, resolved.expects) == 0
         found.add(f"prove {result.machine}", said, good)
 
 
@@ -214,7 +212,7 @@ def _replay(found: Findings, journal: Path) -> None:
     empty = OUT / "empty.jsonl"
     empty.write_text("", encoding="utf-8")
     found.add("replay of an empty journal", *_refused(empty, program, engine))
-    from lawful.checks.replay_report import html
+    from lawful.checks.report.replays import html
 
     for name, result in (("replay", clean), ("tampered", caught)):
         page = OUT / f"{name}.html"
@@ -223,7 +221,7 @@ def _replay(found: Findings, journal: Path) -> None:
 
 
 def _engine() -> Engine:
-    from lawful.checks.spark import check_java
+    from lawful.checks.replay.spark import check_java
 
     try:
         check_java()
@@ -234,7 +232,7 @@ def _engine() -> Engine:
 
 
 def _as_parquet(journal: Path) -> Path:
-    from lawful.checks.tables import to_parquet
+    from lawful.checks.replay.parquet import to_parquet
 
     table = OUT / "journal.parquet"
     to_parquet([journal], table)

@@ -20,11 +20,10 @@ from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING
 
+from lawful.runtime.instances.access import Fired, deadlines_of
+from lawful.runtime.instances.observers import foremost
 from lawful.spec import types as t
-from lawful.spec.ticks import clock_of
-
-from .access import Fired, deadlines_of
-from .observed import foremost
+from lawful.spec.values.time import clock_of
 
 if TYPE_CHECKING:
     from .instance import Machine

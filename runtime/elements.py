@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.walk import everything
+from lawful.spec.analysis.walk import everything
 from lawful.spec.words import OrderedSort, Sort
 
 if TYPE_CHECKING:
-    from .plan import Plan
+    from lawful.runtime.kernel.plan import Plan
 
 Universe = Mapping[type[Any], Any]  # What a caller gives as `universe=`.
 

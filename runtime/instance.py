@@ -10,12 +10,12 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
-from lawful.spec.declare import Body, Declaration, declared
-
-from .state import Mark, State, Untold
+from lawful.runtime.kernel.state import Mark, State, Untold
+from lawful.spec.syntax.declare import Body, Declaration, declared
 
 if TYPE_CHECKING:
-    from .access import Access, InstanceAccess
+    from lawful.runtime.instances.access import Access, InstanceAccess
+
     from .elements import Universe
     from .timers import Clock
 
@@ -30,7 +30,7 @@ class Door:
     @overload
     def __get__(self, instance: M, owner: type[M]) -> InstanceAccess[M]: ...
     def __get__(self, instance: M | None, owner: type[M]) -> Access[M] | InstanceAccess[M]:
-        from . import access
+        from .instances import access
 
         return access.Access(owner) if instance is None else access.InstanceAccess(instance)
 
@@ -58,10 +58,10 @@ class Machine(Declaration, State):
             # class is compiled then, or when somebody prints the mark.
             self.__watch__ = Mark(clock, parameters)
             return
-        from . import life
+        from .instances import lifecycle
 
         try:
-            life.begin(self, universe, clock, parameters)
+            lifecycle.begin(self, universe, clock, parameters)
         except Untold:
             if universe is not None or not _in_class_statement(self):
                 raise
@@ -71,11 +71,11 @@ class Machine(Declaration, State):
 
         What a `Clock` shows is no difference: it goes on by itself.
         """
-        from . import life
+        from .instances import lifecycle
 
         if type(other) is not type(self):
             return NotImplemented
-        return life.compared(self) == life.compared(other)
+        return lifecycle.compared(self) == lifecycle.compared(other)
 
     if not TYPE_CHECKING:  # What is of one machine does not become another's.
         __class__ = property(type)
@@ -83,24 +83,24 @@ class Machine(Declaration, State):
     __hash__ = None  # type: ignore[assignment]  # it changes, so it is no key
 
     def __repr__(self) -> str:
-        from . import life
+        from .instances import lifecycle
 
-        return life.told(self)
+        return lifecycle.told(self)
 
     def __copy__(self) -> Self:
         return self.__deepcopy__({})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Another instance on the same clock, without observers."""
-        from . import life
+        from .instances import lifecycle
 
-        return life.copied(self)
+        return lifecycle.copied(self)
 
     def __reduce__(self) -> tuple[Callable[..., Machine], tuple[Any, ...]]:
         """By its class and values; it comes back on the real clock, without observers."""
-        from . import life
+        from .instances import lifecycle
 
-        return life.unpickled, life.pickled(self)
+        return lifecycle.unpickled, lifecycle.pickled(self)
 
 
 def _in_class_statement(machine: Machine) -> bool:

@@ -32,11 +32,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
+from lawful.runtime.instances.journal_rows import UNIVERSE, Writer
+from lawful.runtime.instances.observers import Observed
+from lawful.runtime.kernel.plan import Plan
 from lawful.spec.ir import Json
-
-from .observed import Observed
-from .plan import Plan
-from .writer import UNIVERSE, Writer
 
 if sys.platform != "win32":
     import fcntl

@@ -35,16 +35,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
+from lawful.runtime.instances.access import behaviour_of, fingerprint_of
+from lawful.runtime.instances.make import bare
+from lawful.runtime.instances.observers import Observed, Stepped
+from lawful.runtime.instances.snapshots import fill, keep, snapshot, taken, told_in, written
+from lawful.runtime.kernel.dispatch import control
+from lawful.runtime.kernel.state import State
 from lawful.spec import types as t
-from lawful.spec.declare import slot
+from lawful.spec.syntax.declare import slot
 
-from .access import behaviour_of, fingerprint_of
-from .choice import control
 from .elements import other_elements
-from .make import bare
-from .observed import Observed, Stepped
-from .persist import fill, keep, snapshot, taken, told_in, written
-from .state import State
 from .timers import Clock
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lawful.runtime.instances.journal_rows import Writer
+
 from .journal import Hidden
-from .writer import Writer
 
 if TYPE_CHECKING:
     from .instance import Machine

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-from lawful.spec.ticks import passed, until_due
+from lawful.spec.values.time import passed, until_due
 
 from .elements import NO_ELEMENTS, Elements, Members
 

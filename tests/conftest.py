@@ -7,7 +7,7 @@ import os
 import pytest
 from hypothesis import settings
 
-from lawful.checks import remembered
+from lawful.checks.smt.solver import cache
 
 # Without a profile of our own, Hypothesis takes another one where CI is set.
 settings.register_profile(
@@ -22,7 +22,7 @@ def nothing_proved_before(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """What the user's proofs showed is not known to a test, and no test adds to it."""
-    monkeypatch.setattr(remembered, "users", lambda: tmp_path_factory.mktemp("proofs"))
+    monkeypatch.setattr(cache, "users", lambda: tmp_path_factory.mktemp("proofs"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -15,9 +15,9 @@ import lawful
 from lawful import Machine
 from lawful.checks.explore import explore
 from lawful.cli import main
-from lawful.spec.declare import declared
 from lawful.spec.errors import RULES
 from lawful.spec.lower import lower
+from lawful.spec.syntax.declare import declared
 from lawful.targets import expectations, scope_of
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -17,10 +17,10 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.walk import everything
+from lawful.spec.analysis.walk import everything
 
 from .collections import as_sequence, as_set, in_order, is_sequence
-from .comps import bind
+from .comprehensions import bind
 from .names import Names
 from .places import stored, updated
 from .terms import UNSET, Checks, Env, Operators, Said, Writer, called
@@ -320,7 +320,7 @@ def _taken(b: Body, call: str, place: ir.Expr, into: ir.Expr | None, at: tuple[E
 
 
 def _tick(b: Body, s: ir.Tick, env: Env, ways: Ways) -> Lines:
-    from .passing import ticked
+    from .time import ticked
 
     test, text = ticked(b, env.self)
     name = b.names.fresh("self")

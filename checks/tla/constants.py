@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lawful.spec import types as t
-from lawful.spec.serial import is_object
+from lawful.spec.codec.as_json import is_object
 
 from .kinds import NONE, integer
 from .names import CannotWrite, quoted, word

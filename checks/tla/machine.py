@@ -11,16 +11,16 @@ from dataclasses import replace
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.walk import acts, everything
 from lawful.spec.flat import Flat
-from lawful.spec.ticks import clock_of, counted_by
-from lawful.spec.walk import acts, everything
+from lawful.spec.values.time import clock_of, counted_by
 
 from .bodies import Body, Lines, Ways, indented
 from .kinds import NONE, both, within
 from .names import CannotWrite, Names, quoted, word
-from .passing import due
 from .prelude import HELPERS
 from .terms import Check, Checks, Env, Fresh, Said, unwritten
+from .time import due
 
 Params = tuple[tuple[str, t.Type], ...]
 

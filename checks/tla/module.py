@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.walk import everything
 from lawful.spec.flat import Flat
-from lawful.spec.walk import everything
 from lawful.spec.words import Expected
 
 from .constants import token

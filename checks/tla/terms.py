@@ -324,7 +324,7 @@ def _op(w: Writer, e: ir.Op, env: Env) -> Said:
 
 
 def _comp(w: Writer, e: ir.Comp, env: Env) -> Said:
-    from .comps import comprehension
+    from .comprehensions import comprehension
 
     return comprehension(w, e, env)
 

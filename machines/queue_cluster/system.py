@@ -33,15 +33,7 @@ from lawful import (
     transition,
 )
 
-from .declaration import (
-    Acquire,
-    Cancel,
-    Consume,
-    Node,
-    Ownership,
-    QueueOwnerFixed,
-    Release,
-)
+from .declaration import Acquire, Cancel, Consume, Node, Ownership, QueueOwnerFixed, Release
 
 
 class Left(Record):

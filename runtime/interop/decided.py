@@ -21,11 +21,10 @@ from typing import Any, cast
 import transitions
 from transitions.core import EventData, MachineError, State, listify
 
+from lawful.runtime.instance import Machine
+from lawful.runtime.kernel.dispatch import attempt, control
+from lawful.runtime.kernel.plan import Way
 from lawful.spec.outcomes import Refused
-
-from ..choice import attempt, control
-from ..instance import Machine
-from ..plan import Way
 
 __all__ = [
     "DecidedMachine",

@@ -14,15 +14,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lawful.spec.declare import slot
+from lawful.runtime.instance import Machine
+from lawful.runtime.kernel.dispatch import control
+from lawful.runtime.kernel.plan import Plan
 from lawful.spec.outcomes import Refused
+from lawful.spec.syntax.declare import slot
 
-from ..choice import control
-from ..instance import Machine
-from ..plan import Plan
 from .decided import DecidedMachine, EventData, State, Step, Transition, listify
-from .rows import Input
 from .text import Imported, Writer, ignores
+from .transition_rows import Input
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from .features import calls
 from .names import name_of
-from .rows import Row, automatic
+from .transition_rows import Row, automatic
 
 STATE_CALLS = ("on_enter", "on_exit")
 MACHINE_CALLS = (

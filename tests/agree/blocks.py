@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lawful.spec import types as t
-
-from .bodies import QUIET, STATEMENTS, Body, Lines, Made, act, indented
-from .exprs import Env, Place, mutable
+from tests.agree.bodies import QUIET, STATEMENTS, Body, Lines, Made, act, indented
+from tests.agree.exprs import Env, Place, mutable
 
 
 def _if(b: Body, env: Env) -> Made:

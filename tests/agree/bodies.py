@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from lawful.spec import types as t
-
-from .exprs import Callee, Dead, Env, Place, Writer, mutable
-from .kinds import SCALARS, annotation
+from tests.agree.exprs import Callee, Dead, Env, Place, Writer, mutable
+from tests.agree.kinds import SCALARS, annotation
 
 Lines = list[str]
 Made = tuple[Lines, Env] | None

@@ -7,25 +7,26 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from lawful.checks.boxes import PartState
-from lawful.checks.conformance import Way, answered, elements
-from lawful.checks.exact import typed, typed_state
-from lawful.checks.meaning import NoValue
+from lawful.checks.conform.exact_types import typed, typed_state
+from lawful.checks.conform.instances import Outcome, Running
+from lawful.checks.conform.oracle import Way, answered, elements
 from lawful.checks.reference import Done, Reference, Refusal
-from lawful.checks.running import Outcome, Running
-from lawful.spec import bounds, ir, serial
+from lawful.checks.reference.expressions import NoValue
+from lawful.checks.reference.states import PartState
+from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.bounds import breach
+from lawful.spec.analysis.walk import everything, may_be_undefined
+from lawful.spec.codec import as_json
 from lawful.spec.resolve import Resolved, resolve
-from lawful.spec.ticks import is_tick, with_ticks
-from lawful.spec.values import FrozenMap, decode, encode
-from lawful.spec.walk import everything, may_be_undefined
-from tests.spec.twin import Twin
-
-from .careless import forced, loosened, spoil
-from .hits import Hits
-from .judging import properties
-from .kinds import SIZES, Some
+from lawful.spec.values import bounds
+from lawful.spec.values.bounds import breach
+from lawful.spec.values.time import is_tick, with_ticks
+from lawful.spec.values.world import FrozenMap, decode, encode
+from tests.agree.careless import forced, loosened, spoil
+from tests.agree.hits import Hits
+from tests.agree.judging import properties
+from tests.agree.kinds import SIZES, Some
+from tests.checks.reference.twin import Twin
 
 STATES = 5  # Random ones for each machine, and as many that are reached.
 
@@ -288,10 +289,10 @@ class Engines:
     def loads(self) -> ir.Machine:
         """The machine after a trip through JSON: it, and values of its types, are as before."""
         machine = self.resolved.machine  # Its step `tick` is none of the declaration.
-        text = json.dumps(serial.to_json(machine))
-        loaded = serial.from_json(json.loads(text))
+        text = json.dumps(as_json.to_json(machine))
+        loaded = as_json.from_json(json.loads(text))
         self.judge("IR through JSON", machine, loaded, "JSON")
-        mine, theirs = serial.fingerprints(machine), serial.fingerprints(loaded)
+        mine, theirs = as_json.fingerprints(machine), as_json.fingerprints(loaded)
         self.judge("fingerprints", mine, theirs, "JSON")
         for kind in {v.type: None for v in self.machine.variables}:
             if any(t.contains(kind, each) for each in (t.Part, t.Timer, t.Clock)):

@@ -9,18 +9,17 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from lawful.checks.spread import in_order
+from lawful.checks.smt.solver.processes import in_order
 from lawful.spec import ir
 from lawful.spec.errors import DeclarationError
+from tests.agree import packing, planning
+from tests.agree.engines import Engines
+from tests.agree.exprs import Dead
+from tests.agree.hits import Hits
+from tests.agree.kinds import NESTINGS
+from tests.agree.machines import Module
+from tests.agree.replaying import Replaying, ways
 from tests.spec import texts
-
-from . import packing, planning
-from .engines import Engines
-from .exprs import Dead
-from .hits import Hits
-from .kinds import NESTINGS
-from .machines import Module
-from .replaying import Replaying, ways
 
 HEAD = texts.HEAD.replace("Interval, MaxLen", "Gt, Interval, MaxLen")
 SOLVED = 4  # Z3 judges one machine of so many.
@@ -115,7 +114,7 @@ def _params(engines: Engines, name: str) -> tuple[Any, ...]:
 
 def _solved(rng: Random, engines: Engines) -> tuple[Hits, list[str]]:
     """The Z3 step in two states for each transition: what it met, and what differs."""
-    from .solving import Solving
+    from tests.agree.solving import Solving
 
     hits = engines.hits = Hits()
     hits.add("total", "machines in Z3")

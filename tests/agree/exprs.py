@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from lawful.spec import types as t
-
-from .kinds import COLOR, NODE, Kinds, edges
+from tests.agree.kinds import COLOR, NODE, Kinds, edges
 
 EDGES = (2**31, -(2**31), 2**53 + 1, 2**63 - 1, -(2**63), 2**64)
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 from random import Random
 
 from lawful.spec import types as t
-
-from .exprs import Family, Place, Writer, opaque
-from .kinds import KEYS, MODE, NODE, SCALARS, Kinds, annotation
-from .made import Made
+from tests.agree.exprs import Family, Place, Writer, opaque
+from tests.agree.kinds import KEYS, MODE, NODE, SCALARS, Kinds, annotation
+from tests.agree.made import Made
 
 TICKS = ("Clock()", "Clock(2)", "Clock(tick=0.5)", "Clock(tick=0.25)")
 

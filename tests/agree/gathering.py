@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from lawful.spec import types as t
-
-from . import exprs
-from .exprs import Env, Place, Writer, same
+from tests.agree import exprs
+from tests.agree.exprs import Env, Place, Writer, same
 
 # Sequences.
 

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
+from lawful.spec.analysis.walk import everything
 from lawful.spec.errors import RULES
-from lawful.spec.walk import everything
-
-from .kinds import NESTINGS, constructor, nestings
+from tests.agree.kinds import NESTINGS, constructor, nestings
 
 ALONE = {"Timer", "Clock", "Part", "Param", "Ghost"}
 CONSTRUCTORS = sorted({name for row in NESTINGS for name in row} | ALONE)

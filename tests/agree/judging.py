@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lawful.checks.boxes import freeze
-from lawful.checks.meaning import NoValue
-from lawful.checks.running import Running
+from lawful.checks.conform.instances import Running
+from lawful.checks.reference.expressions import NoValue
+from lawful.checks.reference.states import freeze
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.bounds import breach
 from lawful.spec.resolve import resolve
+from lawful.spec.values.bounds import breach
 
 if TYPE_CHECKING:
-    from .engines import Engines
+    from tests.agree.engines import Engines
 
 NO_STATE = "no state of the abstract machine"
 FAULTS = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from lawful.spec import types as t
-from lawful.spec.values import FrozenBag, FrozenMap, World
+from lawful.spec.values.world import FrozenBag, FrozenMap, World
 
 MODE = t.Enum("Mode", ("IDLE", "BUSY", "OVER"))
 COLOR = t.Enum("Color", ("RED", "BLUE"))

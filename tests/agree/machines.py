@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from lawful.spec import types as t
-
-from . import blocks, gathering, members, ways
-from .bodies import Own, indented
-from .exprs import Callee, Env, Place
-from .kinds import GIVEN, PRELUDE, annotation
-from .made import CONSTANT_LINES, CONSTANTS, Lines, Made
-from .methods import Methods
+from tests.agree import blocks, gathering, members, ways
+from tests.agree.bodies import Own, indented
+from tests.agree.exprs import Callee, Env, Place
+from tests.agree.kinds import GIVEN, PRELUDE, annotation
+from tests.agree.made import CONSTANT_LINES, CONSTANTS, Lines, Made
+from tests.agree.methods import Methods
 
 JOINED = (blocks, gathering, members, ways)  # Their tables are filled when they are imported.
 

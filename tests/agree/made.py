@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from lawful.spec import types as t
-
-from .exprs import Callee, Env, Family, Place
-from .kinds import COLOR, MODE, TURN, WIDE
+from tests.agree.exprs import Callee, Env, Family, Place
+from tests.agree.kinds import COLOR, MODE, TURN, WIDE
 
 Lines = list[str]
 CONSTANTS = (

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lawful.spec import types as t
-
-from .blocks import rounds
-from .bodies import STATEMENTS, Body, Lines, Made, given, indented
-from .exprs import Callee, Env, Family, Place, domain
+from tests.agree.blocks import rounds
+from tests.agree.bodies import STATEMENTS, Body, Lines, Made, given, indented
+from tests.agree.exprs import Callee, Env, Family, Place, domain
 
 
 def _chosen(b: Body, env: Env) -> Family | None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lawful.spec import types as t
-
-from .bodies import Body, Own, indented
-from .exprs import Callee, Dead, Env, Place
-from .fields import Fields
-from .kinds import KEYS, MODE, NODE, SCALARS, annotation
-from .made import CONSTANTS, Lines, Made
+from tests.agree.bodies import Body, Own, indented
+from tests.agree.exprs import Callee, Dead, Env, Place
+from tests.agree.fields import Fields
+from tests.agree.kinds import KEYS, MODE, NODE, SCALARS, annotation
+from tests.agree.made import CONSTANTS, Lines, Made
 
 PROPERTIES = (
     "invariant",

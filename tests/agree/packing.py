@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from lawful.checks.boxes import PartState, State
-from lawful.checks.packed.kinds import (
+from lawful.checks.explore.codegen.successors import Stepping
+from lawful.checks.explore.layout.layouts import (
     MOST_BITS,
     Heap,
     Index,
@@ -27,13 +27,12 @@ from lawful.checks.packed.kinds import (
     inner,
     width,
 )
-from lawful.checks.packed.stepping import Stepping
+from lawful.checks.explore.space import Space
 from lawful.checks.reference import Done
-from lawful.checks.space import Space
-from tests.checks.packed.beside import Both
-
-from .hits import Hits
-from .planning import combinations
+from lawful.checks.reference.states import PartState, State
+from tests.agree.hits import Hits
+from tests.agree.planning import combinations
+from tests.checks.explore.compiled.both_engines import Both
 
 MOST = 60  # Argument tuples of a rule: all are taken in every state.
 STATES = 2  # At most the first of them is reached.

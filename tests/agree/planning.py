@@ -6,17 +6,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from lawful import Scope
+from lawful.checks.explore.space import Space
 from lawful.checks.reference import Refusal
-from lawful.checks.space import Space
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.errors import DeclarationError
 from lawful.spec.lower import lower
 from lawful.spec.resolve import Resolved
-from lawful.spec.ticks import clock_of
-
-from .hits import Hits
-from .kinds import RANGE, SIZES
+from lawful.spec.values.time import clock_of
+from tests.agree.hits import Hits
+from tests.agree.kinds import RANGE, SIZES
 
 MOST = 400  # Argument tuples that are gone through in one state.
 

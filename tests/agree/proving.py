@@ -7,16 +7,15 @@ from collections import Counter
 from collections.abc import Mapping
 
 from lawful.checks.explore import Limits, explore
-from lawful.checks.happened import happened
-from lawful.checks.obligation import NOT_ASKED, ProofResult, PropertyProof
+from lawful.checks.explore.space import Space
 from lawful.checks.prove import How, prove
-from lawful.checks.prove_report import judgement
-from lawful.checks.space import Space
-from lawful.checks.strengthen import Seen
+from lawful.checks.prove.nonvacuity import happened
+from lawful.checks.prove.result import NOT_ASKED, ProofResult, PropertyProof
+from lawful.checks.prove.strengthening import Seen
+from lawful.checks.report.proofs import judgement
 from lawful.checks.verdict import PropertyResult
 from lawful.spec import ir
-
-from .test_bounded import Run
+from tests.agree.test_bounded import Run
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,19 +8,18 @@ from random import Random
 from typing import Any
 
 from lawful import Ambiguous, PropertyViolated, Refused, Undefined
-from lawful.checks.compare import same
-from lawful.checks.deviations import Differs, Malformed, Unreplayable
-from lawful.checks.rows import Rejected, journal_row
-from lawful.checks.running import Running
-from lawful.checks.stepper import Stepper
+from lawful.checks.conform.instances import Running
+from lawful.checks.replay.deviations import Differs, Malformed, Unreplayable
+from lawful.checks.replay.difference import same
+from lawful.checks.replay.row_step import Stepper
+from lawful.checks.replay.rows import Rejected, journal_row
 from lawful.runtime.elements import Elements
 from lawful.runtime.journal import Journal, read
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.values import encode
-
-from .hits import Hits
-from .kinds import Some
+from lawful.spec.values.world import encode
+from tests.agree.hits import Hits
+from tests.agree.kinds import Some
 
 Written = tuple[str, str, tuple[Any, ...]]  # Its instance, the event, the arguments.
 FAULTS = (Undefined, PropertyViolated, Ambiguous)

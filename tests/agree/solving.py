@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from lawful.checks.boxes import PartState
 from lawful.checks.reference import Outcome
-from lawful.checks.shapes import NotEncodable, fields_of
-from lawful.checks.symbols import Missing
+from lawful.checks.reference.states import PartState
+from lawful.checks.smt.encode.sorts import NotEncodable, fields_of
+from lawful.checks.smt.encode.trail import Missing
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.resolve import resolve
-from lawful.spec.ticks import with_ticks
-from lawful.spec.values import FrozenBag, FrozenMap, Token
-from tests.checks.both import Both, Untold
-
-from .hits import Hits
-from .kinds import BLOBS, SIZES
+from lawful.spec.values.time import with_ticks
+from lawful.spec.values.world import FrozenBag, FrozenMap, Token
+from tests.agree.hits import Hits
+from tests.agree.kinds import BLOBS, SIZES
+from tests.checks.smt.both_engines import Both, Untold
 
 MOST = 3  # Items of a random list.
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from lawful.checks.boxes import State
+from lawful.checks.explore.space import Space
 from lawful.checks.reference import Fault
-from lawful.checks.space import Space
+from lawful.checks.reference.states import State
 from lawful.checks.tla.module import CannotWrite, export
 from lawful.checks.tla.names import spelled, word
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.values import chosen
+from lawful.spec.values.world import chosen
+from tests.agree.planning import combinations
 from tests.checks.tla.checking import Exploring
 from tests.checks.tla.meaning import Function, Model, sequence
-
-from .planning import combinations
 
 MOST = 60  # Argument tuples of a rule: with more it is left out.
 

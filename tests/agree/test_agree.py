@@ -20,11 +20,10 @@ from lawful import Scope
 from lawful.spec.errors import DeclarationError
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
+from tests.agree.examine import HEAD, SOLVED, examine, mutated, refused, seeded, text_of
+from tests.agree.hits import Hits
+from tests.agree.kinds import NESTINGS
 from tests.spec import texts
-
-from .examine import HEAD, SOLVED, examine, mutated, refused, seeded, text_of
-from .hits import Hits
-from .kinds import NESTINGS
 
 SHARDS = 10
 MACHINES = 210  # Modules of a shard; a few of them are refused.

@@ -10,18 +10,17 @@ from typing import Any
 
 import pytest
 
-from lawful.checks.bounded import Bounded
-from lawful.checks.budget import Effort
-from lawful.checks.meaning import NoValue
-from lawful.checks.obligation import PropertyProof
+from lawful.checks.explore.space import Space
+from lawful.checks.prove.bounded import Bounded
+from lawful.checks.prove.result import PropertyProof
 from lawful.checks.reference import Done, Fault, Reference
-from lawful.checks.shapes import fields_of
-from lawful.checks.space import Space
+from lawful.checks.reference.expressions import NoValue
+from lawful.checks.smt.encode.sorts import fields_of
+from lawful.checks.smt.solver.budget import Effort
 from lawful.checks.verdict import Trace, Verdict
 from lawful.spec import types as t
-from lawful.spec.values import decode
-
-from .test_resuming import space_of
+from lawful.spec.values.world import decode
+from tests.agree.test_resuming import space_of
 
 FAULTS = {"bounds", "asserts", "undefined", "ambiguous"}
 EVENTS = 2

@@ -14,21 +14,20 @@ from typing import Any
 
 import pytest
 
-from lawful.checks.packed.kinds import Unsupported
-from lawful.checks.packed.memory import Memory
-from lawful.checks.packed.native import compiled
-from lawful.checks.packed.plain import interpreted
-from lawful.checks.packed.slots import pack
-from lawful.checks.packed.stepping import Stepping
+from lawful.checks.explore.codegen.successors import Stepping
+from lawful.checks.explore.compiled.llvm import compiled
+from lawful.checks.explore.compiled.memory import Memory
+from lawful.checks.explore.compiled.plain import interpreted
+from lawful.checks.explore.layout.layouts import Unsupported
+from lawful.checks.explore.layout.packing import pack
 from lawful.spec import ir
+from lawful.spec.analysis.walk import everything
 from lawful.spec.errors import DeclarationError
 from lawful.spec.resolve import resolve
-from lawful.spec.walk import everything
+from tests.agree import packing, planning
+from tests.agree.examine import HEAD, forget, seeded
+from tests.agree.hits import wanted
 from tests.spec import texts
-
-from . import packing, planning
-from .examine import HEAD, forget, seeded
-from .hits import wanted
 
 FOUND = Path(__file__).parent / "found"
 COMPILED = Path(__file__).parent / "compiled"  # The smallest of random machines, all operators.

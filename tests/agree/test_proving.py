@@ -8,23 +8,22 @@ from collections import Counter
 import pytest
 
 from lawful import Machine
-from lawful.checks.budget import Effort
+from lawful.checks.explore.space import Space
 from lawful.checks.prove import How
-from lawful.checks.space import Space
+from lawful.checks.smt.solver.budget import Effort
 from lawful.spec.errors import DeclarationError
 from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
 from lawful.spec.words import Scope
+from tests.agree import planning
+from tests.agree.examine import HEAD, forget, seeded
+from tests.agree.proving import sides
+from tests.agree.test_resuming import many
 from tests.classics import broken
 from tests.classics.jugs import Jugs
 from tests.classics.majority import Majority
 from tests.classics.table import CLASSICS
 from tests.spec import texts
-
-from . import planning
-from .examine import HEAD, forget, seeded
-from .proving import sides
-from .test_resuming import many
 
 STATES = 200
 QUICK = How("auto", Effort(1_500_000))

@@ -13,17 +13,16 @@ from typing import Any
 
 import pytest
 
-from lawful.checks.coverage import Clauses, Counting, coverage
-from lawful.checks.search import Limits, Search, search
-from lawful.checks.snapshots import Snapshots
-from lawful.checks.space import Space
+from lawful.checks.explore.checkpoints import Snapshots
+from lawful.checks.explore.coverage import Clauses, Counting, coverage
+from lawful.checks.explore.search import Limits, Search, search
+from lawful.checks.explore.space import Space
 from lawful.spec.errors import DeclarationError
 from lawful.spec.flat import Rule
 from lawful.spec.resolve import resolve
+from tests.agree import planning
+from tests.agree.examine import HEAD, forget, seeded
 from tests.spec import texts
-
-from . import planning
-from .examine import HEAD, forget, seeded
 
 STATES = 12  # Of each machine the first are reached.
 MOST = 60  # Argument tuples of a rule: the transitions with no more are taken.

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from lawful.checks.packed.kinds import Unsupported
+from lawful.checks.explore.layout.layouts import Unsupported
 from lawful.spec.errors import DeclarationError
 from lawful.spec.resolve import resolve
+from tests.agree import packing, planning
+from tests.agree.examine import HEAD, forget, seeded
+from tests.agree.telling import CannotWrite, as_tla, ours, told
 from tests.spec import texts
-
-from . import packing, planning
-from .examine import HEAD, forget, seeded
-from .telling import CannotWrite, as_tla, ours, told
 
 COMPILED = sorted((Path(__file__).parent / "compiled").glob("*.txt"))
 SHARDS = 10

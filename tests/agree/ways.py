@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from lawful.spec import types as t
-
-from . import exprs
-from .exprs import Callee, Env, Family, Place, Way, Writer, same
-from .kinds import STEP
+from tests.agree import exprs
+from tests.agree.exprs import Callee, Env, Family, Place, Way, Writer, same
+from tests.agree.kinds import STEP
 
 
 def _among(w: Writer, env: Env, kind: type[t.Type] | tuple[type[t.Type], ...]) -> Place | None:

@@ -1,9 +1,8 @@
 """Classics with one thing left out, each with the counterexample that shows why it is there."""
 
 from lawful import Expect, drop, require, transition
-
-from .alternating_bit import AlternatingBit
-from .peterson import Label, Peterson, Process
+from tests.classics.alternating_bit import AlternatingBit
+from tests.classics.peterson import Label, Peterson, Process
 
 
 class PetersonWithoutTurn(Peterson):

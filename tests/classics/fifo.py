@@ -6,8 +6,7 @@ figures.
 """
 
 from lawful import Machine, Scope, constraint, initial, invariant, reachable, require, transition
-
-from .channel import Bit, Channel, Data
+from tests.classics.channel import Bit, Channel, Data
 
 COUNTS = (3864, 9660, 11)
 

@@ -1,9 +1,8 @@
 """Two-phase commit implements transaction commit, as TwoPhase.tla has it: TPSpec => TC!TCSpec."""
 
 from lawful import Expect, refines, transition
-
-from .commit import RM, Decision, TCommit
-from .two_phase import Abort, Commit, Manager, Resource, TwoPhase
+from tests.classics.commit import RM, Decision, TCommit
+from tests.classics.two_phase import Abort, Commit, Manager, Resource, TwoPhase
 
 
 class Implements(TwoPhase):

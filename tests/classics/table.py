@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lawful import Machine
-
-from . import (
+from tests.classics import (
     allocator,
     alternating_bit,
     async_termination,

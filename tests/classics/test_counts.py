@@ -10,9 +10,8 @@ from lawful.checks.verdict import Verdict
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from lawful.spec.words import Scope
-
-from .coffee_can import CoffeeCan
-from .table import CLASSICS, LARGE, Classic
+from tests.classics.coffee_can import CoffeeCan
+from tests.classics.table import CLASSICS, LARGE, Classic
 
 
 def explored(cls: type[Machine], scope: str = "scope") -> CheckResult:

@@ -17,8 +17,7 @@ from lawful import (
     total,
     transition,
 )
-
-from .commit import RM
+from tests.classics.commit import RM
 
 COUNTS = (288, 1146, 11)
 

@@ -19,8 +19,7 @@ from lawful.machines.read_only_windows.closing import PoolFixed
 from lawful.machines.read_only_windows.declaration import WindowFixed
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
 from lawful.spec import types as t
-
-from .examples import GOLDEN, Light, Room, Tally, agrees
+from tests.diagrams.examples import GOLDEN, Light, Room, Tally, agrees
 
 DRAWN = Path(lawful.__file__).parent / "diagrams" / "drawn"
 SMALL: list[type[Machine]] = [Light, Room, Tally]

@@ -8,8 +8,7 @@ import pytest
 
 from lawful import Machine, State, require, transition
 from lawful.diagrams import mermaid
-
-from .examples import GOLDEN, Light, Room, Tally, agrees
+from tests.diagrams.examples import GOLDEN, Light, Room, Tally, agrees
 
 MACHINES: list[type[Machine]] = [Light, Room, Tally]
 

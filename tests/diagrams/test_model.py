@@ -6,8 +6,7 @@ import pytest
 
 from lawful.diagrams.labels import PRIME, Label, label
 from lawful.diagrams.model import WIDTH, Control, Edge, chart, lines, words
-
-from .examples import Bench, Light, Room, Shelf, Tally
+from tests.diagrams.examples import Bench, Light, Room, Shelf, Tally
 
 FULL = {
     "press": f"press(m: Press) [m.strength > 2 and presses{PRIME} < limit] / presses{PRIME}",

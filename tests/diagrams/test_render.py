@@ -10,8 +10,7 @@ import pytest
 
 from lawful.diagrams import dot, mermaid
 from lawful.diagrams.render import FORMATS, Drawn, RenderError, render
-
-from .examples import Light
+from tests.diagrams.examples import Light
 
 M = Light.lawful.ir
 BEGINS = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}

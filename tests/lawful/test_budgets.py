@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 
-from lawful.checks import explore, simulate
-from lawful.checks.packed import plain
+from lawful.checks.explore import check, simulate
+from lawful.checks.explore.compiled import plain
 from lawful.cli import main
 from lawful.progress import progress
-
-from .test_cli import SENDER, SENDER_AS_SEED, SURPRISE, declared, run
+from tests.lawful.test_cli import SENDER, SENDER_AS_SEED, SURPRISE, declared, run
 
 
 def test_out_of_memory_is_3(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -86,7 +85,7 @@ def test_walks_that_are_stopped_tell_what_they_found(
 def test_a_property_that_is_not_there_is_named_before_anything_is_explored(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(explore, "explore", None)
+    monkeypatch.setattr(check, "explore", None)
     code, _, err = run("check", "tests.classics.jugs", "--only", "nothing", capsys=capsys)
     assert code == 5
     assert "Jugs has no property nothing; it has deadlock, bounds" in err

@@ -149,7 +149,7 @@ def test_a_refused_declaration_is_4_and_says_everything(
         (["check", SENDER, "--scope", "Nat=many"], "expected N, A..B or A,B,C"),
         (["check", SENDER, "--only", "nothing"], "has no property nothing"),
         (
-            ["check", "tests.checks.small:Collections"],
+            ["check", "tests.checks.declarations.encoding:Collections"],
             "the parameter ms: frozenset[Packet] has more than 4,194,304 values within the scope",
         ),
     ],

@@ -9,15 +9,15 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lawful.checks.itf import itf
+from lawful.checks.report.itf import itf
 from lawful.checks.verdict import Trace, TraceStep
 from lawful.cli import main
 from lawful.spec.resolve import resolve
 from lawful.testing import rerun
-from tests.checks import lively
+from tests.checks.declarations import liveness
 from tests.spec import texts
 
-MODULE = "tests.checks.lively"
+MODULE = "tests.checks.declarations.liveness"
 
 
 def checked(target: str, *more: str) -> int:
@@ -197,7 +197,7 @@ def test_a_test_of_a_file_with_an_odd_name_is_still_python(tmp_path: Path) -> No
 
 
 def test_what_the_machine_no_longer_does_is_no_counterexample() -> None:
-    target = f"{MODULE}:{lively.Bursts.__name__}"
+    target = f"{MODULE}:{liveness.Bursts.__name__}"
     start: dict[str, Any] = {"state": {"left": {"$map": [[1, 1]]}}}
     gone: dict[str, Any] = {"event": "lose", "args": {}}
     with pytest.raises(AssertionError, match="gone is undefined"):

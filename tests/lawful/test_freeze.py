@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ..frozen import MODULE, USE, compiled, freeze, needs, other_pythons, package, run
+from tests.frozen import MODULE, USE, compiled, freeze, needs, other_pythons, package, run
 
 OUTPUT = """\
 2 ('send', 'ack') True

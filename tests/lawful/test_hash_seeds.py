@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ..frozen import ROOT, run
+from tests.frozen import ROOT, run
 
 SEEDS = ("0", "4711")
-FILES = ("classics/peterson.py", "classics/two_phase.py", "checks/orders.py", "checks/small.py")
+FILES = (
+    "classics/peterson.py",
+    "classics/two_phase.py",
+    "checks/declarations/unordered.py",
+    "checks/declarations/encoding.py",
+)
 UNICAST = "lawful.machines.unicast.declaration"
 TIMES = re.compile(r'"(total_|compile_)?seconds": [-\d.e]+|\b[\d.]+ s\b')
 
@@ -58,7 +63,7 @@ for path in sys.argv[1:]:
 
 
 def test_an_instance_and_what_it_refuses(tmp_path: Path) -> None:
-    found = outputs(tmp_path, "-m", "tests.checks.orders")
+    found = outputs(tmp_path, "-m", "tests.checks.declarations.unordered")
     assert len(found) == 1
     text = found.pop()
     assert "known={Node('ada'), Node('bob'), Node('eve'), Node('joe')}" in text
@@ -70,7 +75,7 @@ def test_a_journal_and_its_replay(tmp_path: Path) -> None:
 from pathlib import Path
 from lawful.checks.replay import ReplayProgram, replay
 from lawful.runtime.journal import Journal
-from tests.checks.orders import Msg, Node, Unordered
+from tests.checks.declarations.unordered import Msg, Node, Unordered
 nodes = [Node(name) for name in ("eve", "ada", "bob")]
 entry = Unordered()
 class Still:

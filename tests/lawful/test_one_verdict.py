@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from lawful.checks import prove
-from lawful.checks.concluding import conclude
-from lawful.checks.obligation import PropertyProof
+from lawful.checks.prove import strategy
+from lawful.checks.prove.conclusion import conclude
+from lawful.checks.prove.result import PropertyProof
 from lawful.checks.verdict import Verdict
 from lawful.cli import main
 from tests.spec import texts
@@ -407,6 +407,6 @@ def test_a_proof_against_a_run_of_the_machine_is_a_fault(
         rows = conclude(induction, obligations)
         return [replace(p, verdict=Verdict.PROVED) if p.name == "fits" else p for p in rows]
 
-    monkeypatch.setattr(prove, "conclude", wrongly)
+    monkeypatch.setattr(strategy, "conclude", wrongly)
     assert main(["prove", target]) == 70
     assert "fits is proved by induction, but violated after 2 events" in capsys.readouterr().err

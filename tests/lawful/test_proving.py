@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lawful.checks.budget import PER_SECOND, Effort
+from lawful.checks.smt.solver.budget import PER_SECOND, Effort
 from lawful.cli import main
 from lawful.proving import effort
 

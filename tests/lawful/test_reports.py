@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lawful.checks.outside import Case, Suite, junit, sarif
+from lawful.checks.report.ci import Case, Suite, junit, sarif
 from lawful.cli import main
-from tests.checks.journals import Recorder, Worker, job
+from tests.checks.replay.journals import Recorder, Worker, job
 
 
 def cases(path: Path, suite: int = 0) -> dict[str, tuple[str, str]]:
@@ -31,7 +31,7 @@ def written(folder: Path) -> dict[str, Any]:
 
 # Proofs.
 
-COUNTER = "tests.checks.provable:Counter"
+COUNTER = "tests.checks.declarations.provable:Counter"
 
 
 def test_a_counterexample_to_induction_is_skipped_and_fails_nothing(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_a_run_that_violates_is_a_failure_with_its_trace(tmp_path: Path) -> None
 
 # Replays.
 
-WORKER = "tests.checks.journals:Worker"
+WORKER = "tests.checks.replay.journals:Worker"
 
 
 def journal(tmp_path: Path) -> Path:

@@ -13,8 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from lawful.cli import main
-
-from .test_cli import declared, run
+from tests.lawful.test_cli import declared, run
 
 WIDE = """from lawful import *
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lawful import Machine, Scope
 from lawful.checks.explore import explore
-from lawful.checks.obligation import ProofResult
+from lawful.checks.prove.result import ProofResult
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 

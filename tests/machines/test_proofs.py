@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 from lawful import Machine
-from lawful.checks.obligation import ProofResult
 from lawful.checks.prove import prove
+from lawful.checks.prove.result import ProofResult
 from lawful.machines.message_scheduler.channel import ChannelFixed
 from lawful.machines.object_diffusion.attribution import Attribution
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed
@@ -17,8 +17,7 @@ from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
 from lawful.machines.read_only_windows.timing import AttemptsFixed
 from lawful.machines.unicast.timing import Acks, Resends
 from lawful.spec.resolve import resolve
-
-from .established import verdicts
+from tests.machines.established import verdicts
 
 TIMED = "all integers; all ticks; timers stopped or at any tick, urgent ones fired when due"
 

@@ -14,8 +14,7 @@ from lawful import Scope
 from lawful.spec.errors import RULES, DeclarationError
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
-
-from .texts import last_machine, load
+from tests.spec.texts import last_machine, load
 
 FOLDER = Path(__file__).parent.parent / "refused"
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from .meaning import Env, Function, Model, Operator, State, follow, value
-from .reading import Parser, Tree, tokens
+from tests.checks.tla.meaning import Env, Function, Model, Operator, State, follow, value
+from tests.checks.tla.reading import Parser, Tree, tokens
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .reading import Tree
+from tests.checks.tla.reading import Tree
 
 State = Mapping[str, Any]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lawful.checks.happened import happened
 from lawful.checks.prove import prove
+from lawful.checks.prove.nonvacuity import happened
 from lawful.machines.object_diffusion.registry import AnyPeers
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve

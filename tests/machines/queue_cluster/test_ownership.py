@@ -20,8 +20,7 @@ from lawful.machines.queue_cluster.declaration import (
     QueueOwnerFixed,
     Release,
 )
-
-from .cluster import A, B, C, Cluster
+from tests.machines.queue_cluster.cluster import A, B, C, Cluster
 
 
 def seen(node: QueueOwnerFixed) -> dict[str, Any]:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import settings
 
 from lawful import Machine
-from lawful.checks.budget import UNITS, Effort
 from lawful.checks.prove import How, prove
+from lawful.checks.smt.solver.budget import UNITS, Effort
 from lawful.machines.queue_cluster.declaration import Node
 from lawful.machines.queue_cluster.joining import JoiningFixed
 from lawful.machines.queue_cluster.joining_as_seed import JoiningAsSeed, JoiningEager

@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 
 from lawful.machines.unicast.declaration import Conn
 from lawful.machines.unicast.messages import Data, Message
-from lawful.machines.unicast.relay import LOOPBACK, Address, Faults, Relay
-from lawful.machines.unicast.run import join
 from lawful.machines.unicast.service import Unicast
-from lawful.machines.unicast.settings import Config, Options
-from lawful.machines.unicast.wire import Batch, decode, encode
+from lawful.machines.unicast.service.relay import LOOPBACK, Address, Faults, Relay
+from lawful.machines.unicast.service.run import join
+from lawful.machines.unicast.service.settings import Config, Options
+from lawful.machines.unicast.service.wire import Batch, decode, encode
 
 SECONDS = 30.0
 QUICK = Config(

@@ -15,16 +15,16 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from lawful import Machine
-from lawful.checks.beside import Subject, replay
-from lawful.checks.conformance import Call
+from lawful.checks.conform.lockstep import Subject, replay
+from lawful.checks.conform.oracle import Call
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
 from lawful.machines.unicast.declaration import Conn, ReceiverEntryFixed, SenderEntryFixed
 from lawful.machines.unicast.messages import Ack, Close, Data, Dropped, SendFirst, XmitReq
-from lawful.machines.unicast.peer import FormerLife, Peer, from_wire, to_wire
-from lawful.machines.unicast.settings import Config
+from lawful.machines.unicast.service.peer import FormerLife, Peer, from_wire, to_wire
+from lawful.machines.unicast.service.settings import Config
+from lawful.machines.unicast.service.wire import Batch, decode, encode
 from lawful.machines.unicast.system import LinkFixed
-from lawful.machines.unicast.wire import Batch, decode, encode
-from lawful.runtime.observed import Stepped
+from lawful.runtime.instances.observers import Stepped
 from lawful.spec.resolve import resolve
 from lawful.testing import Mismatch, SimulatedClock, conformance
 

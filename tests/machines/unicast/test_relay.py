@@ -8,7 +8,14 @@ from typing import TypeVar
 
 import pytest
 
-from lawful.machines.unicast.relay import LOOPBACK, Address, Fates, Faults, Relay, RelayStats
+from lawful.machines.unicast.service.relay import (
+    LOOPBACK,
+    Address,
+    Fates,
+    Faults,
+    Relay,
+    RelayStats,
+)
 
 T = TypeVar("T")
 ALL = Faults(loss=0.1, duplicate=0.05, reorder=0.2, hold=0.01)

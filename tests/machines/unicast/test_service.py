@@ -14,13 +14,12 @@ import pytest
 
 from lawful.machines.unicast.declaration import Conn
 from lawful.machines.unicast.messages import Ack, Close, Dropped, SendFirst, XmitReq
-from lawful.machines.unicast.relay import LOOPBACK, Faults
-from lawful.machines.unicast.run import exchange, gone, join
 from lawful.machines.unicast.service import EndpointClosed, Unicast
-from lawful.machines.unicast.settings import LARGEST_WINDOW, Config, Options
-from lawful.machines.unicast.wire import LONGEST_PAYLOAD, Batch, encode
-
-from .ends import QUICK, SECONDS, data, heard, joined, probed, sending, timed
+from lawful.machines.unicast.service.relay import LOOPBACK, Faults
+from lawful.machines.unicast.service.run import exchange, gone, join
+from lawful.machines.unicast.service.settings import LARGEST_WINDOW, Config, Options
+from lawful.machines.unicast.service.wire import LONGEST_PAYLOAD, Batch, encode
+from tests.machines.unicast.ends import QUICK, SECONDS, data, heard, joined, probed, sending, timed
 
 # The main job.
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawful.machines.unicast.messages import Ack, Close, Data, Message, SendFirst, XmitReq
-from lawful.machines.unicast.wire import (
+from lawful.machines.unicast.service.wire import (
     LARGEST_DATAGRAM,
     LONGEST_NAME,
     LONGEST_PAYLOAD,

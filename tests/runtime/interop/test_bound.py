@@ -12,13 +12,12 @@ from transitions import Machine as Theirs
 from transitions import MachineError
 
 from lawful import Ambiguous, Refused
+from lawful.runtime.instances.observers import Stepped
 from lawful.runtime.interop import from_transitions
 from lawful.runtime.interop.bound import Bound, bind
-from lawful.runtime.observed import Stepped
 from lawful.runtime.timers import SimulatedClock
-
-from .doors import Begins, Chosen, Counts, Door, Leaf, Patient, Twice
-from .samples import ROWS, STATES, Color, Matter, theirs
+from tests.runtime.interop.doors import Begins, Chosen, Counts, Door, Leaf, Patient, Twice
+from tests.runtime.interop.samples import ROWS, STATES, Color, Matter, theirs
 
 
 class Visitor:

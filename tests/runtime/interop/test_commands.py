@@ -11,8 +11,7 @@ from lawful import Refused
 from lawful.cli import main
 from lawful.runtime.interop import from_transitions
 from lawful.runtime.journal import Journal
-
-from .samples import ROWS, theirs
+from tests.runtime.interop.samples import ROWS, theirs
 
 
 @pytest.fixture

@@ -19,8 +19,7 @@ from transitions.extensions.states import Error, Tags, Timeout, Volatile, add_st
 
 from lawful.runtime.interop import from_transitions
 from lawful.runtime.interop.drop_in import LawfulMachine
-
-from .samples import ROWS, STATES, Matter
+from tests.runtime.interop.samples import ROWS, STATES, Matter
 
 Retry: type[Any] = vars(features_of_states)["Retry"]  # Its types do not tell of it.
 PLAIN = [["go", "a", "b"], ["back", "b", "a"]]

@@ -9,8 +9,7 @@ from transitions import Machine as Theirs
 from transitions.extensions import HierarchicalMachine
 
 from lawful.runtime.interop import from_transitions
-
-from .samples import ROWS, STATES, Matter, theirs
+from tests.runtime.interop.samples import ROWS, STATES, Matter, theirs
 
 
 def test_what_is_wrong_is_said() -> None:

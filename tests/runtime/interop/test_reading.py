@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from transitions import Machine as Theirs
 
 from lawful.runtime.interop import Imported, from_transitions
-
-from .samples import ROWS, STATES, Color, Matter, theirs
+from tests.runtime.interop.samples import ROWS, STATES, Color, Matter, theirs
 
 
 def of_one_condition(model: Any, condition: Any) -> Imported:

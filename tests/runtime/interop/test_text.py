@@ -18,8 +18,7 @@ from transitions import State
 
 from lawful import Refused
 from lawful.runtime.interop import Imported, from_transitions
-
-from .samples import MOST, ROWS, STATES, Color, Matter, theirs
+from tests.runtime.interop.samples import MOST, ROWS, STATES, Color, Matter, theirs
 
 TEXT = '''"""Imported from a transitions.Machine."""
 

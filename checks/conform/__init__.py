@@ -1,0 +1,1 @@
+"""Conformance: an implementation, or an instance, driven beside the machine."""

@@ -1,0 +1,200 @@
+"""Sequences of events that, together, cover a machine: tests of an implementation, from its model.
+
+Each begins in an initial state and goes to the nearest thing that is not covered yet, until nothing
+uncovered can be reached any more; then the next begins. No sequence could be left out. The fewest
+events would be a rural postman's tour, for which no fast way is known; this is close to it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lawful.checks.explore.search import Limits, Search, visited
+from lawful.checks.explore.space import Event, Space
+from lawful.checks.explore.traces import trace_of
+from lawful.checks.reference.states import State
+from lawful.checks.verdict import Trace
+from lawful.spec import types as t
+from lawful.spec.ir import Json
+
+Cover = Literal["transitions", "states", "pairs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An event with its arguments as Python values; what it gives, and the state after it, as the
+    machine has them in JSON form."""
+
+    event: str
+    transition: str
+    args: Mapping[str, Any]
+    output: Json
+    after: Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class Path:
+    """A test: the initial state in JSON form, and the events from there."""
+
+    initial: Mapping[str, Json]
+    calls: tuple[Call, ...]
+    trace: Trace = field(repr=False)
+
+    def __iter__(self) -> Iterator[Call]:
+        return iter(self.calls)
+
+    def __len__(self) -> int:
+        return len(self.calls)
+
+    def __str__(self) -> str:
+        return "-".join(call.event for call in self.calls) or "nothing"
+
+
+@dataclass(slots=True)
+class _Known:
+    """The states, what leads from each to which, and those to begin in."""
+
+    space: Space
+    states: list[State]
+    starts: list[int]
+    edges: list[list[tuple[Event, int]]]
+
+
+def paths(space: Space, cover: Cover, most: int) -> list[Path]:
+    """Paths that cover every transition, every control state (without one: every state), or every
+    pair of transitions of which one can follow the other at once.
+
+    Raises `ValueError` where the machine has `most` states or more, or no initial one.
+    """
+    known = _known(Search(space, Limits(most)))
+    wanted = _everything(known, cover)
+    found: list[Path] = []
+    while wanted:
+        run = _run(known, cover, wanted)
+        if run is None:
+            break
+        found.append(_path(known, *run))
+    return found
+
+
+def _known(search: Search) -> _Known:
+    edges = [
+        [((edge.rule, edge.args), after) for edge, after in steps] for _, steps in visited(search)
+    ]
+    if not search.complete:
+        name, most = search.space.machine.name, search.limits.states
+        raise ValueError(f"{name} has {most:,} states or more: give it a smaller scope")
+    return _Known(search.space, search.states, sorted(search.starts), edges)
+
+
+Item = Hashable
+Last = int | None  # The rule of the event before; None at the start.
+
+
+def _items(known: _Known, cover: Cover, last: Last, rule: int, after: int) -> list[Item]:
+    """What a step covers."""
+    if cover == "transitions":
+        return [rule]
+    if cover == "pairs":
+        return [] if last is None else [(last, rule)]
+    return _controls(known, after)
+
+
+def _controls(known: _Known, number: int) -> list[Item]:
+    machine, state = known.space.machine, known.states[number]
+    found: list[Item] = []
+    for v, value in zip(machine.variables, state, strict=False):
+        if isinstance(v.type, t.Enum):
+            found.append((v.name, value.name))
+        elif isinstance(v.type, t.Map) and isinstance(v.type.value, t.Enum):
+            found += [(v.name, key, each.name) for key, each in value.items()]
+    return found or [number]
+
+
+def _everything(known: _Known, cover: Cover) -> set[Item]:
+    wanted: set[Item] = set()
+    for number, rows in enumerate(known.edges):
+        for (rule, _), after in rows:
+            if cover == "pairs":
+                wanted.update((rule, second) for (second, _), _ in known.edges[after])
+            else:
+                wanted.update(_items(known, cover, None, rule, after))
+        if cover == "states" and number in known.starts:
+            wanted.update(_controls(known, number))
+    return wanted
+
+
+Run = tuple[int, list[tuple[Event, int]]]
+
+
+def _run(known: _Known, cover: Cover, wanted: set[Item]) -> Run | None:
+    """One sequence that covers something; takes it off what is wanted."""
+    first: list[tuple[int, Last]] = [(start, None) for start in known.starts]
+    start, way = _nearest(known, cover, wanted, first) or (None, [])
+    if start is None:
+        return None
+    run: list[tuple[Event, int]] = []
+    while True:
+        last: Last = run[-1][0][0] if run else None
+        if cover == "states":
+            wanted.difference_update(_controls(known, start if not run else run[-1][1]))
+        for event, after in way:
+            wanted.difference_update(_items(known, cover, last, event[0], after))
+            last = event[0]
+            run.append((event, after))
+        at = run[-1][1] if run else start
+        then = _nearest(known, cover, wanted, [(at, last)]) if wanted else None
+        if then is None or not then[1]:
+            return start, run
+        way = then[1]
+
+
+def _nearest(
+    known: _Known, cover: Cover, wanted: set[Item], first: list[tuple[int, Last]]
+) -> Run | None:
+    """Where to begin, and the fewest events to something wanted."""
+    for number, _ in first:
+        if cover == "states" and wanted.intersection(_controls(known, number)):
+            return number, []
+    came: dict[tuple[int, Last], tuple[tuple[int, Last], Event] | None] = dict.fromkeys(first)
+    queue = deque(first)
+    while queue:
+        at = queue.popleft()
+        for event, after in known.edges[at[0]]:
+            # Only of pairs does it matter by which transition a state was reached.
+            node = after, event[0] if cover == "pairs" else None
+            if wanted.intersection(_items(known, cover, at[1], event[0], after)):
+                return _back(came, at, (event, after))
+            if node not in came:
+                came[node] = at, event
+                queue.append(node)
+    return None
+
+
+def _back(
+    came: Mapping[tuple[int, Last], tuple[tuple[int, Last], Event] | None],
+    at: tuple[int, Last],
+    end: tuple[Event, int],
+) -> Run:
+    way = [end]
+    step = came[at]
+    while step is not None:
+        before, event = step
+        way.append((event, at[0]))
+        at, step = before, came[before]
+    return at[0], way[::-1]
+
+
+def _path(known: _Known, start: int, run: list[tuple[Event, int]]) -> Path:
+    space = known.space
+    states = [known.states[start], *(known.states[after] for _, after in run)]
+    trace = trace_of(space, states, [event for event, _ in run])
+    calls: list[Call] = []
+    for i, ((rule, args), _) in enumerate(run):
+        row, step = space.rules[rule][1], trace.steps[i]
+        named = dict(zip((n for n, _ in row.function.params), args, strict=True))
+        calls.append(Call(row.event, row.name, named, step.output, trace.states[i + 1]))
+    return Path(trace.initial, tuple(calls), trace)

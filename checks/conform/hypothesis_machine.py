@@ -1,0 +1,395 @@
+"""Stateful tests by Hypothesis, generated from a declaration; the door is `lawful.testing`.
+
+    TestSender = conformance(SenderEntry, lambda clock: SenderEntry(clock=clock))
+
+is a `unittest.TestCase` that pytest collects. It drives an implementation with one rule for each
+event, and after every event compares it with the machine: whether the event was accepted, its
+output, the whole state, and that nothing changed where it was refused or ignored. The machine's
+own invariants and step properties are judged on the way, those aside that it expects to fail.
+
+What an implementation is, is up to the test: a lawful instance, a service that embeds one, or an
+object written by hand.
+
+`make(clock)` makes one. `perform(implementation, event, args)` performs an event and gives its
+output; by default it calls the method of that name. A refusal is `Refused` or one of the `refused`
+exceptions; any other exception ends the test. `view(implementation)` gives what shows the
+variables, a mapping or an object with such attributes; by default the implementation itself. A
+variable in `unseen` is not compared. Parameters are the instance's where a lawful instance is in
+view, else those of `machine` where that is an instance, else the defaults.
+
+Timers: to the machine an armed timer may fire at any moment. So before an event that a timer
+serves, the clock that `make` was given jumps so far that whatever is armed is due; then the event
+is performed as any other. A timer in the view is a bool, armed or not, or the time at which it is
+due, None while stopped; then that has to be right too. Of lawful instances `fire_due` is called
+as well, and each transition that fires is followed.
+
+Arguments are drawn near what occurs in the state and in the last events, so that guards pass
+often; integers may be anything within their type's bounds. `given` maps the names of types
+("Payload", "Nat", "Ack") or of parameters ("ack.m") to strategies for what is to be drawn there
+besides values that occur. Elements of a sort are those of the instance's universe.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+from unittest import TestCase
+
+from hypothesis import HealthCheck, Phase, reject
+from hypothesis import settings as Settings
+from hypothesis import strategies as st
+from hypothesis.errors import HypothesisException
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from lawful.checks.explore.value_pool import Near
+from lawful.runtime.instance import Machine
+from lawful.runtime.timers import SimulatedClock
+from lawful.spec import types as t
+from lawful.spec.outcomes import Refused
+from lawful.spec.resolve import resolve
+from lawful.spec.values.bounds import Values, breach
+from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World, chosen
+
+from .lockstep import Mismatch, Run, Subject, replay
+from .oracle import SORT_SIZE, Act, Args, Call, Fire, Start, Way, elements
+from .shrinking import shortest
+
+T = TypeVar("T")
+Given = Mapping[str, SearchStrategy[Any]]
+Params = tuple[tuple[str, t.Type], ...]
+SMALL, LARGE = 5, 1_000  # How far integers lie from 0. Bodies may loop over ranges of them.
+LONG = 3  # Elements of a container that is drawn anew.
+TRIES = 4  # Draws until the machine admits the arguments.
+MOVES = (0, 0, 0, 0, 1, -1)  # From an integer that occurs to one that is drawn.
+
+
+@functools.cache
+def _between(low: int, high: int) -> SearchStrategy[int]:
+    return st.integers(low, high)
+
+
+def _pick(draw: DrawFn, values: Sequence[Any]) -> Any:
+    return values[draw(_between(0, len(values) - 1))]
+
+
+class Drawing:
+    """Draws values of types; choices shrink towards what occurs, then what is small and first."""
+
+    def __init__(self, values: Values, given: Given) -> None:
+        self.values = values
+        self.given = given
+
+    def value(self, draw: DrawFn, kind: t.Type, near: Near, name: str = "") -> Any:
+        """A value of the type, for a place of that name."""
+        match kind:
+            case t.Int():
+                return self._integer(draw, kind, near, name)
+            case t.Nothing():
+                return None
+            case t.Union(options=options):
+                return self.value(draw, _pick(draw, options), near, name)
+            case t.Record() | t.Opaque() | t.Tuple() | t.Seq() | t.Set() | t.Map() | t.Bag():
+                known = near.named(kind, name) or near.like(kind)
+                if known and _pick(draw, (False, False, True)):
+                    return _pick(draw, known)
+                return self._new(draw, kind, near)
+            case _:
+                return self._new(draw, kind, near)
+
+    def _integer(self, draw: DrawFn, kind: t.Int, near: Near, name: str) -> int:
+        """One that stands under the same name, or anywhere; or next to it; or any."""
+        how = draw(_between(0, 9))
+        known = near.named(kind, name) if how < 5 else ()
+        known = known or (near.like(kind) if how < 7 else ())
+        own = kind.name in self.given
+        if known:
+            moved = int(_pick(draw, known)) + (0 if own else _pick(draw, MOVES))
+            if breach(moved, kind) is None:
+                return moved
+        if own:
+            return int(draw(self.given[kind.name]))
+        return draw(_around(kind, LARGE if how == 9 else SMALL))
+
+    def _new(self, draw: DrawFn, kind: t.Type, near: Near) -> Any:
+        match kind:
+            case t.Opaque(name=name) | t.Record(name=name) | t.Enum(name=name) | t.Sort(name=name):
+                if name in self.given:
+                    return draw(self.given[name])
+                return self._named(draw, kind, near)
+            case t.Bool():
+                return _pick(draw, (False, True))
+            case t.Float():
+                return draw(st.floats(allow_nan=False, allow_infinity=False))
+            case t.Tuple(items=items):
+                return tuple(self.value(draw, of, near) for of in items)
+            case t.Seq(item=item, most=most):
+                return tuple(self._several(draw, item, near, most))
+            case t.Set(item=item):
+                return frozenset(self._several(draw, item, near, None))
+            case t.Bag(item=item, most=most):
+                found = self._several(draw, item, near, most)
+                return FrozenBag({each: found.count(each) for each in found})
+            case t.Map(key=key, value=of, total=total):
+                keys = self.values.of(key) if total else self._several(draw, key, near, None)
+                return FrozenMap({k: self.value(draw, of, near) for k in keys})
+            case _:
+                raise TypeError(f"no values are drawn of type {kind}")
+
+    def _named(self, draw: DrawFn, kind: t.Type, near: Near) -> Any:
+        match kind:
+            case t.Opaque(name=name):
+                return Token(name, draw(_between(0, LONG)))
+            case t.Record(name=name, fields=fields):
+                args = [self.value(draw, of, near, field) for field, of in fields]
+                return self.values.world.records[name](*args)
+            case _:
+                return _pick(draw, self.values.of(kind))
+
+    def nudged(self, draw: DrawFn, value: Any, kind: t.Type, near: Near) -> Any:
+        """Almost the value: one step aside in one place, which is where guards have their edge."""
+        if (kind.name if isinstance(kind, t.Int) else str(kind)) in self.given:
+            return self.value(draw, kind, near)
+        match kind:
+            case t.Int():
+                moved = value + _pick(draw, (1, -1))
+                return moved if breach(moved, kind) is None else value
+            case t.Record(fields=fields) if fields:
+                name, of = _pick(draw, fields)
+                inner = self.nudged(draw, getattr(value, name), of, near)
+                return dataclasses.replace(value, **{name: inner})
+            case t.Tuple(items=items) if items:
+                at = draw(_between(0, len(items) - 1))
+                inner = self.nudged(draw, value[at], items[at], near)
+                return (*value[:at], inner, *value[at + 1 :])
+            case t.Union() if value is not None:
+                return self.nudged(draw, value, chosen(value, kind), near)
+            case _:
+                return self.value(draw, kind, near)
+
+    def _several(self, draw: DrawFn, item: t.Type, near: Near, most: int | None) -> list[Any]:
+        count = draw(_between(0, LONG if most is None else min(LONG, most)))
+        return [self.value(draw, item, near) for _ in range(count)]
+
+
+def _around(kind: t.Int, far: int) -> SearchStrategy[int]:
+    """Integers within the type's bounds that are so far from 0, or from the bound next to it."""
+    middle = 0 if breach(0, kind) is None else kind.low if kind.low is not None else kind.high
+    assert middle is not None
+    low = middle - far if kind.low is None else max(kind.low, middle - far)
+    high = middle + far if kind.high is None else min(kind.high, middle + far)
+    return _between(low, high)
+
+
+def strategy(
+    kind: t.Type, world: World, near: Near | None = None, given: Given | None = None
+) -> SearchStrategy[Any]:
+    """Values of a type, within its bounds, often near those that occur; immutable, hashable.
+
+    Sorts have three elements, unless they are `given`.
+    """
+    sorts = {name: elements(sort, SORT_SIZE) for name, sort in world.sorts.items()}
+    return _value(Drawing(Values(world, {}, sorts), given or {}), kind, near or Near())
+
+
+@st.composite
+def _value(draw: DrawFn, drawing: Drawing, kind: t.Type, near: Near) -> Any:
+    return drawing.value(draw, kind, near)
+
+
+# The test.
+
+
+class Beside(RuleBasedStateMachine):
+    """The run of one implementation, as Hypothesis drives it.
+
+    `shortest`: the first run that failed, shortened. Every run that fails, the one that Hypothesis
+    shows in the end among them, then fails by that one.
+    """
+
+    subject: ClassVar[Subject[Any]]
+    given: ClassVar[Given]
+    shortest: ClassVar[list[Act] | None] = None
+    begin: ClassVar[Any]
+    fire_due: ClassVar[Any]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.run = Run(self.subject)
+        self.drawing = Drawing(self.run.model.values, self.given)
+
+    def arguments(self, draw: DrawFn, name: str, params: Params) -> Args:
+        """Arguments of an event, each near what occurs."""
+        return tuple(
+            draw(self.given[f"{name}.{param}"])
+            if f"{name}.{param}" in self.given
+            else self.drawing.value(draw, kind, self.run.near, param)
+            for param, kind in params
+        )
+
+    def nudged(self, draw: DrawFn, way: Way, args: Args) -> Args:
+        """The arguments, one of them a step aside; those that are given stay as they are."""
+        at = draw(_between(0, len(args) - 1))
+        name, kind = way.event.params[at]
+        if f"{way.event.name}.{name}" in self.given:
+            return args
+        moved = self.drawing.nudged(draw, args[at], kind, self.run.near)
+        return (*args[:at], moved, *args[at + 1 :])
+
+    def act(self, act: Act) -> None:
+        """Let both do it; what fails, fails in its shortest form."""
+        try:
+            self.run.act(act)
+            return
+        except HypothesisException:
+            raise
+        except Exception as error:
+            failed = error
+        self._fail_shortest(type(failed))
+        raise failed
+
+    def _fail_shortest(self, kind: type[Exception]) -> None:
+        cls = type(self)
+        if cls.shortest is None:
+            cls.shortest = shortest(self.subject, self.run.acts, kind, self.given)
+        replay(self.subject, cls.shortest)
+
+
+@st.composite
+def _call(draw: DrawFn, way: Way) -> Call:
+    """A call that the machine admits, more often than not; or one that is almost so, or any."""
+    beside: Beside = draw(st.runner())
+    how = _pick(draw, ("admitted", "admitted", "admitted", "almost", "any"))
+    args: Args = ()
+    for _ in range(1 if how == "any" or beside.run.hopeless(way) else TRIES):
+        args = beside.arguments(draw, way.event.name, way.event.params)
+        if beside.run.admits(way, args):
+            break
+    return Call(way, beside.nudged(draw, way, args) if how == "almost" else args)
+
+
+@st.composite
+def _start(draw: DrawFn) -> Start:
+    beside: Beside = draw(st.runner())
+    function = _pick(draw, beside.run.machine.initials)
+    return Start(function, beside.arguments(draw, function.name, function.params))
+
+
+def _begin() -> Any:
+    """The rule that calls one `@initial` first."""
+
+    def begin(self: Beside, start: Start) -> None:
+        self.act(start)
+        if not self.run.begun:
+            reject()
+
+    return initialize(start=_start())(begin)
+
+
+def _rule(way: Way) -> Any:
+    """The rule that performs an event.
+
+    The rules of all events have one name, so that Hypothesis does not leave out some of them in
+    each run: where it left out what makes a connection, say, nothing would happen at all.
+    """
+
+    def event(self: Beside, call: Call) -> None:
+        self.act(call)
+
+    def worth(self: Beside) -> bool:
+        return self.run.worth(way)
+
+    drawn = _call(way) if way.event.params else st.just(Call(way, ()))
+    return precondition(worth)(rule(call=drawn)(event))
+
+
+def _timers() -> Any:
+    """The rule that fires what is due, of lawful instances."""
+
+    def event(self: Beside, fire: Fire) -> None:
+        self.act(fire)
+
+    def fires(self: Beside) -> bool:
+        return self.run.fires
+
+    drawn = st.sampled_from((Fire(far=False), Fire(far=True)))
+    return precondition(fires)(rule(fire=drawn)(event))
+
+
+class ConformanceTest(TestCase):
+    """A test that pytest and unittest run; `settings` are Hypothesis's.
+
+    Of these the phases that shrink and explain have no part: what fails is shortened here, sooner
+    and further. Without settings the profile in use holds, with no deadline and no health checks.
+    """
+
+    settings: ClassVar[Settings | None] = None
+    beside: ClassVar[type[Beside]]
+
+    def runTest(self) -> None:  # unittest's name
+        """Hypothesis's own test, its failure without what its message says already."""
+        self.beside.shortest = None
+        try:
+            run_state_machine_as_test(self.beside, settings=self._settings())
+        except Exception as error:
+            notes: list[str] = getattr(error, "__notes__", [])
+            notes[:] = [n for n in notes if not n.startswith(("state", "Failing test case"))]
+            if isinstance(error, Mismatch):
+                raise error.with_traceback(None) from None
+            raise
+
+    def _settings(self) -> Settings:
+        checks = HealthCheck.__members__.values()
+        used = self.settings or Settings(deadline=None, suppress_health_check=checks)
+        left = [phase for phase in used.phases if phase not in (Phase.shrink, Phase.explain)]
+        return Settings(used, phases=left, report_multiple_bugs=False)
+
+
+def conformance(
+    machine: type[Machine] | Machine,
+    make: Callable[[SimulatedClock], T],
+    *,
+    perform: Callable[[T, str, Args], Any] | None = None,
+    view: Callable[[T], Any] | None = None,
+    refused: tuple[type[Exception], ...] = (),
+    unseen: Collection[str] = (),
+    given: Given | None = None,
+    settings: Settings | None = None,
+) -> type[ConformanceTest]:
+    """A test that what `make` makes conforms to the machine; see the top of this module."""
+    cls, like = (machine, None) if isinstance(machine, type) else (type(machine), machine)
+    subject = Subject(
+        resolve(cls), make, perform, view, (Refused, *refused), frozenset(unseen), like
+    )
+
+    class Test(ConformanceTest):
+        beside = _beside(subject, given or {})
+
+    Test.settings = settings
+    Test.__name__ = Test.__qualname__ = f"{cls.__name__}Conformance"
+    return Test
+
+
+def _beside(subject: Subject[Any], given: Given) -> type[Beside]:
+    """The rules of one machine: its events, and before them the start."""
+
+    class Made(Beside):
+        pass
+
+    Made.subject, Made.given = subject, given
+    for way in subject.ways:
+        setattr(Made, f"event_{way.name}", _rule(way))
+    if subject.machine.initials:
+        Made.begin = _begin()
+    if any(row.timer is not None for row in subject.machine.transitions):
+        Made.fire_due = _timers()
+    Made.__name__ = Made.__qualname__ = subject.machine.name
+    return Made

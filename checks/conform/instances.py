@@ -1,0 +1,196 @@
+"""The step that services embed: an instance in any state, one event, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lawful.checks.reference.states import PartState
+from lawful.runtime.instance import Machine
+from lawful.runtime.instances import snapshots
+from lawful.runtime.instances.make import bare
+from lawful.runtime.kernel.views import native
+from lawful.runtime.timers import SimulatedClock
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.outcomes import Ambiguous, PropertyViolated, Refused, Undefined
+from lawful.spec.resolve import Resolved, resolve
+from lawful.spec.syntax.declare import slot
+from lawful.spec.values.time import clock_of, passed
+from lawful.spec.values.world import FrozenBag, FrozenMap
+
+Universe = Mapping[type[Any], tuple[Any, ...]]
+Outcome = tuple[str, Any, Any]  # What happened, the state after, where there is one, the output.
+
+
+class Running:
+    """Instances of one machine; without a clock their armed timers are all due.
+
+    With one, states are those of `machine`, whose timers count: an instance has its time at 0,
+    its clock began so many ticks before, and its timers are due so many ticks later.
+    """
+
+    def __init__(
+        self, cls: type[Machine], resolved: Resolved, machine: ir.Machine, universe: Universe
+    ) -> None:
+        self.cls = cls
+        self.resolved = resolved
+        self.universe = universe
+        self.machine = machine
+        self.machines = {m.name: m for m in (machine, *machine.parts)}
+        self.classes: dict[str, Any] = {machine.name: cls, **_parts(resolved)}
+        clock = clock_of(machine)
+        self.tick = clock.type.tick if clock and isinstance(clock.type, t.Clock) else 0.0
+
+    def instance(self, state: tuple[Any, ...]) -> Any:
+        """An instance in that state."""
+        made = bare(self.cls, self.universe, SimulatedClock())
+        snapshots.fill(made, self._kept(self.machine.name, state), 0.0)
+        return made
+
+    def later(self, instance: Any) -> tuple[Any, ...]:
+        """The state of an instance after one tick of its clock."""
+        instance.__around__.clock.advance(self.tick)
+        return self.state(instance)
+
+    def _kept(self, name: str, state: tuple[Any, ...]) -> snapshots.Kept:
+        m = self.machines[name]
+        rows = list(zip(m.variables, state, strict=False))
+        held = {v.name: self._inside(value, v.type) for v, value in rows if not v.ghost}
+        fixed = zip(m.parameters, state[len(m.variables) :], strict=True)
+        parameters = {p.name: native(value, p.type) for p, value in fixed}
+        return snapshots.Kept(self.classes[name], parameters, held)
+
+    def _inside(self, value: Any, kind: t.Type) -> Any:
+        match kind:
+            case t.Timer(ticks=True):
+                return None if value is None else value * self.tick
+            case t.Timer():
+                return -1.0 if value else None
+            case t.Clock():
+                return value * self.tick
+            case t.Part(machine=name):
+                return self._kept(name, value)
+            case t.Map(value=t.Timer() | t.Part() as of):
+                return {k: self._inside(v, of) for k, v in value.items()}
+            case _:
+                return native(value, kind)
+
+    def state(self, instance: Any) -> tuple[Any, ...]:
+        """The state of an instance; a ghost, which it has not, is None."""
+        m = self.machines[type(instance).__name__]
+        held = {v.name: getattr(instance, slot(v.name), None) for v in m.variables}
+        rows = [
+            None if v.ghost else self._outside(held[v.name], v.type, instance) for v in m.variables
+        ]
+        return PartState([*rows, *(getattr(instance, slot(p.name)) for p in m.parameters)])
+
+    def _outside(self, value: Any, kind: t.Type, inside: Any) -> Any:
+        match kind:
+            case t.Timer(ticks=True):
+                return None if value is None else self._left(value, inside.__around__.ticks)
+            case t.Timer():
+                return value is not None
+            case t.Clock():
+                return value.now
+            case t.Part():
+                return self.state(value)
+            case t.Map(value=t.Timer() | t.Part() as of):
+                return FrozenMap({k: self._outside(v, of, inside) for k, v in value.items()})
+            case _:
+                return frozen(value, kind)
+
+    def _left(self, due: float, ticks: Any) -> int:
+        """In how many ticks a deadline is."""
+        now: int = ticks.now
+        return max(0, passed(due - ticks.begun, self.tick) - now)
+
+    def start(
+        self, parameters: Mapping[str, Any], function: ir.Function | None, args: tuple[Any, ...]
+    ) -> Outcome:
+        """What a start comes to; see `begin`."""
+        return self.begin(parameters, function, args)[1]
+
+    def begin(
+        self, parameters: Mapping[str, Any], function: ir.Function | None, args: tuple[Any, ...]
+    ) -> tuple[Any, Outcome]:
+        """A new instance with these parameters, begun by its `@initial`, if it has one; None where
+        that raises, and what it came to."""
+        try:
+            made = self.cls(universe=self.universe, clock=SimulatedClock(), **parameters)
+            if function is not None:
+                getattr(made, function.name)(*args)
+        except Exception as error:
+            return None, (_kind(error), None, None)
+        return made, ("done", self.state(made), None)
+
+    def take(self, instance: Any, name: str, args: tuple[Any, ...]) -> Outcome:
+        """What an event does to an instance; an exception that no step should raise by its text."""
+        instance.__around__.note = name
+        try:
+            output = instance.lawful.take(name, *args)
+        except Exception as error:
+            return _kind(error), self.state(instance), None
+        return "ignored" if _untaken(instance) else "done", self.state(instance), output
+
+    def without_ghosts(self, state: Any, name: str = "") -> Any:
+        """A state of the reference, as an instance has it."""
+        if state is None:
+            return None
+        m = self.machines[name or self.machine.name]
+        rows: list[Any] = []
+        for v, value in zip(m.variables, state, strict=False):
+            match v.type:
+                case t.Part(machine=inner):
+                    rows.append(self.without_ghosts(value, inner))
+                case t.Map(value=t.Part(machine=inner)):
+                    rows.append(
+                        FrozenMap(
+                            {k: self.without_ghosts(each, inner) for k, each in value.items()}
+                        )
+                    )
+                case _:
+                    rows.append(None if v.ghost else value)
+        return PartState([*rows, *state[len(m.variables) :]])
+
+
+def frozen(value: Any, kind: t.Type) -> Any:
+    """The immutable value of a field as it is inside an instance."""
+    match kind:
+        case t.Set(mutable=True):
+            return frozenset(value)
+        case t.Seq(item=item, mutable=True):
+            return tuple(frozen(v, item) for v in value)
+        case t.Map(value=of, mutable=True):
+            return FrozenMap({k: frozen(v, of) for k, v in value.items()})
+        case t.Bag():
+            return FrozenBag(dict(value))
+        case _:
+            return value
+
+
+def _kind(error: Exception) -> str:
+    match error:
+        case Refused():
+            return "refused"
+        case Undefined():
+            return "undefined"
+        case PropertyViolated(name=name):
+            return name
+        case Ambiguous():
+            return "ambiguous"
+        case _:
+            return repr(error)
+
+
+def _untaken(instance: Any) -> bool:
+    """Whether an `ignore` took the last event."""
+    return instance.__around__.note is None
+
+
+def _parts(resolved: Resolved) -> dict[str, Any]:
+    """The classes of the parts by name, parts of parts included."""
+    found: dict[str, Any] = {}
+    for name, cls in resolved.parts.items():
+        found |= {name: cls, **_parts(resolve(cls))}
+    return found

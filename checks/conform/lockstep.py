@@ -1,0 +1,384 @@
+"""One run of an implementation beside the model; the first difference ends it, in words."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, NoReturn, TypeVar
+
+from lawful.checks.explore.value_pool import Near
+from lawful.checks.reference.states import State
+from lawful.runtime.instance import Machine
+from lawful.runtime.instances.observers import Stepped
+from lawful.runtime.timers import SimulatedClock
+from lawful.spec import ir
+from lawful.spec.outcomes import MachineFault, PropertyViolated, Reason, Refused
+from lawful.spec.resolve import Resolved
+
+from .observation import Difference, Reading, reader, spelled
+from .oracle import Act, Answer, Args, Call, Fire, Model, Start, Way, ways
+
+T = TypeVar("T")
+FAR = 1e9  # Seconds: whatever is armed is due after so long.
+MOST = 4  # Times that an event is tried in one state.
+RECENT = 6  # Events whose arguments and outputs new arguments may repeat.
+
+
+class Mismatch(AssertionError):
+    """The implementation does what the machine does not, or the machine breaks its own word."""
+
+
+@dataclass(frozen=True)
+class Subject(Generic[T]):
+    """What is compared with which machine; `like` has its parameters, where nothing else says."""
+
+    resolved: Resolved
+    make: Callable[[SimulatedClock], T]
+    perform: Callable[[T, str, Args], Any] | None = None
+    view: Callable[[T], Any] | None = None
+    refused: tuple[type[Exception], ...] = (Refused,)
+    unseen: frozenset[str] = frozenset()
+    like: Machine | None = None
+    models: dict[object, Model] = field(default_factory=dict[object, Model])
+
+    @property
+    def machine(self) -> ir.Machine:
+        return self.resolved.machine
+
+    @functools.cached_property
+    def ways(self) -> tuple[Way, ...]:
+        """The ways into the machine."""
+        return ways(self.machine)
+
+    def model(self, like: Machine | None) -> Model:
+        """The model with the elements that an instance's sorts have; made once."""
+        elements = {} if like is None else dict(like.__around__.universe)
+        key = tuple(sorted(elements.items()))
+        if key not in self.models:
+            self.models[key] = Model(self.resolved, elements)
+        return self.models[key]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the implementation did."""
+
+    kind: Literal["done", "refused", "fault"]
+    output: Any = None
+    error: Exception | None = None
+
+
+class Run(Generic[T]):
+    """An implementation from its beginning on; `state` is the model's."""
+
+    def __init__(self, subject: Subject[T]) -> None:
+        self.subject = subject
+        self.machine = subject.machine
+        self.clock = SimulatedClock()
+        self.implementation = subject.make(self.clock)
+        shown = self._shown()
+        like = shown if isinstance(shown, Machine) else subject.like
+        self.model = subject.model(like)
+        self.model.begin(self.clock.now())
+        self.reading = Reading(self.machine, self.model.world, subject.unseen)
+        plainly = subject.perform is None and subject.view is None
+        self.lawful = isinstance(shown, Machine)
+        self.instance = shown if plainly and isinstance(shown, Machine) else None
+        self.ways = [w for w in subject.ways if self.instance is not None or not w.extra]
+        self.acts: list[Act] = []
+        self.calls: list[str] = []
+        self.tried: Counter[str] = Counter()
+        self._recent: list[tuple[ir.Event, Args, Any]] = []
+        self._near: Near | None = None
+        answer = self.model.initial(_parameters(self.machine, like))
+        self.state = answer.state
+        self.begun = False
+        if not self.machine.initials:
+            self._judge(None, answer, Found("done"), None)
+            self.begun = True
+
+    def _shown(self) -> Any:
+        view = self.subject.view
+        return self.implementation if view is None else view(self.implementation)
+
+    # What to try.
+
+    @property
+    def near(self) -> Near:
+        """What occurs in the state, in the last outputs, and whole arguments of late."""
+        if self._near is None:
+            self._near = Near.of(self.machine, self.state)
+            for event, args, output in reversed(self._recent):
+                for (_, kind), value in zip(event.params, args, strict=True):
+                    self._near.add_whole(kind, value)
+                if output is not None:
+                    self._near.add(event.output, output)
+        return self._near
+
+    def admits(self, way: Way, args: Args) -> bool:
+        """Whether the model takes a transition."""
+        return self.model.step(self.state, way, args).kind in ("done", "fault")
+
+    def hopeless(self, way: Way) -> bool:
+        """Whether no arguments can make the model take a transition here."""
+        return not self.model.may_take(self.state, way)
+
+    def worth(self, way: Way) -> bool:
+        """Whether to try it here: not what changed nothing before, unless nothing else is left."""
+        if way not in self.ways:
+            return False
+        return self.tried[way.name] < MOST or all(self.tried[w.name] >= MOST for w in self.ways)
+
+    # Events.
+
+    def act(self, act: Act) -> None:
+        """Let both do it; Mismatch where they differ. What the implementation raises passes."""
+        self.acts.append(act)
+        match act:
+            case Call(way=way, args=args):
+                self._event(act, way, args)
+            case Start(function=function, args=args):
+                answer = self.model.start(self.state, function, args)
+                self._do(str(act), function.name, args, (answer, None))
+                self.begun = answer.kind == "done"
+            case Fire(far=far):
+                self._fire_due(far)
+
+    def _event(self, act: Call, way: Way, args: Args) -> None:
+        self._wait(way.timed)
+        answer, hopeless, before = self.model.step(self.state, way, args), True, self.state
+        if args:
+            hopeless = self.hopeless(way)
+        self._do(str(act), way.name, args, (answer, way.event))
+        self._recent = [*self._recent[1 - RECENT :], (way.event, args, answer.output)]
+        self._moved(before)
+        if self.state == before:
+            self.tried[way.name] += MOST if hopeless else 1
+
+    def _wait(self, timed: bool) -> None:
+        """Time passes before an event.
+
+        Without a clock so much that what is armed is due, where that may matter. With one, until
+        the next timer is due, or else by a tick every other time; past no urgent timer.
+        """
+        now, tick = self.clock.now(), self.model.tick
+        if not tick:
+            self.state = self.model.at(self.state, self.clock.advance(FAR if timed else 0.0))
+            return
+        wanted = now + tick * (len(self.acts) % 2)
+        if timed:
+            later = [due for _, due in self.model.deadlines(self.state) if due > now]
+            wanted = min(later, default=wanted)
+        passed = self.clock.advance(max(0.0, self.model.moment(self.state, wanted) - now))
+        # The sum may fall short of the deadline: it is the model's time that both are told.
+        self.state = self.model.at(self.state, passed)
+
+    def _moved(self, before: State) -> None:
+        self._near = None
+        if self.state != before:
+            self.tried.clear()
+
+    def _do(
+        self, call: str, name: str, args: Args, expected: tuple[Answer, ir.Event | None]
+    ) -> None:
+        answer, event = expected
+        if answer.kind == "fault" and not self.lawful:
+            self._own_fault(call, answer)  # What an implementation should do here nobody said.
+            return
+        found = self._perform(name, args, call)
+        self._judge(call, answer, found, event)
+        self.state = answer.state
+
+    def _perform(self, name: str, args: Args, call: str) -> Found:
+        try:
+            if self.subject.perform is not None:
+                return Found("done", self.subject.perform(self.implementation, name, args))
+            return Found("done", getattr(self.implementation, name)(*args))
+        except self.subject.refused as error:
+            return Found("refused", error=error)
+        except MachineFault as error:
+            return Found("fault", error=error)
+        except Exception as error:
+            error.add_note(self._told(call, ["the implementation raises this exception"]))
+            raise
+
+    # Timers of lawful instances.
+
+    @property
+    def fires(self) -> bool:
+        """Whether there is a lawful instance whose timers can be fired."""
+        return self.instance is not None
+
+    def _fire_due(self, far: bool) -> None:
+        instance, before = self.instance, self.state
+        assert instance is not None
+        deadline = instance.lawful.next_deadline() or 0.0
+        far = far and not self.model.tick  # With a clock, what is urgent is never late.
+        now = self.clock.advance(FAR if far else max(0.0, deadline - self.clock.now()))
+        self.state = before = self.model.at(before, max(now, deadline))
+        rows: list[Stepped] = []
+        forget = instance.lawful.observe(rows.append)
+        error: MachineFault | None = None
+        try:
+            instance.lawful.fire_due(self.model.now)
+        except MachineFault as fault:
+            error = fault
+        finally:
+            forget()
+        for row in rows:
+            self._follow(row)
+        self._all_fired(far and not rows, error)
+        self._moved(before)
+
+    def _follow(self, row: Stepped) -> None:
+        """A timer fired: the model takes the same transition."""
+        transition = self.machine.transition(row.transition or row.event)
+        event = self.machine.event(row.event)
+        args = tuple(row.args[name] for name, _ in event.params)
+        call = Call(Way(event, (transition,), timed=True, own=True), args)
+        answer = self.model.step(self.state, call.way, args)
+        if answer.kind != "done":
+            self._fail(f"{call}  # fired", [_expects(answer), "the timer fired"])
+        lines = self._output(answer, row.output, event)
+        if lines:
+            self._fail(f"{call}  # fired", lines)
+        self._own_fault(f"{call}  # fired", answer)
+        self.calls.append(f"{call}  # fired")
+        self.state = answer.state
+
+    def _all_fired(self, none: bool, error: MachineFault | None) -> None:
+        """Nothing that the model could fire was left out, and the state is the model's."""
+        fired = [w for w in self.ways if w.name == w.rows[0].name and w.rows[0].timer is not None]
+        answers = [self.model.step(self.state, w, ()) for w in fired if not w.event.params]
+        lines = [_difference(d) for d in self._differences(self.state)]
+        possible = [a.transition for a in answers if a.kind == "done"]
+        if none and error is None and possible:
+            lines.append(f"no timer fires; the machine may take {' or '.join(possible)}")
+        if error is not None and not any(a.kind == "fault" for a in answers):
+            lines.append(_does(Found("fault", error=error)))
+        if lines:
+            self._fail("fire_due()", lines)
+
+    # Judging.
+
+    def _judge(
+        self, call: str | None, answer: Answer, found: Found, event: ir.Event | None
+    ) -> None:
+        """Fail with everything in which the implementation differs, or note the call."""
+        lines = _kinds(answer, found)
+        if not lines and event is not None and found.kind == "done":
+            lines += self._output(answer, found.output, event)
+        # Before a start there may be nothing to read.
+        begins = self.begun or answer.kind == "done"
+        differing = self._differences(answer.state) if begins else []
+        if differing and not lines and answer.kind != "done":
+            lines.append(f"{_expects(answer)}; nothing may change")
+        lines += [_difference(each) for each in differing]
+        if lines:
+            self._fail(call, lines)
+        self._own_fault(call, answer)
+        if call is not None:
+            self.calls.append(_past(call, answer))
+
+    def _output(self, answer: Answer, found: Any, event: ir.Event) -> list[str]:
+        """Where the output is another."""
+        if self.reading.same(answer.output, found, event.output):
+            return []
+        return [f"output: expected {spelled(answer.output)}, found {spelled(found)}"]
+
+    def _differences(self, state: State) -> list[Difference]:
+        return self.reading.differences(state, reader(self._shown()))
+
+    def _own_fault(self, call: str | None, answer: Answer) -> None:
+        """Fail where the machine itself breaks a property that it does not expect to break."""
+        broken = None
+        if answer.kind == "fault" and answer.name not in self.model.excused:
+            broken = f"{answer.name}: {answer.why}"
+        elif answer.kind == "done":
+            broken = self.model.broken(self.state if self.begun else None, answer.state)
+        if broken is not None:
+            self._fail(call, [f"here the machine itself breaks {broken}"])
+
+    def _fail(self, call: str | None, lines: list[str]) -> NoReturn:
+        raise Mismatch(self._told(call, lines))
+
+    def _told(self, call: str | None, lines: list[str]) -> str:
+        """What went wrong, after the calls that led there."""
+        if call is None:
+            return "\n".join([f"{self.machine.name}, as it starts:", *lines])
+        calls = "".join(f"    {each}\n" for each in (*self.calls, call))
+        which = "this event" if not self.calls else "the last of these events"
+        return f"{self.machine.name}, in {which}:\n\n{calls}\n" + "\n".join(lines)
+
+
+def _parameters(machine: ir.Machine, like: Machine | None) -> dict[str, Any]:
+    """The parameters of an instance; where there is none the defaults serve."""
+    return {} if like is None else {p.name: getattr(like, p.name) for p in machine.parameters}
+
+
+def replay(subject: Subject[Any], acts: Sequence[Act]) -> None:
+    """Run these events from the beginning."""
+    run = Run(subject)
+    for act in acts:
+        run.act(act)
+
+
+# In words.
+
+
+def _kinds(answer: Answer, found: Found) -> list[str]:
+    """Where the machine and the implementation do not do the same kind of thing."""
+    expected = "done" if answer.kind == "ignored" else answer.kind
+    if found.kind != expected:
+        return [_expects(answer), _does(found)]
+    if isinstance(found.error, Refused) and found.error.reasons not in ((), answer.reasons):
+        both = _reasons(answer.reasons), _reasons(found.error.reasons)
+        return [f"reasons: expected {both[0]}, found {both[1]}"]
+    if found.kind == "fault" and _fault_name(found.error) != answer.name:
+        return [_expects(answer), _does(found)]
+    return []
+
+
+def _fault_name(error: Exception | None) -> str:
+    return error.name if isinstance(error, PropertyViolated) else type(error).__name__.lower()
+
+
+def _reasons(reasons: tuple[Reason, ...]) -> str:
+    return "; ".join(f"{r.transition}: {r} {dict(r.values)}" for r in reasons) or "none"
+
+
+def _expects(answer: Answer) -> str:
+    match answer.kind:
+        case "done":
+            return f"the machine takes {answer.transition}"
+        case "ignored":
+            return f"the machine ignores it: {answer.why}"
+        case "refused":
+            return f"the machine refuses it: {answer.why}"
+        case "fault":
+            return f"the machine breaks {answer.name}: {answer.why}"
+
+
+def _does(found: Found) -> str:
+    match found.kind:
+        case "done":
+            output = "" if found.output is None else f" and returns {spelled(found.output)}"
+            return f"the implementation accepts it{output}"
+        case "refused":
+            said = str(found.error)
+            return f"the implementation refuses it{': ' if said else ''}{said}"
+        case "fault":
+            return f"the implementation raises {type(found.error).__name__}: {found.error}"
+
+
+def _difference(each: Difference) -> str:
+    return f"{each.path}: expected {each.expected}, found {each.found}"
+
+
+def _past(call: str, answer: Answer) -> str:
+    """A call on the way to the failure, with what it gave."""
+    if answer.kind == "done":
+        return call if answer.output is None else f"{call}  # {spelled(answer.output)}"
+    return f"{call}  # {answer.name if answer.kind == 'fault' else answer.kind}"

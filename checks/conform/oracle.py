@@ -1,0 +1,361 @@
+"""The model beside an implementation: what each event should do, by the reference engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lawful.checks.explore.explain import failure_of
+from lawful.checks.explore.value_pool import Near
+from lawful.checks.reference import Done, Fault, Outcome, Reference, Refusal
+from lawful.checks.reference.expressions import Guard, NoValue
+from lawful.checks.reference.states import State
+from lawful.checks.reference.time import at_tick, timers
+from lawful.runtime.timers import Around, SimulatedClock, ticks_of
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.walk import everything
+from lawful.spec.outcomes import Reason
+from lawful.spec.resolve import Resolved
+from lawful.spec.sorting import in_order
+from lawful.spec.text.reasons import seconds
+from lawful.spec.values.bounds import Values
+from lawful.spec.values.time import clock_of
+from lawful.spec.words import Expected
+
+from .observation import Armed, spelled
+
+Args = tuple[Any, ...]
+Elements = Mapping[str, tuple[Any, ...]]
+SORT_SIZE = 3  # Elements of a sort where nothing says how many.
+SMALL = 20  # Of so few integers a property's parameter takes each.
+
+
+# These are no dataclasses, of which Hypothesis would show, at length, all that is in them.
+
+
+class Way:
+    """A way into the machine: an event, or one of its transitions called by its own name.
+
+    `timed`: it may be the firing of a timer. `extra`: only lawful instances have it.
+    """
+
+    def __init__(
+        self, event: ir.Event, rows: tuple[ir.Transition, ...], timed: bool, own: bool = False
+    ) -> None:
+        self.name = rows[0].name if own else event.name
+        self.event = event
+        self.rows = rows
+        self.timed = timed
+        self.extra = own and not event.choice
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Call:
+    """An event with its arguments."""
+
+    def __init__(self, way: Way, args: Args) -> None:
+        self.way = way
+        self.args = args
+
+    def __repr__(self) -> str:
+        return f"{self.way.name}({', '.join(map(spelled, self.args))})"
+
+
+class Start:
+    """An `@initial` with its arguments."""
+
+    def __init__(self, function: ir.Function, args: Args) -> None:
+        self.function = function
+        self.args = args
+
+    def __repr__(self) -> str:
+        return f"{self.function.name}({', '.join(map(spelled, self.args))})"
+
+
+class Fire:
+    """Time passes until the next timer is due, or until all are; then those are fired."""
+
+    def __init__(self, far: bool) -> None:
+        self.far = far
+
+    def __repr__(self) -> str:
+        return f"fire_due({'all' if self.far else 'next'})"
+
+
+Act = Call | Start | Fire
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model does: of a fault the `name`, and of a fault or an `ignore` the `cause`."""
+
+    kind: Literal["done", "ignored", "refused", "fault"]
+    state: State
+    output: Any = None
+    transition: str = ""
+    name: str = ""
+    cause: str = ""
+    refusals: tuple[Refusal, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """Why it refuses, a row for each transition; worked out only when asked for."""
+        return tuple(refusal.reason() for refusal in self.refusals)
+
+    @property
+    def why(self) -> str:
+        """The cause, or the reasons in one line."""
+        return self.cause or "; ".join(map(str, self.reasons))
+
+
+def ways(machine: ir.Machine) -> tuple[Way, ...]:
+    """The events, then the transitions that can be called by a name of their own.
+
+    Of an event with `choice=True` the caller calls one transition, so it is no way by itself.
+    """
+    made: list[Way] = []
+    for event in machine.events:
+        rows = machine.serving(event.name)
+        if rows and not (event.choice and len(rows) > 1):
+            made.append(Way(event, rows, _timed(machine, rows)))
+    for row in machine.transitions:
+        if row.name != row.event:
+            made.append(Way(machine.event(row.event), (row,), _timed(machine, (row,)), own=True))
+    return tuple(made)
+
+
+def _timed(machine: ir.Machine, rows: tuple[ir.Transition, ...]) -> bool:
+    """Whether a timer's being due may be a guard of these, their own or that of a part's step."""
+    if any(row.timer is not None for row in rows):
+        return True
+    inner = any(row.timer is not None for part in machine.parts for row in part.transitions)
+    calls = (ir.Step, ir.Base, ir.Do, ir.Can, ir.Call)
+    return inner and any(isinstance(n, calls) for n in everything(r.function for r in rows))
+
+
+def answered(
+    reference: Reference, way: Way, state: State, args: Args, tried: Sequence[Outcome]
+) -> Answer:
+    """What a way into the machine does, from what each of its transitions does: the one that is
+    enabled, else a matching `ignore`, else a refusal."""
+    admitted = [outcome for outcome in tried if not isinstance(outcome, Refusal)]
+    if len(admitted) > 1:
+        both = " and ".join(outcome.transition for outcome in admitted[:2])
+        return Answer("fault", state, name="ambiguous", cause=f"both {both} are enabled")
+    if admitted:
+        return _answer(state, admitted[0])
+    if way.name == way.event.name:
+        named = dict(zip((n for n, _ in way.event.params), args, strict=True))
+        try:
+            row = reference.ignored(reference.machine, state, way.event.name, named)
+        except (Guard, NoValue) as error:
+            return Answer("fault", state, name="undefined", cause=str(error))
+        if row is not None:
+            return Answer("ignored", state, cause=row.because)
+    refusals = tuple(outcome for outcome in tried if isinstance(outcome, Refusal))
+    return Answer("refused", state, refusals=refusals)
+
+
+class Model:
+    """One machine's steps and properties; `given` are the elements of sorts, where known.
+
+    `now`: the time at which steps happen, for the deadlines of timers. Without a clock an armed
+    timer may be due at any moment; with one it is due by its deadline.
+    """
+
+    def __init__(self, resolved: Resolved, given: Elements) -> None:
+        self.machine = resolved.machine
+        self.world = resolved.world
+        self.elements = {**_default_elements(resolved), **given}
+        self.reference = Reference(self.machine, resolved.world)
+        self.clock = clock_of(self.machine)
+        self.begin(0.0)
+        self.reference.armed = lambda seconds: Armed(self.time.due(seconds))
+        if self.clock is not None:
+            self.reference.left = self._left
+        self.values = Values(self.world, {}, self.elements)
+        self.reference.domains = self.values.of
+        self.parts = {part.name: part for part in self.machine.parts}
+        self.excused = _excused(resolved)
+
+    # Time.
+
+    def begin(self, now: float) -> None:
+        """From now on ticks are counted."""
+        self.now = now
+        self.time = Around(SimulatedClock(now))
+        if self.clock is not None:
+            ticks_of(self.time, self.tick, now)
+
+    def _left(self, timer: Armed) -> str:
+        left = timer.deadline - self.now
+        return seconds(left) if left > 0 else ""
+
+    @property
+    def tick(self) -> float:
+        """The seconds of a tick; 0 without a clock."""
+        kind = None if self.clock is None else self.clock.type
+        return kind.tick if isinstance(kind, t.Clock) else 0.0
+
+    def at(self, state: State, now: float) -> State:
+        """The state at that time, which is the present from now on."""
+        self.now = now
+        self.time.stop_at(now)
+        if self.time.ticks is None:
+            return state
+        return at_tick(self.reference.machines, self.machine.name, state, self.time.ticks.now)
+
+    def moment(self, state: State, wanted: float) -> float:
+        """The latest time up to `wanted` that no urgent timer which is due by then forbids."""
+        urgent = [due for timer, due in self.deadlines(state) if timer.urgent]
+        return max(self.now, min([wanted, *urgent]))
+
+    def deadlines(self, state: State) -> list[tuple[t.Timer, float]]:
+        """When the armed timers are due."""
+        found = timers(self.reference.machines, self.machine.name, state)
+        return [(kind, value.deadline) for _, kind, value in found if isinstance(value, Armed)]
+
+    # Steps.
+
+    def initial(self, parameters: Mapping[str, Any]) -> Answer:
+        """A new instance with these parameters, before any `@initial`."""
+        state = self.reference.initial(parameters)
+        out_of = None
+        if not self.machine.initials:
+            out_of = self.reference.breach(self.machine.name, state)
+        if out_of is not None:
+            return Answer("fault", state, name="bounds", cause=out_of)
+        return Answer("done", state)
+
+    def start(self, state: State, function: ir.Function, args: Args) -> Answer:
+        """An `@initial` of a new instance."""
+        return _answer(state, self.reference.start(state, function, _named(function, args)))
+
+    def step(self, state: State, way: Way, args: Args) -> Answer:
+        """The one enabled transition, else a matching `ignore`, else a refusal."""
+        step = self.reference.step
+        tried = [step(state, row.name, _named(row.function, args)) for row in way.rows]
+        return answered(self.reference, way, state, args, tried)
+
+    def may_take(self, state: State, way: Way) -> bool:
+        """False only where the control state excludes every transition, whatever the arguments."""
+        return any(self._admitted(row, state) for row in way.rows)
+
+    def _admitted(self, row: ir.Transition, state: State) -> bool:
+        match row.control:
+            case ir.Field(of=ir.Self(), name=name) if row.source is not None:
+                at = self.reference.layout[self.machine.name][name]
+                return state[at].name in row.source
+            case _:
+                return True
+
+    # Properties.
+
+    def broken(self, before: State | None, after: State) -> str | None:
+        """Which property the step breaks and why, or None; at the start `before` is None."""
+        return self._broken(self.machine, "", before, after)
+
+    def _broken(
+        self, machine: ir.Machine, prefix: str, before: State | None, after: State
+    ) -> str | None:
+        for p in machine.properties:
+            found = None
+            if p.kind == "invariant" and prefix + p.name not in self.excused:
+                found = self._false(p, after, ())
+            elif p.kind == "step_property" and prefix + p.name not in self.excused:
+                found = None if before is None else self._false(p, before, (after,))
+            if found is not None:
+                return f"{prefix}{p.name}: {found}"
+        return self._broken_part(machine, prefix, before, after)
+
+    def _broken_part(
+        self, machine: ir.Machine, prefix: str, before: State | None, after: State
+    ) -> str | None:
+        for at, v in enumerate(machine.variables):
+            kind = t.part_of(v.type)
+            if kind is None:
+                continue
+            part, name = self.parts[kind.machine], f"{prefix}{v.name}."
+            old = None if before is None else before[at]
+            if not isinstance(v.type, t.Map):
+                found = self._broken(part, name, old, after[at])
+            else:
+                keys = in_order(after[at])
+                olds: Mapping[Any, State] = old or {}
+                members = (self._broken(part, name, olds.get(k), after[at][k]) for k in keys)
+                found = next((each for each in members if each is not None), None)
+            if found is not None:
+                return found
+        return None
+
+    def _false(self, p: ir.Property, state: State, more: Args) -> str | None:
+        for args in self._tried(p.function.params[len(more) :], state):
+            given = _named(p.function, (*more, *args))
+            try:
+                if not self.reference.call_named(p.function, state, given):
+                    return failure_of(self.reference, p, state, (*more, *args))
+            except NoValue as error:
+                return f"undefined: {error}"
+        return None
+
+    def _tried(self, params: tuple[tuple[str, t.Type], ...], state: State) -> Iterator[Args]:
+        """Values for a property's parameters: all of a small type, else those that occur."""
+        if not params:
+            yield ()
+            return
+        for value in self._some(params[0][1], state):
+            for more in self._tried(params[1:], state):
+                yield (value, *more)
+
+    def _some(self, kind: t.Type, state: State) -> tuple[Any, ...]:
+        match kind:
+            case t.Bool() | t.Enum() | t.Sort():
+                return self.values.of(kind)
+            case t.Int(low=int() as low, high=int() as high) if high - low < SMALL:
+                return tuple(range(low, high + 1))
+            case _:
+                return Near.of(self.machine, state).like(kind)
+
+
+def _default_elements(resolved: Resolved) -> dict[str, tuple[Any, ...]]:
+    """As many elements of each sort as the scope says."""
+    scope = resolved.scopes.get("scope")
+    bounds = {} if scope is None else scope.bounds
+    made: dict[str, tuple[Any, ...]] = {}
+    for name, sort in resolved.world.sorts.items():
+        size = bounds.get(name)
+        made[name] = elements(sort, size if isinstance(size, int) else SORT_SIZE)
+    return made
+
+
+def elements(sort: type[Any], size: int) -> tuple[Any, ...]:
+    """So many elements of a sort."""
+    return tuple(sort(f"{sort.__name__}{i + 1}") for i in range(size))
+
+
+def _excused(resolved: Resolved) -> frozenset[str]:
+    """The properties that the declaration itself expects to fail."""
+    rows: dict[str, Expected] = dict(resolved.expects)
+    scope = resolved.scopes.get("scope")
+    if scope is not None and scope.expects is not None:
+        rows.update(scope.expects.verdicts)
+    verdicts = {name: row if isinstance(row, str) else row[0] for name, row in rows.items()}
+    return frozenset(name for name, v in verdicts.items() if v in ("violated", "undefined"))
+
+
+def _named(function: ir.Function, args: Args) -> dict[str, Any]:
+    return dict(zip((name for name, _ in function.params), args, strict=True))
+
+
+def _answer(state: State, outcome: Outcome) -> Answer:
+    match outcome:
+        case Done(state=after, output=output, transition=name):
+            return Answer("done", after, output, name)
+        case Fault(name=name, what=what, transition=transition):
+            return Answer("fault", state, None, transition, name, what)
+        case Refusal():
+            return Answer("refused", state, refusals=(outcome,))

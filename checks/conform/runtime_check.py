@@ -1,0 +1,351 @@
+"""The step that services embed, run in every reachable state, beside what exploration says.
+
+An instance is put into each state of the scope, and every event is called with every argument, in
+states that admit it and in states that do not. What came of it, the state after it and its output
+must be those of the reference engine. The states are walked through here, whatever engine explored.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from lawful.checks.explore.limits import Budget, OutOfBudget
+from lawful.checks.explore.search import Limits
+from lawful.checks.explore.space import Args, Space
+from lawful.checks.reference import Done, Fault, Outcome
+from lawful.checks.reference.expressions import NoValue
+from lawful.checks.reference.states import State
+from lawful.runtime.instance import Machine
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.flat import Rule
+from lawful.spec.ir import Json
+from lawful.spec.resolve import resolve
+from lawful.spec.values.time import is_tick, with_ticks
+
+from .exact_types import typed, typed_state
+from .instances import Outcome as Seen
+from .instances import Running
+from .observation import spelled
+from .oracle import Way, answered, ways
+
+MOST = 1000  # Of more tuples of arguments only those are tried that a rule's plan leaves.
+OURS = "which is a fault of lawful: please report it with these lines"
+TOLD = 10  # Disagreements that are told in full; the others are counted.
+FAULTS = ("bounds", "asserts", "undefined", "ambiguous")
+Outcomes = dict[str, dict[Args, Outcome]]  # Of each transition, by its arguments.
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One call of which the embedded step makes something else; before a start is no state."""
+
+    state: Mapping[str, str]
+    event: str
+    args: Mapping[str, str]
+    explored: str
+    embedded: str
+
+
+@dataclass
+class Comparison:
+    """What was compared; `outcomes` counts the calls by what they come to when explored.
+
+    `set_aside`: faults of machines with ghosts, which are erased at run time and their faults with
+    them. `narrowed`: what has too many arguments to try also those that are surely refused.
+    """
+
+    events: tuple[str, ...]
+    narrowed: tuple[str, ...]
+    states: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+    set_aside: int = 0
+    complete: bool = False
+    differing: int = 0
+    disagreements: list[Disagreement] = field(default_factory=list[Disagreement])
+
+    @property
+    def comparisons(self) -> int:
+        """How many calls were compared."""
+        return self.outcomes.total()
+
+
+Tell = Callable[[Comparison], None]
+
+
+def compare(
+    space: Space, cls: type[Machine], limits: Limits, progress: Tell | None = None
+) -> Comparison:
+    """Compare in every state within the scope, or until a limit is met.
+
+    Raises `ValueError` where the scope gives serial numbers fewer bits than services have.
+    """
+    if space.machine != with_ticks(resolve(cls).machine):
+        what = "within the scope serial numbers have fewer bits than in an instance"
+        raise ValueError(f"{space.machine.name}: the runtime cannot be compared: {what}")
+    beside = _Beside(space, cls, limits)
+    space.budget = Budget(limits, beside.began)
+    with suppress(OutOfBudget):  # What was compared until then was.
+        beside.found.complete = beside.begin() and beside.walk(progress)
+    return beside.found
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """An event of an instance in a state, or a start, which has none before it."""
+
+    before: State | None
+    name: str
+    params: tuple[tuple[str, t.Type], ...]
+    output: t.Type
+    args: Args
+
+
+class _Beside:
+    """A walk through the states, breadth first, with an instance in each."""
+
+    def __init__(self, space: Space, cls: type[Machine], limits: Limits) -> None:
+        self.space = space
+        self.limits = limits
+        self.began = time.perf_counter()
+        machine = space.machine
+        sorts = [kind for kind in machine.types if isinstance(kind, t.Sort)]
+        universe = {space.world.sorts[kind.name]: space.values.of(kind) for kind in sorts}
+        self.running = Running(cls, resolve(cls), machine, universe)
+        ticks = [row.event for row in machine.transitions if is_tick(row)]
+        self.ways = [way for way in ways(machine) if way.name not in ticks]
+        self.parts = {m.name: m for m in machine.parts}
+        self.ghosts = any(v.ghost for m in (machine, *machine.parts) for v in m.variables)
+        rules = (*space.flat.initials, *space.flat.rules)
+        narrowed = tuple(rule.name for rule in rules if self._many(rule))
+        self.found = Comparison(tuple(way.name for way in self.ways), narrowed)
+        self.known: set[State] = set()
+        self.states: list[State] = []
+
+    def _many(self, rule: Rule) -> bool:
+        each = (islice(self.space.values.each(plan.type), MOST + 1) for plan in rule.plans)
+        return math.prod(sum(1 for _ in values) for values in each) > MOST
+
+    def _arguments(self, rule: Rule, state: State) -> Iterator[Args]:
+        return self.space.arguments(rule, state, planned=rule.name in self.found.narrowed)
+
+    # States.
+
+    def begin(self) -> bool:
+        """Every start, those that are refused included; whether there was time for all."""
+        for made in self.space.parameters():
+            for function, args, outcome in self._starts(made):
+                if self._late():
+                    return False
+                expected, seen = self._seen(outcome), self.running.start(made, function, args)
+                name = self.space.machine.name if function is None else function.name
+                params = () if function is None else function.params
+                if function is None and isinstance(outcome, Fault) and seen[0] != "done":
+                    seen = expected  # There is no instance, whatever the constructor raises.
+                self._judge(_Call(None, name, params, t.NOTHING, args), expected, seen)
+                self._meet(outcome, None)
+        return True
+
+    def _late(self) -> bool:
+        seconds, stop = self.limits.seconds, self.limits.stop
+        late = seconds is not None and time.perf_counter() - self.began >= seconds
+        return late or (stop is not None and stop())
+
+    def _starts(
+        self, made: Mapping[str, Any]
+    ) -> Iterator[tuple[ir.Function | None, Args, Outcome]]:
+        space = self.space
+        try:
+            state = space.reference.initial(made)
+        except NoValue as error:
+            yield None, (), Fault("undefined", str(error), "")
+            return
+        if not space.machine.initials:
+            yield from ((None, args, outcome) for _, args, outcome in space.starts(made))
+        for rule, function in zip(space.flat.initials, space.machine.initials, strict=True):
+            for args in self._arguments(rule, state):
+                named = dict(zip((n for n, _ in function.params), args, strict=True))
+                yield function, args, space.reference.start(state, function, named)
+
+    def _seen(self, outcome: Outcome) -> Seen:
+        """The outcome of a start or of a tick, as an instance shows it."""
+        match outcome:
+            case Done(state=state):
+                return "done", self.running.without_ghosts(state), None
+            case Fault(name=name):
+                return name, None, None
+            case _:
+                return "refused", None, None
+
+    def _meet(self, outcome: Outcome, before: State | None) -> None:
+        """The state that a step leads to is to be entered, if it is within the scope."""
+        if isinstance(outcome, Done) and outcome.state not in self.known:
+            placed, cut = self.space.placed(outcome, before)
+            if cut is None and isinstance(placed, Done):
+                self.known.add(placed.state)
+                self.states.append(placed.state)
+
+    def walk(self, progress: Tell | None) -> bool:
+        """Enter every state, and those that are found on the way; whether no limit was met."""
+        told = self.began
+        for state in self.states:  # It grows.
+            if self._late() or self.found.states == self.limits.states:
+                return False
+            now = time.perf_counter()
+            if progress is not None and now - told > 0.2:
+                told = now
+                progress(self.found)
+            self._enter(state)
+        return True
+
+    # Calls.
+
+    def _enter(self, state: State) -> None:
+        """Every call in one state."""
+        self.found.states += 1
+        outcomes = self._outcomes(state)
+        before = self.running.without_ghosts(state)
+        entry = self.running.instance(state)
+        for way in self.ways:
+            for args in dict.fromkeys(args for row in way.rows for args in outcomes[row.name]):
+                expected = self._expected(outcomes, state, way, args)
+                seen = self.running.take(entry, way.name, args)
+                event = way.event
+                call = _Call(before, way.name, event.params, event.output, args)
+                self._judge(call, expected, seen)
+                if seen[0] == "done" or seen[1] != before:
+                    entry = self.running.instance(state)
+
+    def _outcomes(self, state: State) -> Outcomes:
+        """What every transition does with every argument; time's own step is judged at once."""
+        made: Outcomes = {}
+        for rule, row in self.space.rules:
+            mine = made[row.name] = {}
+            for args in self._arguments(rule, state):
+                mine[args] = outcome = self._step(row, state, args)
+                self._meet(outcome, state)
+                if is_tick(row) and isinstance(outcome, Done):  # Else an urgent timer forbids it.
+                    entry = self.running.instance(state)
+                    call = _Call(self.running.state(entry), row.name, (), t.NOTHING, args)
+                    later = "done", self.running.later(entry), None
+                    self._judge(call, self._seen(outcome), later)
+        return made
+
+    def _step(self, row: ir.Transition, state: State, args: Args) -> Outcome:
+        named = dict(zip((n for n, _ in row.function.params), args, strict=True))
+        return self.space.reference.step(state, row.name, named)
+
+    def _expected(self, outcomes: Outcomes, state: State, way: Way, args: Args) -> Seen:
+        """What the event does, from what each of its transitions does."""
+        tried = [outcomes[row.name].get(args) or self._step(row, state, args) for row in way.rows]
+        answer = answered(self.space.reference, way, state, args, tried)
+        after = self.running.without_ghosts(answer.state)
+        return answer.name or answer.kind, after, answer.output
+
+    def _judge(self, call: _Call, expected: Seen, seen: Seen) -> None:
+        """Count the call, and note where the two differ."""
+        self.found.outcomes[expected[0]] += 1
+        if self.ghosts and expected[0] in FAULTS and seen[0] != expected[0]:
+            self.found.set_aside += 1
+            return
+        if seen == expected and self._exact(call, seen):
+            return
+        self.found.differing += 1
+        if len(self.found.disagreements) < TOLD:
+            self.found.disagreements.append(self._disagreement(call, expected, seen))
+
+    def _exact(self, call: _Call, seen: Seen) -> bool:
+        """Whether what is equal is of the same classes, too."""
+        if seen[0] != "done":
+            return True
+        whole = typed_state(seen[1], self.space.machine, self.parts, ghosts=False)
+        return whole and typed(seen[2], call.output)
+
+    def _disagreement(self, call: _Call, expected: Seen, seen: Seen) -> Disagreement:
+        before = self._by_name(call.before)
+        names = (name for name, _ in call.params)
+        args = {name: spelled(arg) for name, arg in zip(names, call.args, strict=True)}
+        both = self._said(before, expected), self._said(before, seen)
+        return Disagreement(before, call.name, args, *both)
+
+    def _said(self, before: Mapping[str, str], seen: Seen) -> str:
+        """An outcome as text: of the state after it what is other than before."""
+        kind, after, output = seen
+        rows = self._by_name(after).items()
+        changed = [f"{name} = {value}" for name, value in rows if before.get(name) != value]
+        gives = [] if output is None else [f"gives {spelled(output)}"]
+        return "; ".join([kind, *changed, *gives])
+
+    def _by_name(self, state: State | None) -> dict[str, str]:
+        """The values of a state as text; ghosts, which an instance has not, are left out."""
+        machine = self.space.machine
+        rows = [
+            *((v.name, v.ghost) for v in machine.variables),
+            *((p.name, False) for p in machine.parameters),
+        ]
+        both = zip(rows, state or (), strict=False)
+        return {name: spelled(value) for (name, ghost), value in both if not ghost}
+
+
+# What is told.
+
+
+def text(found: Comparison) -> list[str]:
+    """The comparison in lines for people; the first says how much was compared."""
+    by = ", ".join(f"{count:,} {name}" for name, count in found.outcomes.most_common())
+    counts = f"{found.states:,} states, {len(found.events)} events, {found.comparisons:,} calls"
+    agree = "all agree" if not found.differing else f"{found.differing:,} DISAGREE"
+    lines = [f"{counts}, {agree} ({by})"]
+    if not found.complete:
+        lines.append("stopped before every state was entered: this says nothing of the others")
+    if found.set_aside:
+        lines.append(f"{found.set_aside:,} faults set aside: ghosts are erased at run time")
+    if found.narrowed:
+        names = ", ".join(found.narrowed)
+        lines.append(f"of {names} too many arguments: those that are surely refused are left out")
+    return lines
+
+
+def told(found: Comparison) -> list[str]:
+    """The disagreements, in full as many as are kept."""
+    lines = [f"the runtime does something else, {OURS}"] if found.differing else []
+    for each in found.disagreements:
+        args = ", ".join(f"{name}={value}" for name, value in each.args.items())
+        lines += [f"{each.event}({args})"]
+        lines += [f"  in        {name} = {value}" for name, value in each.state.items()]
+        lines += [f"  explored  {each.explored}", f"  embedded  {each.embedded}"]
+    if found.differing > len(found.disagreements):
+        lines.append(f"and {found.differing - len(found.disagreements):,} more")
+    return lines
+
+
+def to_json(found: Comparison) -> Json:
+    """The comparison as it stands in the JSON of a check."""
+    rows: list[Json] = [
+        {
+            "state": dict(each.state),
+            "event": each.event,
+            "args": dict(each.args),
+            "explored": each.explored,
+            "embedded": each.embedded,
+        }
+        for each in found.disagreements
+    ]
+    return {
+        "states": found.states,
+        "events": len(found.events),
+        "comparisons": found.comparisons,
+        "outcomes": dict(found.outcomes),
+        "complete": found.complete,
+        "set_aside": found.set_aside,
+        "narrowed": list(found.narrowed),
+        "differing": found.differing,
+        "disagreements": rows,
+    }

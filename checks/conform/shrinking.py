@@ -1,0 +1,280 @@
+"""A run that fails, made as short and as simple as it will go and still fail.
+
+Hypothesis shrinks the choices that led to a run; arguments drawn near a state become others when
+an event before them is left out. The events themselves can be left out, and run again, as they are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+from lawful.checks.explore.value_pool import Near
+from lawful.spec import types as t
+from lawful.spec.sorting import in_order
+from lawful.spec.values.bounds import breach
+from lawful.spec.values.world import FrozenBag, FrozenMap, Token, chosen
+
+from .lockstep import Subject, replay
+from .oracle import Act, Call, Fire, Start
+
+MOST_RUNS = 2_000
+LEAPS = 12  # Of so few events any number next to each other is left out at once.
+
+
+def shortest(
+    subject: Subject[Any], acts: Sequence[Act], kind: type[Exception], given: Collection[str]
+) -> list[Act]:
+    """The events that this kind of exception needs, with arguments made simpler.
+
+    Types and parameters in `given` keep to values that occur in these events.
+    """
+    simpler = SimplerActs(Simpler(subject.model(subject.like).values.of), acts, given)
+
+    def fails(tried: Sequence[Act]) -> bool:
+        try:
+            replay(subject, tried)
+        except Exception as error:
+            return isinstance(error, kind)
+        return False
+
+    return Shortening(fails, simpler).run(acts)
+
+
+class _Spent(Exception):
+    """No more runs."""
+
+
+class Shortening:
+    """Tries shorter and simpler sequences."""
+
+    def __init__(self, fails: Callable[[Sequence[Act]], bool], simpler: SimplerActs) -> None:
+        self.fails = fails
+        self.simpler = simpler.of
+        self.lower = simpler.lower
+        self.left = MOST_RUNS
+        self.best: list[Act] = []
+
+    def run(self, acts: Sequence[Act]) -> list[Act]:
+        """The shortest sequence found that fails."""
+        self.best = list(acts)
+        try:
+            while self._shorter() or self._simpler() or self._leap() or self._renumber():
+                pass
+        except _Spent:
+            pass
+        return self.best
+
+    def _try(self, acts: list[Act]) -> bool:
+        """Whether it fails; then it is the best so far."""
+        if not self.left:
+            raise _Spent
+        self.left -= 1
+        if self.fails(acts):
+            self.best = acts
+            return True
+        return False
+
+    def _shorter(self) -> bool:
+        """Leave out events, many at once and then one by one."""
+        before, size = len(self.best), len(self.best) // 2
+        while size:
+            at = len(self.best) - size
+            while at >= 0:
+                self._try(self.best[:at] + self.best[at + size :])
+                at -= size
+            size //= 2
+        return len(self.best) < before
+
+    def _simpler(self) -> bool:
+        """Replace one event by a simpler one."""
+        return any(
+            self._try([*self.best[:at], act, *self.best[at + 1 :]])
+            for at, old in enumerate(self.best)
+            for act in self.simpler(old)
+        )
+
+    def _leap(self) -> bool:
+        """Leave out any events next to each other, and make the last one simpler at once."""
+        last = len(self.best) - 1
+        if last > LEAPS:
+            return False
+        return any(
+            self._try([*self.best[:start], *self.best[end:last], act])
+            for size in range(last, 0, -1)
+            for start in range(last - size + 1)
+            for end in (start + size,)
+            for act in (self.best[last], *self.simpler(self.best[last]))
+        )
+
+    def _renumber(self) -> bool:
+        """Leave out one event, and lower a number in all that come after it: one less is used."""
+        if len(self.best) > LEAPS:
+            return False
+        return any(
+            self._try([*self.best[:at], *lowered])
+            for at in range(len(self.best) - 1)
+            for lowered in self.lower(self.best[at + 1 :])
+        )
+
+
+class SimplerActs:
+    """Events with one argument simpler."""
+
+    def __init__(self, simpler: Simpler, acts: Sequence[Act], given: Collection[str]) -> None:
+        self.simpler = simpler
+        self.given = given
+        self.occurring = Near()
+        for act in acts:
+            for name, kind, value in _arguments(act):
+                self.occurring.add(kind, value, name)
+        simpler.only = self._only
+
+    def of(self, act: Act) -> Iterator[Act]:
+        """The event, each of its arguments in turn made simpler in each way."""
+        for at, (name, kind, value) in enumerate(_arguments(act)):
+            own = _sorted(self.occurring.named(kind, name)) if name in self.given else None
+            simpler = self.simpler.of(value, kind) if own is None else _before(value, own)
+            yield from (_with(act, at, each) for each in simpler)
+
+    def lower(self, acts: Sequence[Act]) -> Iterator[list[Act]]:
+        """The events with one of the numbers in them lowered by one, wherever it stands."""
+        numbers = Near()
+        for act in acts:
+            for name, kind, value in _arguments(act):
+                if name not in self.given:
+                    numbers.add(kind, value)
+        for number in numbers.like(t.NAT):
+            if number > 0 and not {"Nat", "int"} & set(self.given):
+                yield [_lowered(act, number) for act in acts]
+
+    def _only(self, kind: t.Type) -> Sequence[Any] | None:
+        name = kind.name if isinstance(kind, t.Int) else str(kind)
+        return _sorted(self.occurring.like(kind)) if name in self.given else None
+
+
+def _arguments(act: Act) -> list[tuple[str, t.Type, Any]]:
+    """The arguments as they are called in `given`, with their types."""
+    match act:
+        case Call(way=way, args=args):
+            name, params = way.event.name, way.event.params
+        case Start(function=function, args=args):
+            name, params = function.name, function.params
+        case Fire():
+            return []
+    rows = zip(params, args, strict=True)
+    return [(f"{name}.{param}", kind, value) for (param, kind), value in rows]
+
+
+def _with(act: Act, at: int, value: Any) -> Act:
+    match act:
+        case Call(way=way, args=args):
+            return Call(way, (*args[:at], value, *args[at + 1 :]))
+        case Start(function=function, args=args):
+            return Start(function, (*args[:at], value, *args[at + 1 :]))
+        case Fire():
+            return act
+
+
+def _lowered(act: Act, number: int) -> Act:
+    for at, (_, kind, value) in enumerate(_arguments(act)):
+        act = _with(act, at, lowered(value, kind, number))
+    return act
+
+
+def lowered(value: Any, kind: t.Type, number: int) -> Any:
+    """The value with that number lowered by one wherever it stands within its bounds."""
+    match kind:
+        case t.Int():
+            less = value - 1 if value == number else value
+            return less if breach(less, kind) is None else value
+        case t.Record(fields=fields):
+            rows = {n: lowered(getattr(value, n), of, number) for n, of in fields}
+            return dataclasses.replace(value, **rows)
+        case t.Union():
+            return None if value is None else lowered(value, chosen(value, kind), number)
+        case t.Tuple(items=items):
+            return tuple(lowered(value[i], of, number) for i, of in enumerate(items))
+        case t.Seq(item=item):
+            return tuple(lowered(each, item, number) for each in value)
+        case t.Set(item=item):
+            return frozenset(lowered(each, item, number) for each in value)
+        case _:
+            return value
+
+
+def _sorted(values: Sequence[Any]) -> list[Any]:
+    return sorted(values, key=lambda value: (len(repr(value)), repr(value)))
+
+
+class Simpler:
+    """Simpler values of a type: closer to 0, to empty, to the first.
+
+    `domain` has the values of small types; `only` those that a type shall keep to, if any.
+    """
+
+    def __init__(self, domain: Callable[[t.Type], Sequence[Any]]) -> None:
+        self.domain = domain
+        self.only: Callable[[t.Type], Sequence[Any] | None] = lambda kind: None
+
+    def of(self, value: Any, kind: t.Type) -> Iterator[Any]:
+        """Each is simpler than the value, by an order without endless descent."""
+        only = self.only(kind)
+        if only is not None:
+            yield from _before(value, only)
+            return
+        match kind:
+            case t.Int():
+                for each in dict.fromkeys((0, value // 2, value - 1, value + 1)):
+                    if abs(each) < abs(value) and breach(each, kind) is None:
+                        yield each
+            case t.Bool() | t.Enum() | t.Sort():
+                yield from _before(value, self.domain(kind))
+            case t.Opaque(name=name):
+                if isinstance(value, Token) and isinstance(value.id, int):
+                    yield from (Token(name, i) for i in range(value.id))
+                yield from (value[:0],) if isinstance(value, bytes | str) and value else ()
+            case t.Record(fields=fields):
+                for name, of in fields:
+                    for each in self.of(getattr(value, name), of):
+                        yield dataclasses.replace(value, **{name: each})
+            case t.Union():
+                if value is not None:
+                    yield from (None for option in kind.options if isinstance(option, t.Nothing))
+                    yield from self.of(value, chosen(value, kind))
+            case _:
+                yield from self._containers(value, kind)
+
+    def _containers(self, value: Any, kind: t.Type) -> Iterator[Any]:
+        match kind:
+            case t.Tuple(items=items):
+                yield from self._at_each(value, items)
+            case t.Seq(item=item):
+                yield from (value[:i] + value[i + 1 :] for i in range(len(value)))
+                yield from self._at_each(value, (item,) * len(value))
+            case t.Set(item=item):
+                for each in in_order(value):
+                    rest = value - {each}
+                    yield rest
+                    yield from (rest | {other} for other in self.of(each, item))
+            case t.Map(value=of, total=total):
+                for key, held in value.items():
+                    rest = {k: v for k, v in value.items() if k != key}
+                    yield from () if total else (FrozenMap(rest),)
+                    yield from (FrozenMap({**value, key: v}) for v in self.of(held, of))
+            case t.Bag():
+                for key, count in value.items():
+                    rest = {k: n for k, n in value.items() if k != key}
+                    yield FrozenBag({**rest, key: count - 1} if count > 1 else rest)
+            case _:
+                return
+
+    def _at_each(self, value: tuple[Any, ...], kinds: Sequence[t.Type]) -> Iterator[Any]:
+        for i, of in enumerate(kinds):
+            for each in self.of(value[i], of):
+                yield (*value[:i], each, *value[i + 1 :])
+
+
+def _before(value: Any, values: Sequence[Any]) -> Sequence[Any]:
+    return values[: values.index(value)] if value in values else ()

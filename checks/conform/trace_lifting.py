@@ -1,0 +1,364 @@
+"""The runs of a class that a trace may stand for: its starts, its events, with the class's values.
+
+A trace is of a scope, in which serial numbers may have fewer bits, and opaque values are tokens. A
+serial number of the trace stands for all those that are equal to it in the bits of the scope:
+itself is tried, and those nearest to the numbers in the state, or of a start to the last number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lawful.checks.explore.leaves import Leaves
+from lawful.checks.explore.space import Args, Space, sizes_of
+from lawful.checks.reference import Done, Fault, Refusal
+from lawful.checks.reference.expressions import NoValue
+from lawful.checks.reference.states import State
+from lawful.checks.verdict import Trace, TraceStep
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.lower import lower
+from lawful.spec.resolve import Resolved, abstract_scopes
+from lawful.spec.values.bounds import Values
+from lawful.spec.values.opaques import values as values_of
+from lawful.spec.values.world import Token, World, decode
+from lawful.spec.words import Scope
+
+from .oracle import Answer, Way, answered, ways
+
+MOST = 10_000  # Steps that are tried for one trace, beyond its own.
+NEAR = 8  # Serial numbers of a state near which others are sought.
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """How a run starts: the parameters, the `@initial` or None, its arguments."""
+
+    parameters: Mapping[str, Any]
+    function: ir.Function | None
+    args: Args
+
+
+@dataclass(frozen=True, slots=True)
+class Did:
+    """One event of a run, and what the reference engine says that it does."""
+
+    way: Way
+    row: ir.Transition
+    args: Args
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run by the reference engine; `fault` is how its start ended, if not with a state."""
+
+    begun: Begun
+    states: tuple[State, ...]
+    steps: tuple[Did, ...]
+    fault: Fault | None = None
+
+    @property
+    def faulty(self) -> bool:
+        """Whether its start or its last event breaks a built-in property."""
+        return self.fault is not None or (bool(self.steps) and not _led(self.steps[-1]))
+
+
+class Whole:
+    """A machine with its declared types, beside the same machine within a scope."""
+
+    def __init__(self, found: Resolved, scope: Scope) -> None:
+        abstracts = abstract_scopes(found)
+        self.world = found.world
+        self.scoped = Space(lower(found.machine, scope, abstracts), found.world)
+        self.flat = lower(found.machine, scope, abstracts, all_bits=True)
+        self.machine = self.flat.machine
+        self.bits = _bits(self.machine, self.scoped.machine)
+        self.opaques = _opaque_values(found.world, sizes_of(self.flat))
+        self.less = _less(self.scoped, self.bits, self.opaques)
+        self.leaves = Leaves(self.machine, lambda k: isinstance(k, t.Opaque | t.Serial))
+        self.ways = {way.name: way for way in ways(self.machine)}
+        self.space = self.trying({serial: tuple(range(2**b)) for serial, b in self.bits.items()})
+
+    def trying(self, serials: Mapping[t.Type, tuple[int, ...]]) -> Space:
+        """The machine's space in which arguments take these serial numbers."""
+        values = Values(self.world, sizes_of(self.flat), self.opaques, serials)
+        return Space(self.flat, self.world, values)
+
+    def around(self, states: Sequence[State]) -> Space:
+        """The space in which the end of a run is judged: of serial numbers it tries those of the
+        scope, as many up to the last one, and those near what the states hold."""
+        found: dict[t.Type, set[int]] = {}
+        for serial, bits in self.bits.items():
+            few = 2**bits
+            found[serial] = {*range(few), *range(serial.modulus - few, serial.modulus)}
+        if not found:
+            return self.space
+        for state in states:
+            for value, kind in self.serials(state):
+                few = 2 ** self.bits[kind]
+                found[kind].update((value + i) % kind.modulus for i in range(-few, few + 1))
+        return self.trying({kind: tuple(sorted(held)) for kind, held in found.items()})
+
+    def serials(self, state: State) -> dict[tuple[int, t.Serial], None]:
+        """The serial numbers in a state, each once, in the order in which they stand there."""
+        found: dict[tuple[int, t.Serial], None] = {}
+
+        def note(value: Any, kind: t.Type) -> Any:
+            if isinstance(kind, t.Serial):
+                found[value, kind] = None
+            return value
+
+        self.leaves.state(state, note)
+        return found
+
+
+class _TooMany(Exception):
+    """The Python type of an opaque has not as many values; the text says so."""
+
+
+class Runs:
+    """The runs of the class that a trace may stand for, the trace's own numbers first."""
+
+    def __init__(self, whole: Whole, name: str, trace: Trace) -> None:
+        self.whole = whole
+        self.name = name
+        self.trace = trace
+        self.left = MOST + len(trace)
+        self.why = "no start leads to its first state"
+        self.known = -1
+
+    def note(self, at: int, why: str) -> None:
+        """Keep the reason that is farthest on the way."""
+        if at > self.known:
+            self.known, self.why = at, why
+
+    def all(self) -> Iterator[Run]:
+        """Every run of as many events, until too many steps were tried."""
+        for begun in self._starts():
+            outcome = self._begin(begun)
+            if isinstance(outcome, Done) and not self.trace.states:
+                yield Run(begun, (outcome.state,), ())  # A constraint has no value there.
+            elif isinstance(outcome, Fault):
+                if not self.trace.states and outcome.name == self.name:
+                    yield Run(begun, (), (), outcome)
+                self.note(0, f"its start breaks {outcome.name}: {outcome.what}")
+            elif isinstance(outcome, Refusal):
+                self.note(0, f"its start is refused: {outcome.reason()}")
+            else:
+                for steps in self._steps(outcome.state):
+                    states = (outcome.state, *(s.answer.state for s in steps if _led(s)))
+                    yield Run(begun, states, steps)
+
+    # Starts.
+
+    def _starts(self) -> Iterator[Begun]:
+        """The starts of the scope from which the trace begins, with the class's values."""
+        scoped = self.whole.scoped
+        for made in scoped.parameters():
+            for name, args, outcome in scoped.starts(made):
+                if self._begins(scoped, outcome):
+                    yield from self._begun(made, name, args)
+                    return
+
+    def _begins(self, scoped: Space, outcome: Done | Fault) -> bool:
+        if not self.trace.states:
+            placed, _ = scoped.placed(outcome)
+            return isinstance(placed, Fault) and placed.name == self.name
+        return isinstance(outcome, Done) and scoped.shown(outcome.state) == self.trace.initial
+
+    def _begun(self, made: Mapping[str, Any], name: str | None, args: Args) -> Iterator[Begun]:
+        machine = self.whole.machine
+        function = next((f for f in machine.initials if f.name == name), None)
+        kinds = {p.name: p.type for p in machine.parameters}
+        params = () if function is None else function.params
+        rows = [*((made[n], kinds[n]) for n in made)]
+        rows += [(arg, kind) for arg, (_, kind) in zip(args, params, strict=True)]
+        for values in self._lifted(rows, None):
+            given = dict(zip(made, values, strict=False))
+            yield Begun(given, function, values[len(made) :])
+
+    def _begin(self, begun: Begun) -> Done | Fault | Refusal:
+        reference = self.whole.space.reference
+        machine = self.whole.machine
+        if not self.whole.space.assumed(reference.parameters(begun.parameters)):
+            return Fault("bounds", "an assumption is false", "")
+        try:
+            state = reference.initial(begun.parameters)
+        except NoValue as error:
+            return Fault("undefined", str(error), "")
+        if begun.function is None:
+            found = reference.breach(machine.name, state)
+            return Fault("bounds", found, "") if found else Done(state, None, "")
+        names = (name for name, _ in begun.function.params)
+        return reference.start(state, begun.function, dict(zip(names, begun.args, strict=True)))
+
+    # Steps.
+
+    def _steps(self, first: State) -> Iterator[tuple[Did, ...]]:
+        """Every way to do all events of the trace, depth first."""
+        if not self.trace.steps:
+            yield ()
+            return
+        path: list[Did] = []
+        open_ = [self._next(first, 0)]
+        while open_ and self.left > 0:
+            did = next(open_[-1], None)
+            if did is None:
+                open_.pop()
+                if path:
+                    path.pop()
+                continue
+            if len(open_) == len(self.trace.steps):
+                yield (*path, did)
+                continue
+            path.append(did)
+            open_.append(self._next(did.answer.state, len(path)))
+
+    def _next(self, state: State, at: int) -> Iterator[Did]:
+        """What the class can do for one event of the trace."""
+        step, last = self.trace.steps[at], at == len(self.trace.steps) - 1
+        row = self.whole.machine.transition(step.transition)
+        for args in self._arguments(step, row, state):
+            self.left -= 1
+            way = self._way(row, last)
+            answer = self._answer(way, row, state, args)
+            done = answer.kind == "done"
+            if done or (last and answer.kind == "fault" and answer.name == self.name):
+                yield Did(way, row, args, answer)
+            else:
+                what = f"{answer.name}: {answer.why}" if answer.name else answer.why
+                self.note(at + 1, f"event {at + 1}, {row.name}, is {answer.kind}: {what}")
+
+    def _way(self, row: ir.Transition, last: bool) -> Way:
+        """How the transition is called: by its own name, or as the event where two are enabled."""
+        ambiguous = last and self.name == "ambiguous"
+        name = row.event if ambiguous and row.event in self.whole.ways else row.name
+        found = self.whole.ways.get(name)
+        return found or Way(self.whole.machine.event(row.event), (row,), timed=False, own=True)
+
+    def _answer(self, way: Way, row: ir.Transition, state: State, args: Args) -> Answer:
+        reference = self.whole.space.reference
+        tried = [reference.step(state, each.name, _named(each.function, args)) for each in way.rows]
+        return answered(reference, way, state, args, tried)
+
+    def _arguments(self, step: TraceStep, row: ir.Transition, state: State) -> Iterator[Args]:
+        was = self.whole.scoped.machine.transition(step.transition)
+        kinds = dict(row.function.params)
+        rows = [
+            (decode(step.args[name], kind, self.whole.world), kinds[name])
+            for name, kind in was.function.params
+        ]
+        yield from self._lifted(rows, state)
+
+    # Values.
+
+    def _lifted(
+        self, rows: Sequence[tuple[Any, t.Type]], state: State | None
+    ) -> Iterator[tuple[Any, ...]]:
+        """The scope's values as the class's, in each way once."""
+        seen: set[tuple[Any, ...]] = set()
+        for near in (None, *self._near(state)):
+
+            def change(value: Any, kind: t.Type, near: int | None = near) -> Any:
+                return self._own(value, kind, near)
+
+            leaves = self.whole.leaves
+            try:
+                found = tuple(leaves.value(value, kind, change) for value, kind in rows)
+            except _TooMany as error:
+                self.note(len(self.trace) + 2, str(error))
+                return
+            if found not in seen:
+                seen.add(found)
+                yield found
+
+    def _near(self, state: State | None) -> list[int]:
+        """The serial numbers near which others are sought: of a start, the last one."""
+        if all(kind.bits == bits for kind, bits in self.whole.bits.items()):
+            return []
+        if state is None:
+            return [-1]
+        found = dict.fromkeys(value for value, _ in self.whole.serials(state))
+        return list(found)[:NEAR]
+
+    def _own(self, value: Any, kind: t.Type, near: int | None) -> Any:
+        """The class's value for one of the scope's."""
+        if isinstance(kind, t.Serial):
+            few = 2 ** self.whole.bits[kind]
+            if near is None or few == kind.modulus:
+                return value
+            back = (near - value) % few
+            aside = -back if back <= few // 2 else few - back
+            return (near + aside) % kind.modulus
+        if not isinstance(value, Token):
+            return value
+        own = self.whole.opaques.get(value.opaque)
+        if own is None:
+            return value
+        if int(value.id) >= len(own):
+            have = f"its Python type has {len(own)}"
+            raise _TooMany(f"it needs more values of {value.opaque}: {have}")
+        return own[int(value.id)]
+
+
+def _led(did: Did) -> bool:
+    """Whether a step led to a state."""
+    return did.answer.kind == "done"
+
+
+def _named(function: ir.Function, args: Args) -> dict[str, Any]:
+    return dict(zip((name for name, _ in function.params), args, strict=True))
+
+
+def _opaque_values(world: World, sizes: Mapping[str, int]) -> dict[str, tuple[Any, ...]]:
+    """Values of the Python types of opaques, as many as the scope has; fewer where there are no
+    more. An opaque whose type nobody can make values of has none here: tokens stand for them."""
+    made = {
+        name: values_of(annotations, sizes[name])
+        for name, annotations in world.held.items()
+        if name in sizes
+    }
+    return {name: found for name, found in made.items() if found is not None}
+
+
+def _bits(whole: ir.Machine, scoped: ir.Machine) -> dict[t.Serial, int]:
+    """How many bits each width of serial numbers has in the scope."""
+    found: dict[t.Serial, int] = {}
+    for kind, was in zip(_kinds(whole), _kinds(scoped), strict=True):
+        for one, other in zip(t.inside(kind), t.inside(was), strict=True):
+            if isinstance(one, t.Serial) and isinstance(other, t.Serial):
+                found[one] = other.bits
+    return found
+
+
+def _kinds(machine: ir.Machine) -> Iterator[t.Type]:
+    """The types of all that a machine keeps or is given."""
+    for m in (machine, *machine.parts, *machine.abstracts):
+        yield from (v.type for v in m.variables)
+        yield from (p.type for p in m.parameters)
+        functions = (*m.initials, *(r.function for r in m.transitions))
+        functions += (*m.functions, *(p.function for p in m.properties))
+        for f in functions:
+            yield from (kind for _, kind in f.params)
+            yield f.output
+
+
+def _less(
+    scoped: Space, bits: Mapping[t.Serial, int], opaques: Mapping[str, tuple[Any, ...]]
+) -> str:
+    """What the scope has and the class has not, in words; nothing where it has nothing such."""
+    said = [
+        f"serial numbers of {kind.bits} bits have {few}"
+        for kind, few in bits.items()
+        if few < kind.bits
+    ]
+    sizes = sizes_of(scoped.flat)
+    said += [
+        f"{name} has {sizes[name]} values and its Python type {len(found)}"
+        for name, found in opaques.items()
+        if len(found) < sizes[name]
+    ]
+    return " and ".join(said)

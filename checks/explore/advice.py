@@ -1,0 +1,349 @@
+"""Advice on a scope: which bounds cut, how far they must go to cut nothing, what one more changes.
+
+A cut is counted for every bound that alone would have cut it. A bound that cuts a step has to admit
+where the step leads in any larger scope that cuts nothing, since all that is reachable here is
+reachable there; so widening just that, again and again, ends at the smallest scope without cuts, if
+it ends. Of a larger scope than those that were explored nothing is said.
+
+A bound that leaves out arguments which might be a step cuts, too (`left_out`). It has to admit all
+of them; where there is no end of them, no range and no length does.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from lawful.checks.explore.omissions.extents import covers, met
+from lawful.checks.reference import Done
+from lawful.checks.reference.states import State
+from lawful.checks.verdict import Verdict
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.lower import lower
+from lawful.spec.resolve import Resolved, abstract_scopes
+from lawful.spec.words import Expected, Scope
+
+from .check import CheckResult, explore, searched
+from .limits import Budget, Limits, OutOfBudget
+from .space import Space
+
+SECONDS = 60.0  # For all of it, where no other time is given.
+FAR = 10**6  # A bound this far away is none.
+MOST = 1000  # Steps by which one bound is widened at once.
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One end of what a key of the scope allows."""
+
+    key: str
+    low: bool
+
+    @property
+    def side(self) -> str:
+        return "low" if self.low else "high"
+
+    def moved(self, value: object, by: int) -> object:
+        """The key's value with this end so much further out."""
+        if isinstance(value, range):
+            low, high = (by, 0) if self.low else (0, by)
+            return range(value.start - low, value.stop + high)
+        assert isinstance(value, int)
+        return value + by
+
+
+@dataclass(frozen=True, slots=True)
+class Narrow:
+    """A bound that leaves out arguments, by the names of their rules and parameters; `endless`
+    are those that no bound has all of."""
+
+    bound: Bound
+    arguments: tuple[str, ...]
+    endless: tuple[str, ...]
+
+    @property
+    def mendable(self) -> bool:
+        """Whether there is a bound that has all of some argument's values."""
+        return len(self.endless) < len(self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Widened:
+    """The smallest scope that cuts nothing, arguments without end aside: its keys that are others,
+    and its states; `why` says why there is none, in which case the keys are as far as it came."""
+
+    changes: Mapping[str, object]
+    distinct: int
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OneMore:
+    """What one element more of a sort changes; `why` says why that is not known. `open` are the
+    properties whose verdict is unknown with one of the sizes, so that nothing was compared."""
+
+    sort: str
+    size: int
+    distinct: int
+    fired: tuple[str, ...] = ()
+    no_more: tuple[str, ...] = ()
+    verdicts: Mapping[str, tuple[str, str]] | None = None
+    open: tuple[str, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What was found within so many seconds; `why` says why that is nothing."""
+
+    seconds: float
+    cuts: tuple[tuple[Bound, int], ...] = ()
+    narrow: tuple[Narrow, ...] = ()
+    serials: tuple[str, ...] = ()
+    constraints: Mapping[str, int] = field(default_factory=dict[str, int])
+    widened: Widened | None = None
+    sizes: tuple[OneMore, ...] = ()
+    why: str = ""
+
+
+def advise(
+    found: Resolved, scope: Scope, expects: Mapping[str, Expected], limits: Limits
+) -> Advice:
+    """Explore the machine within larger scopes. ValueError where no initial state is within one."""
+    return _Advisor(found, scope, expects, limits).advice()
+
+
+class _Ended(Exception):
+    """Advice ends before its time; the text is the limit that was met."""
+
+
+class _Advisor:
+    def __init__(
+        self, found: Resolved, scope: Scope, expects: Mapping[str, Expected], limits: Limits
+    ) -> None:
+        self.found = found
+        self.scope = scope
+        self.expects = expects
+        self.seconds = SECONDS if limits.seconds is None else limits.seconds
+        self.limits = replace(limits, first=False, resume=None)
+        self.ends = time.perf_counter() + self.seconds
+        self.bounds = tuple(bounds_of(found.machine, scope))
+
+    def advice(self) -> Advice:
+        """All of it: cuts, the widening, sizes."""
+        try:
+            return self._advice(self._outside(self.scope))
+        except _Ended as end:
+            return Advice(self.seconds, why=str(end))
+        except OutOfBudget as end:
+            return Advice(self.seconds, why=end.reason)
+
+    def _advice(self, out: tuple[list[tuple[State, str]], int]) -> Advice:
+        beyond = [state for state, _ in out[0]]
+        counts = [(bound, len(self._cut_by(bound, self.scope, beyond))) for bound in self.bounds]
+        cuts = sorted((row for row in counts if row[1]), key=lambda row: -row[1])
+        constraints = {j.name for j in self._space(self.scope).constraints}
+        pruned = Counter(cut for _, cut in out[0] if cut in constraints)
+        # What may never end comes last; half of the time is its own.
+        last, now = self.ends, time.perf_counter()
+        self.ends = now + (last - now) / 2
+        sizes = tuple(self._one_more())
+        self.ends = last
+        left_out = self._space(self.scope).left_out
+        return Advice(
+            self.seconds,
+            cuts=tuple(cuts),
+            narrow=tuple(self._narrow(self.scope)),
+            serials=tuple(str(row) for row in left_out if row.of == "serial"),
+            constraints=dict(pruned),
+            widened=self._widened(out),
+            sizes=sizes,
+        )
+
+    # Spaces.
+
+    @property
+    def left(self) -> Limits:
+        """The time that is left."""
+        return replace(self.limits, seconds=max(0.01, self.ends - time.perf_counter()))
+
+    def _space(self, scope: Scope) -> Space:
+        flat = lower(self.found.machine, scope, abstract_scopes(self.found))
+        return Space(flat, self.found.world)
+
+    def _go_on(self) -> None:
+        """Every so often: _Ended where time or memory is over, or somebody wants it to end."""
+        over = replace(self.limits, states=None, seconds=None).met(0, 0.0, False)
+        if over or time.perf_counter() > self.ends:
+            raise _Ended(over or "seconds")
+
+    def _outside(self, scope: Scope) -> tuple[list[tuple[State, str]], int]:
+        """The states beyond the scope that steps and starts lead to, with what cut them, and how
+        many there are within it; _Ended with the limit that ended the search."""
+        space = self._space(scope)
+        _, made = searched(space, self.left, None, "auto")
+        if not made.complete:
+            raise _Ended(made.stopped)
+        if not made.cut_by:
+            return [], len(made.states)
+        out: list[tuple[State, str]] = []
+        space.budget = Budget(self.left)
+        for _, _, outcome in space.initial():
+            placed, cut = space.placed(outcome)
+            if cut is not None and isinstance(placed, Done):
+                out.append((placed.state, cut))
+        # Generated steps note that there were cuts, and not always where.
+        for state in made.states:
+            self._go_on()
+            for edge in space.edges(state):
+                if edge.cut is not None and isinstance(edge.outcome, Done):
+                    out.append((edge.outcome.state, edge.cut))
+        return out, len(made.states)
+
+    def _cut_by(self, bound: Bound, scope: Scope, states: Sequence[State]) -> list[State]:
+        """The states that this bound alone would keep out."""
+        if not states:
+            return []
+        far = scope.widened(dict(self._others_away(bound, scope)))
+        space = self._space(far)
+        kept_out: list[State] = []
+        for state in states:
+            self._go_on()
+            if space.breached(state) is not None:
+                kept_out.append(state)
+        return kept_out
+
+    def _others_away(self, bound: Bound, scope: Scope) -> Iterator[tuple[str, object]]:
+        for other in self.bounds:
+            if other.key != bound.key:
+                value = scope.bounds[other.key]
+                for each in self.bounds:
+                    value = each.moved(value, FAR) if each.key == other.key else value
+                yield other.key, value
+        for other in self.bounds:
+            if other.key == bound.key and other.low != bound.low:
+                yield other.key, other.moved(scope.bounds[other.key], FAR)
+
+    # Arguments that are left out.
+
+    def _narrow(self, scope: Scope) -> Iterator[Narrow]:
+        for bound in self.bounds:
+            names = self._left_out_by(bound, scope)
+            if names:
+                far = scope.widened({bound.key: bound.moved(scope.bounds[bound.key], FAR)})
+                endless = set(self._left_out_by(bound, far))
+                yield Narrow(bound, names, tuple(name for name in names if name in endless))
+
+    def _left_out_by(self, bound: Bound, scope: Scope) -> tuple[str, ...]:
+        """The arguments of which this bound alone would admit more if it were further out."""
+        further = scope.widened({bound.key: bound.moved(scope.bounds[bound.key], 1)})
+        flat = self._space(further).flat
+        kinds = {
+            f"{rule.name}.{plan.name}": plan.type
+            for rule in (*flat.initials, *flat.rules, *flat.properties)
+            for plan in rule.plans
+        }
+        return tuple(
+            str(row)
+            for row in self._space(scope).left_out
+            if row.of != "serial" and not covers(row.explored, met(kinds[str(row)], row.possible))
+        )
+
+    def _admitting(self, bound: Bound, scope: Scope) -> object | None:
+        """The key's value that leaves out no arguments but such as have no end, and no more."""
+        endless = {name for row in self._narrow(scope) for name in row.endless}
+        for by in range(1, MOST):
+            value = bound.moved(scope.bounds[bound.key], by)
+            self._go_on()
+            if endless.issuperset(self._left_out_by(bound, scope.widened({bound.key: value}))):
+                return value
+        return None
+
+    # The smallest scope without cuts.
+
+    def _widened(self, first: tuple[list[tuple[State, str]], int]) -> Widened:
+        changes: dict[str, object] = {}
+        scope, (states, distinct) = self.scope, first
+        try:
+            while True:
+                beyond = [state for state, _ in states]
+                cutting = [b for b in self.bounds if self._cut_by(b, scope, beyond)]
+                narrow = [row.bound for row in self._narrow(scope) if row.mendable]
+                if not cutting and not narrow:
+                    return Widened(changes, distinct)
+                for bound in dict.fromkeys((*cutting, *narrow)):
+                    if bound in cutting:
+                        value = self._far_enough(bound, scope, beyond)
+                    else:
+                        value = self._admitting(bound, scope)
+                    if value is None:
+                        why = f"{bound.key} would have to be widened by more than {MOST} at once"
+                        return Widened(changes, distinct, why)
+                    changes[bound.key] = value
+                    scope = scope.widened({bound.key: value})
+                states, distinct = self._outside(scope)
+        except (_Ended, OutOfBudget) as end:
+            return Widened(changes, distinct, str(end))
+
+    def _far_enough(self, bound: Bound, scope: Scope, states: Sequence[State]) -> object | None:
+        """The key's value that admits where these steps lead, and no more."""
+        by, left = 0, list(states)
+        while left and by < MOST:
+            by += 1
+            value = bound.moved(scope.bounds[bound.key], by)
+            left = self._cut_by(bound, scope.widened({bound.key: value}), left)
+        return None if left else bound.moved(scope.bounds[bound.key], by)
+
+    # One element more.
+
+    def _one_more(self) -> Iterator[OneMore]:
+        before: CheckResult | None = None
+        for sort, size in self._space(self.scope).flat.sizes:
+            if before is None:
+                before = self._explored(self.scope)
+            after = self._explored(self.scope.widened({sort: size + 1}))
+            yield _compared(sort, size + 1, before, after)
+
+    def _explored(self, scope: Scope) -> CheckResult:
+        flat = self._space(scope).flat
+        return explore(flat, self.found.world, self.expects, limits=self.left)
+
+
+def _compared(sort: str, size: int, before: CheckResult, after: CheckResult) -> OneMore:
+    if not (before.complete and after.complete):
+        return OneMore(sort, size, after.distinct, why=after.stopped or before.stopped)
+    fired = [{n for n, row in r.transitions.items() if row["enabled"]} for r in (before, after)]
+    old = {p.name: p.verdict.value for p in before.properties}
+    new = {p.name: p.verdict.value for p in after.properties}
+    unknown = tuple(name for name in old if Verdict.UNKNOWN.value in (old[name], new[name]))
+    judged = [name for name in old if name not in unknown]
+    changed = {name: (old[name], new[name]) for name in judged if old[name] != new[name]}
+    more, less = sorted(fired[1] - fired[0]), sorted(fired[0] - fired[1])
+    return OneMore(sort, size, after.distinct, tuple(more), tuple(less), changed, unknown)
+
+
+def bounds_of(machine: ir.Machine, scope: Scope) -> Iterator[Bound]:
+    """The bounds of a scope that can cut: ranges and lengths, not sizes and values to try."""
+    fixed = {k.name for k in machine.types if isinstance(k, t.Sort | t.Opaque)}
+    fixed |= {each for p in machine.parameters for each in (p.name, f"{machine.name}.{p.name}")}
+    clocks: set[str] = set()
+    for owner in (machine, *machine.parts):
+        for v in owner.variables:
+            if t.contains(v.type, t.Serial):
+                fixed |= {v.name, f"{owner.name}.{v.name}"}
+            if isinstance(v.type, t.Clock):
+                clocks |= {v.name, f"{owner.name}.{v.name}"}
+    functions = (*machine.initials, *(row.function for row in machine.transitions))
+    for f in functions:
+        serials = [name for name, kind in f.params if t.contains(kind, t.Serial)]
+        fixed |= {each for name in serials for each in (name, f"{f.name}.{name}")}
+    for key, value in scope.bounds.items():
+        if key in fixed or key == "Serial":
+            continue
+        if isinstance(value, range) and key not in clocks:
+            yield Bound(key, True)
+        if isinstance(value, int | range):
+            yield Bound(key, False)

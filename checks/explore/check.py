@@ -1,0 +1,210 @@
+"""Exhaustive breadth-first exploration: counts, verdicts, shortest counterexamples.
+
+`distinct`, `generated` and `depth` are those of the language page, "Scope, cuts, counts".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from lawful.checks.conform.runtime_check import Comparison
+from lawful.checks.explore.compiled.engine import Unsupported
+from lawful.checks.explore.compiled.engine import search as packed
+from lawful.checks.reference.properties import unjudged
+from lawful.checks.verdict import PropertyResult, Verdict, worst
+from lawful.spec.flat import Flat
+from lawful.spec.values.world import World
+from lawful.spec.words import Expected
+
+from .checkpoints import Items, Snapshots, Unfit
+from .coverage import Coverage
+from .coverage import coverage as covered
+from .limits import Limits, Progress, Reason
+from .playback import Played
+from .search import search
+from .search_result import Explored
+from .space import Space
+from .symmetry import Symmetry
+from .verdicts import judge
+
+if TYPE_CHECKING:
+    from .advice import Advice  # It explores, too.
+
+Engine = Literal["auto", "reference", "generated", "compiled"]
+__all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore"]
+
+
+class NoEngine(Exception):
+    """The engine that was asked for does not know a construct of the machine, or is not here."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What exploring one machine within one scope established."""
+
+    machine: str
+    scope: Mapping[str, str]
+    engine: str
+    complete: bool
+    distinct: int
+    generated: int
+    depth: int
+    cuts: int
+    cut_by: Mapping[str, int]
+    seconds: float
+    transitions: Mapping[str, Mapping[str, int]]
+    properties: tuple[PropertyResult, ...]
+    stopped: Reason = ""
+    unjudged: tuple[str, ...] = ()
+    orbits: int | None = None
+    coverage: Coverage | None = None
+    embedded: Comparison | None = None
+    advice: Advice | None = None
+    played: Played | None = None
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst property's, expectations aside."""
+        return worst(p.verdict for p in self.properties)
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether every property's verdict is the expected one."""
+        return all(p.as_expected for p in self.properties)
+
+
+Tell = Callable[[Progress], None] | None
+
+
+def explore(
+    flat: Flat,
+    world: World,
+    expects: Mapping[str, Expected],
+    *,
+    limits: Limits | None = None,
+    progress: Tell = None,
+    engine: Engine = "auto",
+    symmetry: bool = False,
+    coverage: bool = False,
+) -> CheckResult:
+    """Explore the machine within its scope.
+
+    `generated` is with steps generated for this machine, in plain Python; `compiled` the same as
+    machine code; `auto` begins with the former and goes over to the latter where the machine is
+    large, or is `reference` where steps cannot be generated. Raises `ValueError` where no initial
+    state is within the scope: nothing would be checked; and `NoEngine` where an engine is asked
+    for and cannot do it.
+
+    With `symmetry` states that differ in the names of interchangeable elements are explored once.
+    With `coverage` guards are counted and values collected in a second pass over the states, which
+    takes as long as the reference engine would; no longer than the limit of seconds. `ValueError`
+    for both: the states that are left out with symmetry have values, too.
+    """
+    started = time.perf_counter()
+    space, limits = Space(flat, world), limits or Limits()
+    if symmetry and coverage:
+        raise ValueError("coverage is of every state: it cannot be had with symmetry")
+    if symmetry:
+        return _orbits(space, limits, progress, (engine, expects))
+    used, found = searched(space, limits, progress, engine)
+    rows = judge(found, expects, limits.over(started))
+    result = _result(used, found, rows, time.perf_counter() - started)
+    if not coverage:
+        return result
+    return dataclasses.replace(result, coverage=covered(space, found.states, limits))
+
+
+def _orbits(
+    space: Space, limits: Limits, progress: Tell, asked: tuple[Engine, Mapping[str, Expected]]
+) -> CheckResult:
+    """One state of each orbit; what that cannot decide is unknown."""
+    engine, expects = asked
+    if engine not in ("auto", "reference"):
+        raise NoEngine(f"the {engine} engine knows no symmetry")
+    started = time.perf_counter()
+    known = Symmetry(space)
+    kept = _kept(space, limits, True)
+    found = search(space, limits, progress, known, kept.by("reference"))
+    rows = [known.judged(p) for p in judge(found, expects)]
+    result = _result("reference", found, rows, time.perf_counter() - started)
+    return dataclasses.replace(result, distinct=found.distinct, orbits=len(found.states))
+
+
+def _result(
+    used: Engine, found: Explored, properties: Sequence[PropertyResult], seconds: float
+) -> CheckResult:
+    flat = found.space.flat
+    return CheckResult(
+        machine=flat.machine.name,
+        scope=dict(flat.scope),
+        engine=used,
+        complete=found.complete,
+        stopped=found.stopped,
+        unjudged=unjudged(flat.machine),
+        distinct=len(found.states),
+        generated=found.generated,
+        depth=found.depth,
+        cuts=sum(found.cut_by.values()),
+        cut_by=found.cut_by,
+        left_out=tuple(map(str, found.space.left_out)),
+        seconds=found.earlier + seconds,
+        transitions={
+            row.name: {"enabled": found.enabled[row.name], "new": found.new[row.name]}
+            for row in flat.machine.transitions
+        },
+        properties=tuple(properties),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The snapshot of a search, if one is kept, and what it holds: by `engine`, or nothing."""
+
+    into: Snapshots | None
+    items: Items | None
+    engine: str
+
+    def by(self, engine: str) -> tuple[Snapshots, Items | None] | None:
+        """The same for an engine that is to work now; it goes on from its own work alone."""
+        if self.into is None:
+            return None
+        self.into.engine = engine
+        return self.into, self.items if self.engine == engine else None
+
+
+def _kept(space: Space, limits: Limits, symmetry: bool) -> _Kept:
+    if limits.resume is None:
+        return _Kept(None, None, "")
+    into = Snapshots(space, limits.resume, symmetry)
+    items = into.read()
+    return _Kept(into, items, "" if items is None else items["engine"])
+
+
+def searched(
+    space: Space, limits: Limits, progress: Tell, engine: Engine
+) -> tuple[Engine, Explored]:
+    """The states and what was met, and the engine that found them; see `explore`."""
+    kept = _kept(space, limits, False)
+    if engine == "auto" and kept.engine == "reference":
+        engine = "reference"
+    fits = kept.engine in ("", "reference" if engine == "reference" else "generated")
+    if engine != "auto" and not fits:
+        where = kept.into.path if kept.into is not None else ""
+        raise Unfit(f"{where} is of the {kept.engine} engine, with which alone it goes on")
+    if engine == "reference":
+        return "reference", search(space, limits, progress, snapshots=kept.by("reference"))
+    try:
+        tier = None if engine == "auto" else engine
+        found = packed(space, limits, progress, tier, kept.by("generated"))
+    except Unsupported as reason:
+        if engine == "auto":
+            return "reference", search(space, limits, progress, snapshots=kept.by("reference"))
+        raise NoEngine(f"the {engine} engine does not know {reason}") from reason
+    except ImportError as error:
+        raise NoEngine("the compiled engine needs llvmlite: pip install 'lawful[check]'") from error
+    return found.tier, found

@@ -1,0 +1,102 @@
+"""Generated code that goes through the arguments of a rule: see `planning` for what plans are."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from lawful.checks.explore.layout.layouts import (
+    Kind,
+    Number,
+    Product,
+    Subset,
+    Sum,
+    Unsupported,
+    card,
+    inner,
+    width,
+)
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.flat import Plan
+from lawful.spec.lower.argument_plans import EACH
+
+from .body import Body
+from .codes import alike, code, uncode
+from .conversions import option_of, set_bit, tag_of, to_kind, type_of
+from .expressions import narrowed
+from .loops import clauses, each, held, one
+from .text import Value
+
+UNORDERED = (t.Set, t.Map, t.Bag)  # No two of their members are equal.
+
+
+def argument(f: Body, stack: ExitStack, plan: Plan, kind: Kind) -> Value:
+    """A loop over the values of a parameter that its plan does not leave out."""
+    for guard in plan.guards:
+        skip = "continue" if len(f.env) else "return n"
+        f.line(f"if not {f.truth(guard)}: {skip}")
+    if plan.over is None:
+        i = f.temporary()
+        count = card(kind)
+        if count is None:
+            raise Unsupported(f"the values of {plan.name}")
+        stack.enter_context(f.block(f"for {i} in range({count}):"))
+        return uncode(f, kind, i)
+    return _among(f, stack, plan.over, kind)
+
+
+def _among(f: Body, stack: ExitStack, over: ir.Expr, kind: Kind) -> Value:
+    """A loop over the members of a collection, each once."""
+    match over:
+        case ir.Op(op="tuple", args=(only,)):
+            stack.enter_context(f.block("for _ in range(1):"))
+            item = f.value(only)
+        case ir.Comp(kind="set", element=ir.Local(name=name), clauses=(row,)) if row.names == (
+            name,
+        ) and isinstance(
+            row.over.type, UNORDERED
+        ):  # No two members are equal, so that no set has to be made of them.
+            stack.enter_context(clauses(f, (row,)))
+            item = f.env.pop(name)
+        case ir.Comp(kind="set", element=element, clauses=rows):
+            found = Subset(over.type, kind)
+            at = f.region(found)
+            f.blank(at, width(found))
+            with clauses(f, rows):
+                set_bit(f, at, found, code(f, _fitting(f, f.value(element), kind)))
+            item = one(f, stack.enter_context(held(f, f.load(found, at))))
+        case ir.Expr(type=of) if isinstance(of, UNORDERED):
+            item = one(f, stack.enter_context(each(f, over)))
+        case _:
+            each_one = ir.Local(over.place, t.element(over.type) or t.Unknown(), EACH)
+            row = ir.Clause(over.place, (EACH,), over, ())
+            made = t.Set(each_one.type, False)
+            comp = ir.Comp(over.place, made, "set", each_one, None, (row,))
+            return _among(f, stack, comp, kind)
+    return f.own(_fitting(f, item, kind))
+
+
+def _fitting(f: Body, item: Value, kind: Kind) -> Value:
+    """An item of a collection as an argument; what the parameter cannot be is left out."""
+    if isinstance(item.kind, Sum) and not isinstance(kind, Sum):
+        which = option_of(item.kind, type_of(kind))
+        f.line(f"if {tag_of(f, item)} != {which}: continue")
+        item = narrowed(f, item, type_of(kind))
+    if not alike(item.kind, kind) or not _same_bounds(item.kind, kind):
+        if isinstance(kind, Sum):
+            raise Unsupported("arguments of a wider union")
+        moved = to_kind(f, item, kind)
+        f.line(f"if {code(f, moved)} < 0: continue")
+        return moved
+    return Value(kind, item.text, item.cells)
+
+
+def _same_bounds(a: Kind, b: Kind) -> bool:
+    """Whether every value of the first kind is one of the second."""
+    match a, b:
+        case Number(), Number():
+            return (a.low, a.high) == (b.low, b.high)
+        case (Product(), Product()) | (Sum(), Sum()):
+            return all(map(_same_bounds, inner(a), inner(b)))
+        case _:
+            return a == b

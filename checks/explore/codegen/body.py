@@ -1,0 +1,203 @@
+"""Generated code of a body: its locals, and the places that it assigns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from lawful.checks.explore.layout.layouts import (
+    INTEGER,
+    Heap,
+    Kind,
+    Number,
+    Row,
+    Subset,
+    Table,
+    Unsupported,
+    Whole,
+    width,
+)
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.walk import statements
+
+from .conversions import of_nothing, to_kind, type_of
+from .expressions import Expressions
+from .loops import outside, put_entry
+from .text import Value, plus
+
+
+@dataclass
+class Body(Expressions):
+    """A function's statements; where it returns, its output goes to `output`."""
+
+    output: Kind | None = field(default=None, kw_only=True)
+    output_at: str = field(default="", kw_only=True)
+    inlined: bool = field(default=False, kw_only=True)  # What follows the body comes after it.
+    outermost: bool = field(default=False, kw_only=True)  # Its output goes to nobody.
+    declared: t.Type = field(default=t.NOTHING, kw_only=True)  # The type of its output.
+    given: tuple[Value, ...] = field(default=(), kw_only=True)  # Its arguments, in their order.
+    several: set[str] = field(default_factory=set[str], kw_only=True)
+
+    def prepare(self, body: tuple[ir.Stmt, ...]) -> None:
+        """Look at which locals may have no value, and which are assigned more than once."""
+        seen: set[str] = set()
+        for stmt in statements(body):
+            for name in _assigned(stmt):
+                (self.several if name in seen else seen).add(name)
+        top = {name for stmt in body for name in _assigned(stmt)}
+        inside = {name for s in body for c in _inner(s) for name in _assigned(c)}
+        given = [name for name in self.env if name in seen]
+        for name in given:  # An argument is a local like any other.
+            self.several.add(name)
+            value = self.env.pop(name)
+            self.assign_local(name, self.own(value), type_of(value.kind))
+        for name in sorted(inside - set(given)):
+            self.several.add(name)
+            if name not in top or _first_inside(body, name):
+                self.flagged[name] = f"n_{name}"
+                self.line(f"n_{name} = 0")
+            self.line(f"v_{name} = 0")
+
+    # Locals.
+
+    def assign_local(self, name: str, value: Value, declared: t.Type | None = None) -> None:
+        """A local takes a value; it keeps it whatever becomes of where that came from."""
+        if isinstance(value.kind, Whole):
+            self.env[name] = value
+            return
+        if of_nothing(value.kind) and declared is not None and not t.has_unknown(declared):
+            value = to_kind(self, value, self.kind_of(declared))
+        known = self.env.get(name)
+        kind = known.kind if known is not None else self.local_kind(name, value, declared)
+        made = to_kind(self, value, kind)
+        if made.single:
+            self.line(f"v_{name} = {made.text}")
+            self.env[name] = Value(kind, f"v_{name}")
+        else:
+            at = known.text if known is not None else self.region(kind)
+            self.store(at, made)
+            self.env[name] = Value(kind, at)
+        if name in self.flagged:
+            self.line(f"n_{name} = 1")
+
+    def local_kind(self, name: str, value: Value, declared: t.Type | None) -> Kind:
+        """The kind of a local by its first value, or by its type where it takes several."""
+        if name not in self.several:
+            return value.kind
+        if isinstance(value.kind, Number):
+            return INTEGER if not isinstance(declared, t.Union) else self.kind_of(declared)
+        if declared is None or isinstance(value.kind, Subset | Table | Row | Heap):
+            return value.kind
+        return self.kind_of(declared)
+
+    # Assignment.
+
+    def assign(self, target: ir.Expr, value: Value) -> None:
+        """A place takes a value."""
+        match target:
+            case ir.Narrow(of=of):
+                self.assign(of, value)
+            case ir.Local(name=name):
+                self.assign_local(name, value, target.type)
+            case ir.Item(of=of, key=key):
+                self.assign_item(of, key, value)
+            case _:
+                kind, at = self.place(target)
+                self.store(at, to_kind(self, value, kind))
+
+    def assign_item(self, of: ir.Expr, key: ir.Expr, value: Value) -> None:
+        """An item of a container at a place takes a value."""
+        kind, at = self.place(of)
+        match kind:
+            case Table():
+                number = self.code_in(key, kind.key)
+                put_entry(self, at, kind, (number, to_kind(self, value, kind.value)), True)
+            case Heap():
+                number = self.code_in(key, kind.item)
+                with self.block(f"if {number} < 0:"):
+                    self.line(f"if {value.text} != 0:")
+                    self.depth += 1
+                    outside(self, True)
+                    self.depth -= 1
+                with self.block("else:"):
+                    put = f"put_count(w, {at}, {kind.room}, {number}, {value.text})"
+                    self.passing(put)
+            case Row(item=item):
+                index = self.row_index(at, key)
+                place = self.hold(f"{plus(at, 1)} + {index} * {width(item)}")
+                self.store(place, to_kind(self, value, item))
+            case _:
+                raise Unsupported(f"an item of a {type(kind).__name__} assigned")
+
+    def target_kind(self, target: ir.Expr) -> Kind | None:
+        """The kind that a place takes, where that can be told without evaluating anything."""
+        match target:
+            case ir.Narrow(of=of):
+                return self.target_kind(of)
+            case ir.Local(name=name):
+                return self.env[name].kind if name in self.env else None
+            case ir.Field(of=of, name=name) if isinstance(of.type, t.Part):
+                whole = self.module.codec.machine(of.type.machine)
+                return dict(whole.fields)[name]
+            case ir.Item(of=of):
+                held = self.target_kind(of)
+                match held:
+                    case Table(value=kind) | Row(item=kind):
+                        return kind
+                    case _:
+                        return None
+            case _:
+                return None
+
+    def stores(self, target: ir.Expr) -> bool:
+        """Whether a place is in the state, and no local."""
+        match target:
+            case ir.Local():
+                return False
+            case ir.Narrow(of=of) | ir.Item(of=of) | ir.Field(of=of):
+                return self.stores(of)
+            case _:
+                return True
+
+
+def _assigned(stmt: ir.Node) -> tuple[str, ...]:
+    match stmt:
+        case ir.Assign(target=ir.Local(name=name)):
+            return (name,)
+        case ir.Unpack(names=names) | ir.Loop(names=names):
+            return names
+        case ir.Update(into=ir.Local(name=name)) | ir.Step(into=ir.Local(name=name)):
+            return (name,)
+        case ir.Do(into=ir.Local(name=name)) | ir.Base(into=ir.Local(name=name)):
+            return (name,)
+        case _:
+            return ()
+
+
+def _inner(stmt: ir.Stmt) -> Iterable[ir.Stmt]:
+    match stmt:
+        case ir.Branch(then=then, other=other):
+            return statements((*then, *other))
+        case ir.Loop(body=body):
+            return (stmt, *statements(body))
+        case _:
+            return ()
+
+
+def _first_inside(body: tuple[ir.Stmt, ...], name: str) -> bool:
+    """Whether a local is assigned inside a branch or loop before it is at the top."""
+    for stmt in body:
+        if any(name in _assigned(inner) for inner in _inner(stmt)):
+            return True
+        if name in _assigned(stmt):
+            return False
+    return False
+
+
+def into(f: Body, place: ir.Expr | None, value: Value | None) -> None:
+    """A place, if there is one, takes what was given; None where nothing was."""
+    if place is not None:
+        if value is None:
+            value = f.constant(f.kind_of(t.NOTHING), None)
+        f.assign(place, value)

@@ -1,0 +1,82 @@
+"""Generated tests of bounds: those of the types, and those of the scope."""
+
+from __future__ import annotations
+
+from lawful.checks.explore.layout.layouts import (
+    Heap,
+    Kind,
+    Number,
+    Product,
+    Row,
+    Sum,
+    Table,
+    elements,
+    offsets,
+    stride,
+    width,
+)
+
+from .text import plus
+
+
+def broken(kind: Kind, at: str) -> list[str]:
+    """Tests that are true where a value breaks the bounds of its type."""
+    return _tests(kind, at, declared=True)
+
+
+def outside(kind: Kind, at: str) -> list[str]:
+    """Tests that are true where a value is not within the scope."""
+    return _tests(kind, at, declared=False)
+
+
+def _tests(kind: Kind, at: str, declared: bool) -> list[str]:
+    match kind:
+        case Number():
+            low, high = (kind.least, kind.most) if declared else (kind.low, kind.high)
+            tests = [] if low is None else [f"w[{at}] < {low}"]
+            return tests if high is None else [*tests, f"w[{at}] > {high}"]
+        case Product(items=items):
+            places = offsets(items)
+            rows = zip(items, places, strict=True)
+            return [x for k, i in rows for x in _tests(k, plus(at, i), declared)]
+        case Sum(options=options):
+            return _in_option(options, at, declared)
+        case Table(key=key, value=value):
+            return _in_table(kind, elements(key), value, at, declared)
+        case Row(item=item, room=room):
+            most = kind.declared if declared else kind.most
+            tests = [] if most is None else [f"w[{at}] > {most}"]
+            starts = [plus(at, 1 + i * width(item)) for i in range(room)]
+            inner_tests = [(i, _tests(item, p, declared)) for i, p in enumerate(starts)]
+            tests += [f"(w[{at}] > {i} and ({' or '.join(x)}))" for i, x in inner_tests if x]
+            return tests
+        case Heap(room=room):
+            counts = [f"w[{plus(at, 2 + 2 * i)}]" for i in range(room)]
+            if declared:
+                tests = [f"{c} < 0" for c in counts]
+                most = kind.declared
+                return tests if most is None else [*tests, f"{' + '.join(counts)} > {most}"]
+            return [f"{' + '.join(counts)} > {kind.most}"]
+        case _:
+            return []
+
+
+def _in_option(options: tuple[Kind, ...], at: str, declared: bool) -> list[str]:
+    tests: list[str] = []
+    for which, (k, i) in enumerate(zip(options, offsets(options, 1), strict=True)):
+        inside = _tests(k, plus(at, i), declared)
+        if inside:
+            tests.append(f"(w[{at}] == {which} and ({' or '.join(inside)}))")
+    return tests
+
+
+def _in_table(kind: Table, count: int, value: Kind, at: str, declared: bool) -> list[str]:
+    tests: list[str] = []
+    for i in range(count):
+        place = plus(at, i * stride(kind))
+        inside = _tests(value, plus(place, int(not kind.total)), declared)
+        if inside and kind.total:
+            tests += inside
+        elif inside:
+            tests.append(f"(w[{place}] != 0 and ({' or '.join(inside)}))")
+    return tests

@@ -1,0 +1,198 @@
+"""Generated code of displays, conversions and folds of what can be iterated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lawful.checks.explore.layout.layouts import (
+    VOID,
+    Heap,
+    Kind,
+    Number,
+    Product,
+    Row,
+    Subset,
+    Sum,
+    Table,
+    hull,
+    width,
+    written,
+)
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from .codes import code
+from .collections import listed
+from .conversions import product, to_kind
+from .expressions import Expressions
+from .loops import ROOM, each, outside, put_entry, put_in
+from .text import Value, plus
+
+Operation = Callable[[Expressions, ir.Op, Kind | None, bool], Value]
+
+
+# Folds, conversions, displays.
+
+
+def _fold_of(kind: ir.CompKind) -> Operation:
+    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+        over = e.args[0]
+        element = t.element(over.type) or t.Unknown()
+        clause = ir.Clause(e.place, ("_each",), over, ())
+        item = ir.Local(e.place, element, "_each")
+        return f.value(ir.Comp(e.place, e.type, kind, item, None, (clause,)), want, storing)
+
+    return made
+
+
+def _sorted(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    row = listed(f, e.args[0], want)
+    assert isinstance(row.kind, Row)
+    at = f.region(row.kind)
+    f.store(at, row)
+    if width(row.kind.item):
+        f.line(f"sort(w, {at}, {width(row.kind.item)})")
+    return Value(row.kind, at)
+
+
+def _set_of(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    of = e.args[0]
+    if isinstance(of.type, t.Set):
+        return f.value(of, want, storing)
+    return _fold_of("set")(f, e, want, storing)
+
+
+def _list_of(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    of = e.args[0]
+    if isinstance(of.type, t.Seq):
+        return f.value(of, want, storing)
+    return listed(f, of, want)
+
+
+def _dict_of(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    return f.value(e.args[0], want, storing)
+
+
+def _counter_of(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    of = e.args[0]
+    if isinstance(of.type, t.Bag):
+        return f.value(of, want, storing)
+    empty = isinstance(of, ir.Op) and of.op == "map" and not of.args
+    if not isinstance(want, Heap):
+        want = Heap(e.type, _counted(f, of, empty), ROOM, ROOM)
+    at = f.region(want)
+    f.blank(at, width(want))
+    if empty:
+        return Value(want, at)
+    counts = isinstance(of.type, t.Map)
+    over = ir.Op(of.place, of.type, "items", (of,)) if counts else of
+    with each(f, over) as items:
+        item, count = items if isinstance(items, tuple) else (items, None)
+        number = code(f, to_kind(f, item, want.item))
+        with f.block(f"if {number} < 0:"):
+            outside(f, storing)
+        with f.block("else:"):
+            text = count.text if count is not None else f"count_of(w, {at}, {number}) + 1"
+            f.passing(f"put_count(w, {at}, {want.room}, {number}, {text})")
+    return Value(want, at)
+
+
+def _counted(f: Expressions, of: ir.Expr, empty: bool) -> Kind:
+    """The kind of what is counted."""
+    if empty:
+        return VOID
+    item = ir.Local(of.place, t.element(of.type) or t.Unknown(), "_each")
+    return f.module.probed(f, (ir.Clause(of.place, ("_each",), of, ()),), item)
+
+
+def _set(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    kind = want if isinstance(want, Subset) else Subset(e.type, _set_item(f, e))
+    at = f.region(kind)
+    f.blank(at, width(kind))
+    for arg in e.args:
+        number = code(f, f.into(arg, kind.item, storing))
+        put_in(f, at, kind, number, storing)
+    return f.load(kind, at)
+
+
+def _set_item(f: Expressions, e: ir.Op) -> Kind:
+    """The kind of the elements of a set; of an empty one what its type says, where that is all."""
+    match t.element(e.type):
+        case (t.Bool() | t.Enum() | t.Sort() | t.Opaque()) as item if not e.args:
+            return f.module.codec.kind(item, item)
+        case _:
+            return _display_item(f, e.args)
+
+
+def _display_item(f: Expressions, args: tuple[ir.Expr, ...]) -> Kind:
+    """The kind of the elements of a display."""
+    if not args:
+        return VOID
+    kinds = [f.module.probed(f, (), arg) for arg in args]
+    if all(isinstance(k, Number) for k in kinds):
+        return hull(*kinds)
+    return next((k for k in kinds if isinstance(k, Sum)), kinds[0])
+
+
+def _list(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    if isinstance(want, Row):
+        kind = want
+    else:
+        kind = Row(e.type, _display_item(f, e.args), len(e.args), len(e.args))
+    at = f.region(kind)
+    f.blank(at, width(kind))
+    if len(e.args) > kind.room:
+        f.escape_if("True")
+        return f.load(kind, at)
+    f.line(f"w[{at}] = {len(e.args)}")
+    for i, arg in enumerate(e.args):
+        f.store(plus(at, 1 + i * width(kind.item)), f.into(arg, kind.item, storing))
+    return f.load(kind, at)
+
+
+def _tuple(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    if isinstance(e.type, t.Seq):
+        return _list(f, e, want, storing)
+    wants: tuple[Kind | None, ...] = (None,) * len(e.args)
+    if isinstance(want, Product) and len(want.items) == len(e.args):
+        wants = want.items
+    items = [
+        f.value(arg) if w is None else f.into(arg, w, storing)
+        for arg, w in zip(e.args, wants, strict=True)
+    ]
+    return product(f, Product(e.type, tuple(v.kind for v in items)), items)
+
+
+def _map(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    if not isinstance(want, Table):
+        keys, values = _display_item(f, e.args[::2]), _display_item(f, e.args[1::2])
+        known = t.Map(t.Unknown(), t.Unknown(), False)
+        want = Table(e.type if isinstance(e.type, t.Map) else known, keys, values)
+    want = written(want, e.type)
+    at = f.region(want)
+    f.blank(at, width(want))
+    for key, value in zip(e.args[::2], e.args[1::2], strict=True):
+        number = code(f, f.into(key, want.key, storing))
+        made = f.into(value, want.value, storing)
+        put_entry(f, at, want, (number, made), storing)
+    return f.load(want, at)
+
+
+OPERATIONS: dict[str, Operation] = {
+    "all_of": _fold_of("all"),
+    "any_of": _fold_of("any"),
+    "sum_of": _fold_of("sum"),
+    "min_of": _fold_of("min"),
+    "max_of": _fold_of("max"),
+    "sorted": _sorted,
+    "set_of": _set_of,
+    "frozenset_of": _set_of,
+    "list_of": _list_of,
+    "tuple_of": _list_of,
+    "dict_of": _dict_of,
+    "counter_of": _counter_of,
+    "set": _set,
+    "list": _list,
+    "tuple": _tuple,
+    "map": _map,
+}

@@ -1,0 +1,437 @@
+"""Generated code of expressions: each becomes lines, and a value that they leave.
+
+Lines come in Python's order of evaluation; an operation without a value returns from the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lawful.checks.explore.layout.layouts import (
+    BOOL,
+    INTEGER,
+    NONE,
+    Heap,
+    Index,
+    Kind,
+    Number,
+    Product,
+    Row,
+    Subset,
+    Sum,
+    Table,
+    Unsupported,
+    Whole,
+    offsets,
+    one_cell,
+    stride,
+    width,
+)
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from .codes import code, may_lack, uncode
+from .conversions import equal, inside, option_of, part, product, tag_of, to_kind, type_of
+from .text import REFUSED, Value, Writer, plus
+
+if TYPE_CHECKING:
+    from .module import Module
+
+FIT = 2**31  # Products of integers below it fit a cell.
+
+
+@dataclass
+class Expressions(Writer):
+    """The expressions of one function of a machine, which stands at `me`."""
+
+    module: Module = field(kw_only=True)
+    machine: ir.Machine = field(kw_only=True)
+    me: str = field(kw_only=True)
+    env: dict[str, Value] = field(default_factory=dict[str, Value], kw_only=True)
+    flagged: dict[str, str] = field(default_factory=dict[str, str], kw_only=True)
+
+    def value(self, e: ir.Expr, want: Kind | None = None, storing: bool = False) -> Value:
+        """The value of an expression; `want` is the kind of the place that it goes to.
+
+        `storing`: into the state, where an element outside the scope makes the step one that
+        leaves it.
+        """
+        made = VALUES[e.__class__](self, e, want, storing)
+        return made
+
+    def into(self, e: ir.Expr, kind: Kind, storing: bool = False) -> Value:
+        """The value in the cells of a kind."""
+        return to_kind(self, self.value(e, kind, storing), kind)
+
+    def truth(self, e: ir.Expr) -> str:
+        """The truth value of an expression, by name or as a literal."""
+        return self.value(e).text
+
+    def integer(self, e: ir.Expr) -> str:
+        """The integer that an expression gives."""
+        return self.value(e).text
+
+    def kind_of(self, kind: t.Type) -> Kind:
+        """The kind of a type's values in the middle of a step."""
+        return self.module.kind_of(kind)
+
+    def constant(self, kind: Kind, value: Any) -> Value:
+        """A value known before the step."""
+        made = self.program.codec.encode(kind, value)
+        if one_cell(kind):
+            return Value(kind, str(made[0]))
+        if not made:
+            return Value(kind, "0")
+        at = self.region(kind)
+        for i, cell in enumerate(made):
+            self.line(f"w[{plus(at, i)}] = {cell}")
+        return Value(kind, at)
+
+    # Places.
+
+    def place(self, e: ir.Expr) -> tuple[Kind, str]:
+        """The kind of a place in the state or of a local, and where it begins."""
+        match e:
+            case ir.Self():
+                return self.module.codec.machine(self.machine.name), self.me
+            case ir.Field(of=of, name=name) if isinstance(of.type, t.Part):
+                whole, at = self.place(of)
+                assert isinstance(whole, Whole)
+                names = [n for n, _ in whole.fields]
+                number = names.index(name)
+                kinds = [k for _, k in whole.fields]
+                return kinds[number], plus(at, offsets(kinds)[number])
+            case ir.Item(of=of, key=key):
+                return self.item_place(*self.place(of), key)
+            case ir.Narrow(of=of):
+                return self.place(of)
+            case _:
+                made = self.value(e)
+                part_of_state = isinstance(made.kind, Whole)
+                return made.kind, made.text if part_of_state else self.placed(made)
+
+    def item_place(self, kind: Kind, at: str, key: ir.Expr) -> tuple[Kind, str]:
+        """Where an item stands that is there; the failing status where it is not."""
+        match kind:
+            case Table():
+                number = self.code_in(key, kind.key)
+                if may_lack(kind.key):
+                    self.fail_if(f"{number} < 0")
+                place = self.hold(f"{at} + {number} * {stride(kind)}")
+                if not kind.total:
+                    self.fail_if(f"w[{place}] == 0")
+                    place = self.hold(f"{place} + 1")
+                return kind.value, place
+            case Row(item=item):
+                index = self.row_index(at, key)
+                return item, self.hold(f"{at} + 1 + {index} * {width(item)}")
+            case Product(items=items):
+                return self._tuple_item(items, at, key)
+            case _:
+                raise Unsupported(f"an item of a {type(kind).__name__}")
+
+    def row_index(self, at: str, key: ir.Expr) -> str:
+        """An index into a row, from its beginning; the failing status where there is none."""
+        given = self.integer(key)
+        length = self.hold(f"w[{at}]")
+        self.fail_if(f"{given} >= {length} or {given} < -{length}")
+        return self.hold(f"{given} if {given} >= 0 else {given} + {length}")
+
+    def _tuple_item(self, items: tuple[Kind, ...], at: str, key: ir.Expr) -> tuple[Kind, str]:
+        given = self.integer(key)
+        if given.lstrip("-").isdigit():
+            number = int(given)
+            if not -len(items) <= number < len(items):
+                self.fail_if("True")
+                number = 0
+            return items[number], plus(at, offsets(items)[number])
+        if len(set(items)) != 1:
+            raise Unsupported("an index into a tuple of several types")
+        count = len(items)
+        self.fail_if(f"{given} >= {count} or {given} < -{count}")
+        return items[0], self.hold(f"{at} + {given} % {count} * {width(items[0])}")
+
+    def code_in(self, e: ir.Expr, kind: Kind) -> str:
+        """The code of a key or element; negative where it has none within the scope."""
+        return code(self, self.into(e, kind))
+
+    def own(self, value: Value) -> Value:
+        """The value in cells of its own, whatever becomes of where it came from."""
+        known = value.single or value.cells or width(value.kind) == 0
+        if known or isinstance(value.kind, Whole):
+            return value
+        at = self.region(value.kind)
+        self.store(at, value)
+        return Value(value.kind, at)
+
+    def looked_at(self, kind: Kind) -> None:
+        """A collection is read: what was stored outside the scope would be missing in it."""
+        match kind:
+            case Subset(item=item) | Heap(item=item) | Table(key=item) if may_lack(item):
+                self.escape_if(f"w[{self.program.out}] != 0")
+            case Table(value=value):
+                self.looked_at(value)
+            case _:
+                pass
+
+
+Code = Callable[[Expressions, Any, Kind | None, bool], Value]
+
+
+def _const(f: Expressions, e: ir.Const, want: Kind | None, storing: bool) -> Value:
+    match e.type:
+        case t.Bool():
+            return Value(BOOL, str(int(bool(e.value))))
+        case t.Int():
+            number = int(e.value or 0)
+            if abs(number) >= 2**62:
+                raise Unsupported("an integer beyond 62 bits")
+            return Value(Number(number, number), str(number))
+        case t.Nothing():
+            return Value(NONE, "0")
+        case t.Float() | t.Text():
+            return Value(Index(e.type, 1), "0")
+        case t.Timer():
+            return Value(f.kind_of(e.type), "0")
+        case t.Enum(members=members):
+            return Value(Index(e.type, len(members)), str(members.index(str(e.value))))
+        case t.Sort():
+            known = f.program.codec.known(e.type)
+            if e.value not in known:
+                raise Unsupported(f"{e.value} of {e.type}, which is not in the scope")
+            return Value(f.kind_of(e.type), str(known[e.value]))
+        case _:
+            raise Unsupported(f"a literal of {e.type}")
+
+
+def _local(f: Expressions, e: ir.Local, want: Kind | None, storing: bool) -> Value:
+    flag = f.flagged.get(e.name)
+    if flag is not None:
+        f.fail_if(f"{flag} == 0")
+    if e.name not in f.env:
+        raise Unsupported(f"the local {e.name}, which may have no value")
+    return f.env[e.name]
+
+
+def _self(f: Expressions, e: ir.Self, want: Kind | None, storing: bool) -> Value:
+    return Value(f.module.codec.machine(f.machine.name), f.me)
+
+
+def _field(f: Expressions, e: ir.Field, want: Kind | None, storing: bool) -> Value:
+    if isinstance(e.of.type, t.Timer):
+        made = f.value(e.of)
+        return Value(BOOL, made.text)
+    if isinstance(e.of.type, t.Part):
+        kind, at = f.place(e)
+        f.looked_at(kind)
+        return f.load(kind, at)
+    of = f.value(e.of)
+    if isinstance(of.kind, Sum):
+        return _field_of_sum(f, e, of)
+    if not (isinstance(of.kind, Product) and isinstance(of.kind.type, t.Record)):
+        raise Unsupported(f"a field of {of.kind.__class__.__name__}")
+    names = [name for name, _ in of.kind.type.fields]
+    return part(f, of, names.index(e.name))
+
+
+def _field_of_sum(f: Expressions, e: ir.Field, of: Value) -> Value:
+    """A field that all alternatives have."""
+    assert isinstance(of.kind, Sum)
+    if of.single:
+        raise Unsupported("a field of records without fields")
+    made: str | None = None
+    kind: Kind | None = None
+    tag = tag_of(f, of)
+    for which, option in enumerate(of.kind.options):
+        if not isinstance(option, Product) or not isinstance(option.type, t.Record):
+            continue
+        names = [name for name, _ in option.type.fields]
+        if e.name not in names:
+            continue
+        with f.block(f"if {tag} == {which}:"):
+            found = part(f, inside(f, of, of.kind, which), names.index(e.name))
+            kind = kind or found.kind
+            made = made or f.region(kind)
+            f.store(made, to_kind(f, found, kind))
+    if made is None or kind is None:
+        raise Unsupported(f"the field {e.name} of a union")
+    return f.load(kind, made)
+
+
+def _item(f: Expressions, e: ir.Item, want: Kind | None, storing: bool) -> Value:
+    kind, at = f.place(e.of)
+    if isinstance(kind, Heap):
+        f.looked_at(kind)
+        number = f.code_in(e.key, kind.item)
+        found = f.hold(f"count_of(w, {at}, {number})")
+        return Value(Number(None, None), found)
+    f.looked_at(kind)
+    return f.load(*f.item_place(kind, at, e.key))
+
+
+def _and(f: Expressions, e: ir.And, want: Kind | None, storing: bool) -> Value:
+    return _short(f, e.args, 0)
+
+
+def _or(f: Expressions, e: ir.Or, want: Kind | None, storing: bool) -> Value:
+    return _short(f, e.args, 1)
+
+
+def _short(f: Expressions, args: tuple[ir.Expr, ...], decides: int) -> Value:
+    """`and` decided by 0, `or` by 1: later ones are evaluated only where earlier ones do not."""
+    name = f.temporary()
+    first, *rest = args
+    f.line(f"{name} = {f.truth(first)}")
+    depth = f.depth
+    for arg in rest:
+        f.line(f"if {'not ' if decides else ''}{name}:")
+        f.depth += 1
+        f.line(f"{name} = {f.truth(arg)}")
+    f.depth = depth
+    return Value(BOOL, name)
+
+
+def _if(f: Expressions, e: ir.If, want: Kind | None, storing: bool) -> Value:
+    test = f.truth(e.test)
+    kind = want
+    if kind is None:
+        kind = f.module.result_kind(f, e)
+    if one_cell(kind):
+        name = f.temporary()
+        for header, arm in ((f"if {test}:", e.then), ("else:", e.other)):
+            with f.block(header):
+                f.line(f"{name} = {f.into(arm, kind, storing).text}")
+        return Value(kind, name)
+    at = f.region(kind)
+    for header, arm in ((f"if {test}:", e.then), ("else:", e.other)):
+        with f.block(header):
+            f.store(at, f.into(arm, kind, storing))
+    return f.load(kind, at)
+
+
+def _make(f: Expressions, e: ir.Make, want: Kind | None, storing: bool) -> Value:
+    kind = f.kind_of(e.type)
+    assert isinstance(kind, Product)
+    items = [f.into(arg, of, storing) for arg, of in zip(e.args, kind.items, strict=True)]
+    return product(f, kind, items)
+
+
+def _new(f: Expressions, e: ir.New, want: Kind | None, storing: bool) -> Value:
+    return f.module.fresh(f, e)
+
+
+def _is_a(f: Expressions, e: ir.IsA, want: Kind | None, storing: bool) -> Value:
+    of = f.value(e.of)
+    if not isinstance(of.kind, Sum):
+        mine = type_of(of.kind)
+        return Value(BOOL, str(int(any(_matches(mine, option) for option in e.options))))
+    assert isinstance(of.kind.type, t.Union)
+    tags = [
+        i
+        for i, mine in enumerate(of.kind.type.options)
+        if any(_matches(mine, option) for option in e.options)
+    ]
+    tag = tag_of(f, of)
+    return Value(BOOL, f.hold(" or ".join(f"{tag} == {i}" for i in tags) or "0"))
+
+
+def _matches(mine: t.Type, option: t.Type) -> bool:
+    if isinstance(mine, t.Nothing) or isinstance(option, t.Nothing):
+        return type(mine) is type(option)
+    if isinstance(option, t.Record):
+        return str(mine) == str(option)
+    return not isinstance(mine, t.Nothing)
+
+
+def _narrow(f: Expressions, e: ir.Narrow, want: Kind | None, storing: bool) -> Value:
+    return narrowed(f, f.value(e.of), e.type)
+
+
+def narrowed(f: Expressions, of: Value, kind: t.Type) -> Value:
+    """A value known to be of a narrower type, in that one's kind."""
+    if not isinstance(of.kind, Sum):
+        return of
+    assert isinstance(of.kind.type, t.Union)
+    left = t.options(kind)
+    numbers = [
+        i
+        for i, mine in enumerate(of.kind.type.options)
+        if any(_matches(mine, option) for option in left)
+    ]
+    if len(numbers) == 1:
+        return inside(f, of, of.kind, numbers[0])
+    if len(numbers) == len(of.kind.options):
+        return of
+    options = tuple(of.kind.options[i] for i in numbers)
+    types = tuple(of.kind.type.options[i] for i in numbers)
+    return to_kind(f, of, Sum(t.Union(types), options))
+
+
+def _needed(f: Expressions, e: ir.Needed, want: Kind | None, storing: bool) -> Value:
+    of = f.value(e.of)
+    if isinstance(of.kind, Sum):
+        f.stop_if(f"{tag_of(f, of)} == {option_of(of.kind, t.NOTHING)}", REFUSED)
+        return narrowed(f, of, e.type)
+    if of.kind == NONE:
+        f.stop_if("True", REFUSED)
+        kind = f.kind_of(e.type)
+        return f.load(kind, f.region(kind))
+    return of
+
+
+def _comp(f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) -> Value:
+    return f.module.comprehension(f, e, want, storing)
+
+
+def _op(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    return f.module.operation(f, e, want, storing)
+
+
+def _call(f: Expressions, e: ir.Call, want: Kind | None, storing: bool) -> Value:
+    if e.of is None:
+        function = f.module.plain_function(e.function)
+        return f.module.call(f, f.machine, function, None, e.args)
+    assert isinstance(e.of.type, t.Part)
+    owner = f.module.machines[e.of.type.machine]
+    _, at = f.place(e.of)
+    return f.module.call(f, owner, f.module.function(owner, e.function), at, e.args)
+
+
+def _can(f: Expressions, e: ir.Can, want: Kind | None, storing: bool) -> Value:
+    return f.module.can(f, e)
+
+
+def _format(f: Expressions, e: ir.Format, want: Kind | None, storing: bool) -> Value:
+    return Value(Index(t.TEXT, 1), "0")
+
+
+def _unsupported(f: Expressions, e: ir.Expr, want: Kind | None, storing: bool) -> Value:
+    raise Unsupported(f"{type(e).__name__} in a step")
+
+
+VALUES: dict[type[ir.Expr], Code] = {
+    ir.Const: _const,
+    ir.Local: _local,
+    ir.Self: _self,
+    ir.Field: _field,
+    ir.Item: _item,
+    ir.Op: _op,
+    ir.And: _and,
+    ir.Or: _or,
+    ir.If: _if,
+    ir.Make: _make,
+    ir.New: _new,
+    ir.View: _unsupported,
+    ir.Comp: _comp,
+    ir.IsA: _is_a,
+    ir.Narrow: _narrow,
+    ir.Needed: _needed,
+    ir.Can: _can,
+    ir.Call: _call,
+    ir.Domain: _unsupported,
+    ir.Format: _format,
+}
+
+__all__ = ["FIT", "INTEGER", "Expressions", "equal", "narrowed", "uncode"]

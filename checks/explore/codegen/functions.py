@@ -1,0 +1,44 @@
+"""Generated functions as their callers see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lawful.checks.explore.layout.layouts import INTEGER, Kind, Number
+from lawful.spec import types as t
+
+from .expressions import Expressions
+from .text import Value
+
+
+@dataclass
+class Made:
+    """A generated function: its name, and where its output is when it is done."""
+
+    name: str
+    output: Kind | None = None
+    output_at: str = ""
+
+    def given(self, f: Expressions) -> Value | None:
+        """Its output in cells of the caller's, None where it gives nothing."""
+        if self.output is None:
+            return None
+        if not self.output_at:  # It never comes to its end.
+            return Value(self.output, f.region(self.output))
+        return f.own(f.load(self.output, self.output_at))
+
+
+def general(kind: Kind) -> Kind:
+    """The kind for which a function is written: integers of any size."""
+    return INTEGER if isinstance(kind, Number) else kind
+
+
+def plain(name: str) -> str:
+    """A name that may stand in Python text."""
+    return "".join(c if c.isalnum() else "_" for c in name)
+
+
+def states(kind: t.Type, names: tuple[str, ...]) -> list[int]:
+    """The positions of control states in their enum."""
+    assert isinstance(kind, t.Enum)
+    return [kind.members.index(name) for name in names]

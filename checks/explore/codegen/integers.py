@@ -1,0 +1,302 @@
+"""Generated code of the operators of integers, comparisons, and what is in a collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lawful.checks.explore.layout.layouts import (
+    BOOL,
+    INTEGER,
+    Heap,
+    Index,
+    Kind,
+    Number,
+    Product,
+    Row,
+    Subset,
+    Table,
+    Unsupported,
+    stride,
+    width,
+)
+from lawful.spec import ir
+
+from .codes import code
+from .conversions import equal, has_bit, part, to_kind
+from .expressions import FIT, Expressions
+from .loops import each, universe_of
+from .minmax import compared
+from .text import Value
+
+Operation = Callable[[Expressions, ir.Op, Kind | None, bool], Value]
+
+
+# Integers.
+
+
+def _bounds(value: Value) -> tuple[int | None, int | None]:
+    kind = value.kind
+    return (kind.low, kind.high) if isinstance(kind, Number) else (0, 1)
+
+
+def _small(*values: Value) -> bool:
+    """Whether integers are literals or so small that no operation on two leaves a cell."""
+    return all(v.text.lstrip("-").isdigit() and abs(int(v.text)) < FIT for v in values)
+
+
+def added(f: Expressions, a: str, b: str) -> str:
+    """The sum; ESCAPE where it does not fit a cell."""
+    total = f.hold(f"{a} + {b}")
+    if a.isdigit() or b.isdigit():
+        other = b if a.isdigit() else a
+        f.escape_if(f"{total} < {other}")
+    else:
+        f.escape_if(f"(({a} ^ {total}) & ({b} ^ {total})) < 0")
+    return total
+
+
+def _add(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    a, b = (f.value(arg) for arg in e.args)
+    low, high = _sum(_bounds(a)[0], _bounds(b)[0]), _sum(_bounds(a)[1], _bounds(b)[1])
+    text = str(int(a.text) + int(b.text)) if _small(a, b) else added(f, a.text, b.text)
+    return Value(Number(low, high), text)
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b
+
+
+def _sub(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    a, b = (f.value(arg) for arg in e.args)
+    (la, ha), (lb, hb) = _bounds(a), _bounds(b)
+    low = None if la is None or hb is None else la - hb
+    high = None if ha is None or lb is None else ha - lb
+    if _small(a, b):
+        return Value(Number(low, high), str(int(a.text) - int(b.text)))
+    return Value(Number(low, high), subtracted(f, a.text, b.text))
+
+
+def subtracted(f: Expressions, a: str, b: str) -> str:
+    """The difference; ESCAPE where it does not fit a cell."""
+    total = f.hold(f"{a} - {b}")
+    f.escape_if(f"(({a} ^ {b}) & ({a} ^ {total})) < 0")
+    return total
+
+
+def _wrapped(of: Callable[[Expressions, str, str], str]) -> Operation:
+    """Of serial numbers: round what the last operand says."""
+
+    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+        a, b, modulus = (f.value(arg) for arg in e.args)
+        found = f.hold(f"{of(f, a.text, b.text)} % {modulus.text}")
+        return Value(Number(0, int(modulus.text) - 1), found)
+
+    return made
+
+
+def _before(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    a, b, modulus = (f.value(arg) for arg in e.args)
+    away = f.hold(f"{subtracted(f, a.text, b.text)} % {modulus.text}")
+    return Value(BOOL, f.hold(f"{away} * 2 > {modulus.text}"))
+
+
+def _mul(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    a, b = (f.value(arg) for arg in e.args)
+    for each_ in (a, b):
+        if not _small(each_):
+            f.escape_if(f"{each_.text} >= {FIT} or {each_.text} <= -{FIT}")
+    ends = [x * y for x in _bounds(a) for y in _bounds(b) if x is not None and y is not None]
+    known = len(ends) == 4
+    kind = Number(min(ends), max(ends)) if known else INTEGER
+    return Value(kind, f.hold(f"{a.text} * {b.text}"))
+
+
+def _neg(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    a = f.value(e.args[0])
+    low, high = _bounds(a)
+    kind = Number(None if high is None else -high, None if low is None else -low)
+    if _small(a):
+        return Value(kind, str(-int(a.text)))
+    f.escape_if(f"{a.text} < -{2**62}")
+    return Value(kind, f.hold(f"-{a.text}"))
+
+
+def _abs(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    a = f.value(e.args[0])
+    f.escape_if(f"{a.text} < -{2**62}")
+    return Value(INTEGER, f.hold(f"-{a.text} if {a.text} < 0 else {a.text}"))
+
+
+def _division(sign: str) -> Operation:
+    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+        a, b = (f.value(arg) for arg in e.args)
+        f.fail_if(f"{b.text} == 0")
+        if not b.text.isdigit():  # The least integer divided by -1 fits no cell.
+            f.escape_if(f"{a.text} < -{2**62}")
+        low, high = _bounds(b)
+        kind = INTEGER
+        if sign == "%" and low is not None and high is not None:
+            kind = Number(min(low + 1, 0), max(high - 1, 0))
+        return Value(kind, f.hold(f"{a.text} {sign} {b.text}"))
+
+    return made
+
+
+def _as_integer(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    a = f.value(e.args[0])
+    return Value(a.kind if isinstance(a.kind, Number) else Number(0, 1), f.hold(f"{a.text} + 0"))
+
+
+def _as_bool(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    return Value(BOOL, f.hold(f"{f.integer(e.args[0])} != 0"))
+
+
+# Ordered sorts: elements are their ranks.
+
+
+def _rank(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    of = f.value(e.args[0])
+    if not isinstance(of.kind, Index):
+        raise Unsupported("the rank of this")
+    return Value(Number(0, of.kind.count - 1), of.text)
+
+
+def _round_the_ring(by: int) -> Operation:
+    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+        of = f.value(e.args[0])
+        if not isinstance(of.kind, Index):
+            raise Unsupported("a neighbour of this")
+        return Value(of.kind, f.hold(f"({of.text} + {by % of.kind.count}) % {of.kind.count}"))
+
+    return made
+
+
+# Comparisons.
+
+
+def _equality(negated: bool) -> Operation:
+    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+        a = f.value(e.args[0])
+        b = f.value(e.args[1], a.kind)
+        found = equal(f, a, b)
+        return Value(BOOL, f.hold(f"not {found}") if negated else found)
+
+    return made
+
+
+def _comparison(sign: str) -> Operation:
+    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+        a, b = (f.value(arg) for arg in e.args)
+        if a.single and b.single:
+            return Value(BOOL, f.hold(f"{a.text} {sign} {b.text}"))
+        return Value(BOOL, f.hold(f"{compared(f, a, b)} {sign} 0"))
+
+    return made
+
+
+def _not(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    return Value(BOOL, f.hold(f"not {f.truth(e.args[0])}"))
+
+
+def _membership(negated: bool) -> Operation:
+    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+        found = _contains(f, e.args[0], e.args[1])
+        return Value(BOOL, f.hold(f"not {found}") if negated else found)
+
+    return made
+
+
+def _contains(f: Expressions, item: ir.Expr, of: ir.Expr) -> str:
+    """Python evaluates the item first; the collection says in which cells it is looked for."""
+    if isinstance(of, ir.Op) and of.op == "subsets":
+        value = f.value(item)
+        whole = universe_of(f, of.args[0])
+        return f.hold(f"{to_kind(f, value, whole.kind).text} & ~{whole.text} == 0")
+    if isinstance(of, ir.Op) and of.op in ("range", "values", "items", "zip", "enumerate"):
+        return _looked_for(f, item, of)
+    before = len(f.lines)
+    where = f.value(of)
+    lines = f.lines[before:]
+    del f.lines[before:]
+    kind = where.kind
+    match kind:
+        case Subset(item=wanted) | Table(key=wanted) | Heap(item=wanted):
+            value = f.into(item, wanted)
+            f.lines += lines
+            number = code(f, value)
+            return _at_code(f, where, number)
+        case Row(item=wanted):
+            value = f.into(item, wanted)
+            f.lines += lines
+            row = f.placed(where)
+            if width(wanted) == 0:
+                return f.hold(f"w[{row}] > 0")
+            return f.hold(f"in_row(w, {row}, {width(wanted)}, {f.placed(value)}) >= 0")
+        case Product(items=items):
+            value = f.value(item)
+            f.lines += lines
+            tests = [equal(f, value, part(f, where, i)) for i in range(len(items))]
+            return f.hold(" or ".join(tests) or "0")
+        case _:
+            raise Unsupported(f"in a {type(kind).__name__}")
+
+
+def _at_code(f: Expressions, where: Value, number: str) -> str:
+    kind = where.kind
+    if isinstance(kind, Heap):
+        return f.hold(f"count_of(w, {where.text}, {number}) != 0")
+    if isinstance(kind, Subset):
+        test = f"{has_bit(where, number)} != 0"
+    elif isinstance(kind, Table) and not kind.total:
+        test = f"w[{f.placed(where)} + {number} * {stride(kind)}] != 0"
+    else:
+        test = "True"
+    if number.isdigit():
+        return f.hold(test)
+    return f.hold(f"{number} >= 0 and {test}")
+
+
+def _looked_for(f: Expressions, item: ir.Expr, of: ir.Op) -> str:
+    value = f.value(item)
+    if of.op == "range" and len(of.args) < 3:
+        ends = [f.integer(arg) for arg in of.args]
+        low, high = ("0", ends[0]) if len(ends) == 1 else (ends[0], ends[1])
+        return f.hold(f"{low} <= {value.text} < {high}")
+    found = f.temporary()
+    f.line(f"{found} = 0")
+    with each(f, of) as items:
+        if isinstance(items, Value):
+            test = equal(f, value, items)
+        else:
+            parts = [equal(f, part(f, value, i), other) for i, other in enumerate(items)]
+            test = " and ".join(parts)
+        f.line(f"if {test}: {found} = 1")
+    return found
+
+
+OPERATIONS: dict[str, Operation] = {
+    "neg": _neg,
+    "add": _add,
+    "sub": _sub,
+    "mul": _mul,
+    "floordiv": _division("//"),
+    "mod": _division("%"),
+    "abs": _abs,
+    "serial_add": _wrapped(added),
+    "serial_sub": _wrapped(subtracted),
+    "before": _before,
+    "int": _as_integer,
+    "bool": _as_bool,
+    "rank": _rank,
+    "successor": _round_the_ring(1),
+    "predecessor": _round_the_ring(-1),
+    "eq": _equality(False),
+    "ne": _equality(True),
+    "lt": _comparison("<"),
+    "le": _comparison("<="),
+    "gt": _comparison(">"),
+    "ge": _comparison(">="),
+    "not": _not,
+    "in": _membership(False),
+    "not_in": _membership(True),
+}

@@ -1,0 +1,444 @@
+"""Generated code of what is iterated: loops, comprehensions, quantifiers and folds."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+
+from lawful.checks.explore.layout.codec import OUTSIDE
+from lawful.checks.explore.layout.layouts import (
+    BOOL,
+    MOST_BITS,
+    Heap,
+    Kind,
+    Number,
+    Product,
+    Row,
+    Subset,
+    Table,
+    Unsupported,
+    card,
+    elements,
+    stride,
+    width,
+    words,
+    written,
+)
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from .codes import code, may_lack, uncode
+from .conversions import part, product, set_bit, to_kind, type_of
+from .expressions import Expressions
+from .prelude import ESCAPE
+from .text import Value, plus
+
+ROOM = 32  # Of a list in the middle of a step whose length nobody can tell.
+MOST_UNROLLED = 8
+MANY = 64  # Values that a domain has from which on the rounds through it are counted.
+LONG = 1 << 10  # Rounds of loops inside each other from which on they are counted.
+
+Items = Value | tuple[Value, ...]
+
+
+def each(f: Expressions, e: ir.Expr, owned: bool = False) -> AbstractContextManager[Items]:
+    """A loop over what an expression gives: the lines inside see one item.
+
+    `owned`: from a copy, for the lines inside change the state.
+    """
+    return _source(f, e, owned)
+
+
+def _source(f: Expressions, e: ir.Expr, owned: bool) -> AbstractContextManager[Items]:
+    match e:
+        case ir.Domain(type=t.Iter(item=item)):
+            return _domain(f, item)
+        case ir.Op(op="range", args=args):
+            return _range(f, args)
+        case ir.Op(op="enumerate", args=(of,)):
+            return _numbered(f, of, owned)
+        case ir.Op(op="zip", args=args):
+            return _zipped(f, args)
+        case ir.Op(op="reversed", args=(of,)):
+            return _row(f, f.module.as_row(f, f.value(of)), backwards=True)
+        case ir.Op(op="subsets", args=(of,)):
+            return _subsets(f, universe_of(f, of))
+        case ir.Op(op="keys" | "values" | "items" as which, args=(of,)):
+            return _entries(f, of, which, owned)
+        case ir.Narrow(of=of):
+            return _source(f, of, owned)
+        case _:
+            return held(f, f.value(e), owned)
+
+
+@contextmanager
+def _domain(f: Expressions, item: t.Type) -> Generator[Items]:
+    kind = f.kind_of(item)
+    i = f.temporary()
+    with f.block(f"for {i} in range({elements(kind)}):"):
+        if elements(kind) >= MANY:
+            f.metered()
+        yield uncode(f, kind, i)
+
+
+def long(kinds: Sequence[Kind]) -> bool:
+    """Whether loops through all values of these kinds, inside each other, are long."""
+    rounds = 1
+    for kind in kinds:
+        count = card(kind)
+        rounds *= LONG if count is None else count
+    return rounds >= LONG
+
+
+def universe_of(f: Expressions, of: ir.Expr) -> Value:
+    """A set in one word, or all elements of a sort as such a set."""
+    if isinstance(of, ir.Domain) and isinstance(of.type, t.Iter):
+        kind = Subset(t.Set(of.type.item, False), f.kind_of(of.type.item))
+        value = Value(kind, str((1 << elements(kind.item)) - 1))
+    else:
+        value = f.value(of)
+    if not (isinstance(value.kind, Subset) and value.single):
+        raise Unsupported("the subsets of this")
+    return value
+
+
+@contextmanager
+def _subsets(f: Expressions, of: Value) -> Generator[Items]:
+    part_of, left, now = f.temporary(), f.temporary(), f.temporary()
+    f.line(f"{part_of} = 0")
+    f.line(f"{left} = 1")
+    with f.block(f"while {left} != 0:"):
+        f.line(f"{now} = {part_of}")
+        f.line(f"{part_of} = ({part_of} - {of.text}) & {of.text}")
+        f.line(f"{left} = {part_of}")
+        if long((of.kind,)):
+            f.metered()
+        yield Value(of.kind, now)
+
+
+@contextmanager
+def _range(f: Expressions, args: tuple[ir.Expr, ...]) -> Generator[Items]:
+    given = [f.value(arg) for arg in args]
+    texts = [value.text for value in given]
+    if len(texts) == 3:
+        f.fail_if(f"{texts[2]} == 0")
+    i = f.temporary()
+    low, high = _interval(given)
+    with f.block(f"for {i} in range({', '.join(texts)}):"):
+        yield Value(Number(low, high), i)
+
+
+def _interval(given: list[Value]) -> tuple[int | None, int | None]:
+    kinds = [v.kind for v in given]
+    if not all(isinstance(k, Number) for k in kinds) or len(kinds) == 3:
+        return None, None
+    ends = [k for k in kinds if isinstance(k, Number)]
+    low = 0 if len(ends) == 1 else ends[0].low
+    high = ends[-1].high
+    return low, None if high is None else high - 1
+
+
+@contextmanager
+def _numbered(f: Expressions, of: ir.Expr, owned: bool) -> Generator[Items]:
+    number = f.temporary()
+    f.line(f"{number} = -1")
+    with _source(f, of, owned) as item:
+        f.line(f"{number} += 1")
+        held = f.hold(f"{number} + 0")
+        yield Value(Number(0, None), held), one(f, item)
+
+
+@contextmanager
+def _zipped(f: Expressions, args: tuple[ir.Expr, ...]) -> Generator[Items]:
+    rows = [f.module.as_row(f, f.module.listed(f, arg)) for arg in args]
+    lengths = [f.hold(f"w[{row.text}]") for row in rows]
+    shortest = lengths[0] if len(lengths) == 1 else f.hold(f"min({', '.join(lengths)})")
+    i = f.temporary()
+    with f.block(f"for {i} in range({shortest}):"):
+        yield tuple(_at(f, row, i) for row in rows)
+
+
+def _at(f: Expressions, row: Value, i: str) -> Value:
+    assert isinstance(row.kind, Row)
+    return f.load(row.kind.item, f.hold(f"{plus(row.text, 1)} + {i} * {width(row.kind.item)}"))
+
+
+@contextmanager
+def _row(f: Expressions, row: Value, backwards: bool = False) -> Generator[Items]:
+    length = f.hold(f"w[{row.text}]")
+    i = f.temporary()
+    span = f"{length} - 1, -1, -1" if backwards else length
+    with f.block(f"for {i} in range({span}):"):
+        yield _at(f, row, i)
+
+
+def _entries(f: Expressions, of: ir.Expr, which: str, owned: bool) -> AbstractContextManager[Items]:
+    value = f.value(of)
+    if isinstance(value.kind, Heap):
+        return _heap(f, value, which, owned)
+    if not isinstance(value.kind, Table):
+        raise Unsupported(f"{which}() of a {type(value.kind).__name__}")
+    return _table(f, value, which, owned)
+
+
+def held(f: Expressions, value: Value, owned: bool = False) -> AbstractContextManager[Items]:
+    """The same over a collection."""
+    match value.kind:
+        case Subset() as kind:
+            return _subset(f, value, kind, owned)
+        case Table():
+            return _table(f, value, "keys", owned)
+        case Heap():
+            return _heap(f, value, "keys", owned)
+        case Row() | Product():
+            row = f.module.as_row(f, value)
+            return _row(f, _own(f, row) if owned else row)
+        case _:
+            raise Unsupported(f"a loop over a {type(value.kind).__name__}")
+
+
+def _own(f: Expressions, value: Value) -> Value:
+    at = f.region(value.kind)
+    f.store(at, value)
+    return Value(value.kind, at)
+
+
+@contextmanager
+def _subset(f: Expressions, value: Value, kind: Subset, owned: bool) -> Generator[Items]:
+    count = elements(kind.item)
+    if words(count) == 1:
+        left, low = f.temporary(), f.temporary()
+        f.line(f"{left} = {value.text}" if value.single else f"{left} = w[{value.text}]")
+        with f.block(f"while {left} != 0:"):
+            f.line(f"{low} = {left} & -{left}")
+            f.line(f"{left} = {left} ^ {low}")
+            yield uncode(f, kind.item, f.hold(f"popcount({low} - 1)"))
+        return
+    own = _own(f, value) if owned else value
+    i = f.temporary()
+    with f.block(f"for {i} in range({count}):"):
+        f.line(f"if w[{own.text} + {i} // {MOST_BITS}] >> {i} % {MOST_BITS} & 1 == 0: continue")
+        yield uncode(f, kind.item, i)
+
+
+@contextmanager
+def _table(f: Expressions, value: Value, which: str, owned: bool) -> Generator[Items]:
+    kind = value.kind
+    assert isinstance(kind, Table)
+    at = _own(f, value).text if owned else f.placed(value)
+    i, place = f.temporary(), f.temporary()
+    with f.block(f"for {i} in range({elements(kind.key)}):"):
+        f.line(f"{place} = {at} + {i} * {stride(kind)}")
+        if not kind.total:
+            f.line(f"if w[{place}] == 0: continue")
+        inside = plus(place, int(not kind.total))
+        if which == "values":
+            yield f.load(kind.value, inside)
+        elif which == "items":
+            yield uncode(f, kind.key, i), f.load(kind.value, inside)
+        else:
+            yield uncode(f, kind.key, i)
+
+
+@contextmanager
+def _heap(f: Expressions, value: Value, which: str, owned: bool) -> Generator[Items]:
+    kind = value.kind
+    assert isinstance(kind, Heap)
+    at = _own(f, value).text if owned else value.text
+    i = f.temporary()
+    with f.block(f"for {i} in range(w[{at}]):"):
+        count = Value(Number(None, None), f.hold(f"w[{plus(at, 2)} + 2 * {i}]"))
+        if which == "values":
+            yield count
+            return
+        item = uncode(f, kind.item, f.hold(f"w[{plus(at, 1)} + 2 * {i}]"))
+        yield (item, count) if which == "items" else item
+
+
+def one(f: Expressions, items: Items) -> Value:
+    """Several values as one tuple."""
+    if isinstance(items, Value):
+        return items
+    kinds = tuple(v.kind for v in items)
+    kind = Product(t.Tuple(tuple(type_of(k) for k in kinds)), kinds)
+    return product(f, kind, list(items))
+
+
+def bind(f: Expressions, names: tuple[str, ...], items: Items) -> dict[str, Value]:
+    """The names of a clause or loop with what they stand for."""
+    if len(names) == 1:
+        return {names[0]: one(f, items)}
+    if isinstance(items, Value):
+        if not isinstance(items.kind, Product):
+            raise Unsupported(f"names for the parts of {items.kind.__class__.__name__}")
+        items = tuple(part(f, items, i) for i in range(len(items.kind.items)))
+    return dict(zip(names, items, strict=True))
+
+
+@contextmanager
+def clauses(f: Expressions, rows: tuple[ir.Clause, ...], stop: str = "") -> Generator[None]:
+    """The loops of a comprehension; inside, its names are bound and its conditions true.
+
+    Where there is a `stop`, outer loops break after an inner one in which it became true.
+    """
+    before = dict(f.env)
+    flagged = dict(f.flagged)
+    with ExitStack() as stack:
+        for row in rows:
+            if stop and row is not rows[0]:
+                stack.callback(f.line, f"if {stop}: break")
+            items = stack.enter_context(each(f, row.over))
+            bound = bind(f, row.names, items)
+            f.env.update(bound)
+            for name in bound:
+                f.flagged.pop(name, None)
+            for condition in row.conditions:
+                f.line(f"if not {f.truth(condition)}: continue")
+        yield
+    f.env.clear()
+    f.env.update(before)
+    f.flagged.clear()
+    f.flagged.update(flagged)
+
+
+def comprehension(f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) -> Value:
+    """A comprehension, a quantifier or a fold."""
+    match e.kind:
+        case "all" | "any":
+            return _quantifier(f, e)
+        case "sum":
+            return _sum(f, e)
+        case "min" | "max":
+            return f.module.extreme(f, e)
+        case "set":
+            return _set(f, e, want, storing)
+        case "list" | "tuple":
+            return _list(f, e, want, storing)
+        case "map":
+            return _map(f, e, want, storing)
+        case "first":
+            raise Unsupported("the first of a search")
+
+
+def _quantifier(f: Expressions, e: ir.Comp) -> Value:
+    found = f.temporary()
+    decided = int(e.kind == "any")
+    f.line(f"{found} = {1 - decided}")
+    # Over what has no order every element has to have a value.
+    stops = all(t.ordered(c.over.type) for c in e.clauses)
+    stop = "" if not stops else found if decided else f"not {found}"
+    with clauses(f, e.clauses, stop):
+        test = f.truth(e.element)
+        with f.block(f"if {'' if decided else 'not '}{test}:"):
+            f.line(f"{found} = {decided}")
+            if stops:
+                f.line("break")
+    return Value(BOOL, found)
+
+
+def _sum(f: Expressions, e: ir.Comp) -> Value:
+    found = f.temporary()
+    f.line(f"{found} = 0")
+    with clauses(f, e.clauses):
+        more = f.integer(e.element)
+        made = f.module.added(f, found, more)
+        f.line(f"{found} = {made}")
+    return Value(Number(None, None), found)
+
+
+def _set(f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) -> Value:
+    if isinstance(want, Subset):
+        kind = want
+    else:
+        kind = Subset(e.type, f.module.probed(f, e.clauses, e.element))
+    at = f.region(kind)
+    f.blank(at, width(kind))
+    with clauses(f, e.clauses):
+        number = code(f, f.into(e.element, kind.item, storing))
+        put_in(f, at, kind, number, storing)
+    return f.load(kind, at)
+
+
+def put_in(f: Expressions, at: str, kind: Subset, number: str, storing: bool) -> None:
+    """An element put into a set at a place; where it is outside the scope, the step leaves it."""
+    if number.isdigit() or not may_lack(kind.item):
+        set_bit(f, at, kind, number)
+        return
+    with f.block(f"if {number} < 0:"):
+        outside(f, storing)
+    with f.block("else:"):
+        set_bit(f, at, kind, number)
+
+
+def outside(f: Expressions, storing: bool) -> None:
+    """What to do with an element that has no code: note that the step leaves the scope."""
+    out = f.program.out
+    if storing and out:
+        f.line(f"w[{out}] = {OUTSIDE}")
+    else:
+        f.line(f.stop(ESCAPE))
+
+
+def _list(f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) -> Value:
+    if isinstance(want, Row):
+        kind = want
+    else:
+        item = f.module.probed(f, e.clauses, e.element)
+        kind = Row(e.type, item, ROOM, ROOM)
+    at = f.region(kind)
+    f.blank(at, width(kind))
+    with clauses(f, e.clauses):
+        append(f, at, kind, f.into(e.element, kind.item, storing))
+    return f.load(kind, at)
+
+
+def append(f: Expressions, at: str, kind: Row, value: Value) -> None:
+    """One more item at the end of a row."""
+    length = f.hold(f"w[{at}]")
+    f.escape_if(f"{length} >= {kind.room}")
+    f.store(f.hold(f"{plus(at, 1)} + {length} * {width(kind.item)}"), value)
+    f.line(f"w[{at}] = {length} + 1")
+
+
+def _map(f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) -> Value:
+    assert e.key is not None
+    if not isinstance(want, Table):
+        kinds = [f.module.probed(f, e.clauses, x) for x in (e.key, e.element)]
+        want = Table(e.type, *kinds)
+    want = written(want, e.type)
+    at = f.region(want)
+    f.blank(at, width(want))
+    with clauses(f, e.clauses):
+        number = code(f, f.into(e.key, want.key, storing))
+        put_entry(f, at, want, (number, f.into(e.element, want.value, storing)), storing)
+    return f.load(want, at)
+
+
+def put_entry(
+    f: Expressions, at: str, kind: Table, entry: tuple[str, Value], storing: bool
+) -> None:
+    """A key of a map at a place, by its code, gets a value."""
+    number, value = entry
+    with ExitStack() as stack:
+        if may_lack(kind.key):
+            with f.block(f"if {number} < 0:"):
+                outside(f, storing)
+            stack.enter_context(f.block("else:"))
+        place = f.hold(f"{at} + {number} * {stride(kind)}")
+        if not kind.total:
+            f.line(f"w[{place}] = 1")
+        f.store(plus(place, int(not kind.total)), value)
+
+
+__all__ = [
+    "append",
+    "bind",
+    "card",
+    "clauses",
+    "comprehension",
+    "each",
+    "outside",
+    "put_entry",
+    "put_in",
+    "to_kind",
+]

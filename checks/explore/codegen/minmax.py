@@ -1,0 +1,143 @@
+"""Generated code of what chooses one value of several: the least, the greatest, the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lawful.checks.explore.layout.layouts import (
+    INTEGER,
+    Kind,
+    Number,
+    Product,
+    Sum,
+    Unsupported,
+    hull,
+    width,
+)
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from .codes import alike
+from .conversions import to_kind
+from .expressions import Expressions
+from .loops import clauses, each, one
+from .text import Value
+
+Operation = Callable[[Expressions, ir.Op, Kind | None, bool], Value]
+BETTER = {"min": "<", "max": ">", "first": ""}
+
+
+class Best:
+    """The best of some values so far: whether there is one, by name, and which."""
+
+    def __init__(self, f: Expressions, better: str) -> None:
+        self.f = f
+        self.better = better
+        self.some, self.name = f.temporary(), f.temporary()
+        self.value: Value | None = None
+        f.line(f"{self.some} = 0")
+        f.line(f"{self.name} = 0")
+
+    def take(self, value: Value) -> None:
+        """One more value; it is the best where it is better than what was there, or the first."""
+        f = self.f
+        kind = value.kind
+        if self.value and isinstance(kind, Number) and isinstance(self.value.kind, Number):
+            kind = hull(kind, self.value.kind)
+        if value.single or not width(kind):
+            self.value = Value(kind, self.name)
+            with f.block(self._test(f"{value.text} {self.better} {self.name}")):
+                f.line(f"{self.name} = {value.text} + 0")
+        else:
+            self.value = self.value or Value(kind, f.region(kind))
+            order = f"{compared(f, value, self.value)} {self.better} 0" if self.better else ""
+            place = f.placed(value)
+            with f.block(self._test(order)):
+                f.move(self.value.text, place, width(kind))
+        f.line(f"{self.some} = 1")
+
+    def _test(self, better: str) -> str:
+        more = f" or {better}" if self.better else ""
+        return f"if {self.some} == 0{more}:"
+
+    def given(self) -> Value:
+        """The best value, known to be there."""
+        assert self.value is not None
+        return self.value
+
+
+def compared(f: Expressions, a: Value, b: Value) -> str:
+    """How two tuples compare, the first difference deciding: below, at or above 0."""
+    if not (isinstance(a.kind, Product) and alike(a.kind, b.kind)):
+        raise Unsupported("an order of collections")
+    return f"ordered(w, {f.placed(a)}, {f.placed(b)}, {width(a.kind)})"
+
+
+def of_comprehension(f: Expressions, e: ir.Comp) -> Best:
+    """The best of what a comprehension gives."""
+    best = Best(f, BETTER[e.kind])
+    with clauses(f, e.clauses, "" if best.better else best.some):
+        best.take(f.value(e.element))
+        if not best.better:
+            f.line("break")
+    return best
+
+
+def extreme(f: Expressions, e: ir.Comp) -> Value:
+    """`min` or `max` of a comprehension; without a value where there is none."""
+    best = of_comprehension(f, e)
+    f.fail_if(f"{best.some} == 0")
+    return best.given()
+
+
+def _of_arguments(word: str) -> Operation:
+    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+        values = [f.value(arg) for arg in e.args]
+        best = Best(f, BETTER[word])
+        for value in values:
+            best.take(value)
+        return best.given()
+
+    return made
+
+
+def _or_default(word: str) -> Operation:
+    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+        over, default = e.args
+        if isinstance(over, ir.Comp) and over.kind == "first":
+            best = of_comprehension(f, over)
+        else:
+            best = Best(f, BETTER[word])
+            with each(f, over) as items:
+                best.take(one(f, items))
+                if not best.better:
+                    f.line("break")
+        return _else(f, best, f.value(default, want), _result(f, e, best.given(), want))
+
+    return made
+
+
+def _result(f: Expressions, e: ir.Op, best: Value, want: Kind | None) -> Kind:
+    if isinstance(best.kind, Number) and isinstance(e.type, t.Int):
+        return INTEGER
+    if isinstance(e.type, t.Union) and not isinstance(best.kind, Sum):
+        return want if isinstance(want, Sum) else f.kind_of(e.type)
+    return best.kind
+
+
+def _else(f: Expressions, best: Best, default: Value, kind: Kind) -> Value:
+    at = f.region(kind)
+    with f.block(f"if {best.some}:"):
+        f.store(at, to_kind(f, best.given(), kind))
+    with f.block("else:"):
+        f.store(at, to_kind(f, default, kind))
+    return f.load(kind, at)
+
+
+OPERATIONS: dict[str, Operation] = {
+    "min": _of_arguments("min"),
+    "max": _of_arguments("max"),
+    "min_or": _or_default("min"),
+    "max_or": _or_default("max"),
+    "first_or": _or_default("first"),
+}

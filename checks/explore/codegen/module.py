@@ -1,0 +1,296 @@
+"""The generated functions of a machine: helpers, transitions, events, properties."""
+
+from __future__ import annotations
+
+from lawful.checks.explore.layout.codec import Codec
+from lawful.checks.explore.layout.layouts import (
+    BOOL,
+    INTEGER,
+    NONE,
+    Heap,
+    Index,
+    Kind,
+    Number,
+    Product,
+    Row,
+    Subset,
+    Sum,
+    Table,
+    Unsupported,
+    hull,
+    width,
+)
+from lawful.checks.reference import Reference
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.effects import assigned
+from lawful.spec.analysis.walk import everything, statements
+
+from . import collections, integers, loops, minmax, operators, parts
+from .body import Body
+from .expressions import Expressions
+from .functions import Made, general, plain, states
+from .statements import block
+from .text import BOUNDS, REFUSED, Program, Value
+
+
+class Module:
+    """Makes the functions as they are asked for, each once for the kinds of its arguments."""
+
+    def __init__(self, codec: Codec, reference: Reference, program: Program) -> None:
+        self.codec = codec
+        self.reference = reference
+        self.program = program
+        self.machines = codec.machines
+        self.made: dict[object, Made] = {}
+        self.making: list[object] = []
+
+    # What expressions ask for.
+
+    def kind_of(self, kind: t.Type) -> Kind:
+        """The kind of a type's values in the middle of a step."""
+        match kind:
+            case t.Int(low=low, high=high):
+                return Number(low, high, low, high)
+            case t.Record(name=name, fields=fields):
+                known = self.codec.records.get(name)
+                return known or Product(kind, tuple(self.kind_of(of) for _, of in fields))
+            case t.Tuple(items=items):
+                return Product(kind, tuple(map(self.kind_of, items)))
+            case t.Union(options=options):
+                return Sum(kind, tuple(map(self.kind_of, options)))
+            case t.Set(item=item):
+                return Subset(kind, self.kind_of(item))
+            case t.Map(key=key, value=value):
+                return Table(kind, self.kind_of(key), self.kind_of(value))
+            case t.Seq(item=item, most=most):
+                return Row(kind, self.kind_of(item), loops.ROOM, loops.ROOM, most)
+            case t.Bag(item=item, most=most):
+                return Heap(kind, self.kind_of(item), loops.ROOM, loops.ROOM, most)
+            case t.Float() | t.Text():
+                return Index(kind, 1)
+            case _:
+                return self.codec.kind(kind, kind)
+
+    def comprehension(self, f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) -> Value:
+        """See `loops.comprehension`."""
+        return loops.comprehension(f, e, want, storing)
+
+    def operation(self, f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+        """See `operations.operation`."""
+        return operators.operation(f, e, want, storing)
+
+    def added(self, f: Expressions, a: str, b: str) -> str:
+        """See `integers.added`."""
+        return integers.added(f, a, b)
+
+    def extreme(self, f: Expressions, e: ir.Comp) -> Value:
+        """See `choosing.extreme`."""
+        return minmax.extreme(f, e)
+
+    def as_row(self, f: Expressions, value: Value) -> Value:
+        """See `collecting.as_row`."""
+        return collections.as_row(f, value)
+
+    def listed(self, f: Expressions, e: ir.Expr) -> Value:
+        """See `collecting.listed`."""
+        return collections.listed(f, e)
+
+    def probed(self, f: Expressions, clauses: tuple[ir.Clause, ...], element: ir.Expr) -> Kind:
+        """The kind of what a comprehension's element gives, found by writing it for nothing."""
+        lines, depth, cells = len(f.lines), f.depth, self.program.cells
+        with loops.clauses(f, clauses):
+            kind = f.value(element).kind
+        del f.lines[lines:]
+        f.depth = depth
+        self.program.cells = max(cells, self.program.cells)
+        return kind
+
+    def result_kind(self, f: Expressions, e: ir.If) -> Kind:
+        """The kind of a conditional expression that nobody asked one of."""
+        kinds = [self.probed(f, (), arm) for arm in (e.then, e.other)]
+        if kinds[0] == kinds[1]:
+            return kinds[0]
+        if all(isinstance(k, Number) for k in kinds):
+            return hull(*kinds)
+        if isinstance(e.type, t.Union | t.Record | t.Tuple):
+            return self.kind_of(e.type)
+        return kinds[0]
+
+    # Functions.
+
+    def function(self, owner: ir.Machine, name: str) -> ir.Function:
+        """A helper or property of a machine."""
+        found = next((x for x in owner.functions if x.name == name), None)
+        return found or next(p.function for p in owner.properties if p.name == name)
+
+    def plain_function(self, name: str) -> ir.Function:
+        """A function of a module."""
+        return next(x for m in self.machines.values() for x in m.functions if x.name == name)
+
+    def base(self, name: str) -> tuple[ir.Machine, ir.Transition]:
+        """An ancestor's transition, and the machine that it steps."""
+        rows = ((m, row) for m in self.machines.values() for row in m.bases)
+        return next((m, row) for m, row in rows if row.name == name)
+
+    def body(self, owner: ir.Machine, params: list[tuple[str, Kind]], me: str = "b") -> Body:
+        """A function that is about to be written."""
+        f = Body(self.program, module=self, machine=owner, me=me)
+        f.given = tuple(Value(kind, f"a_{name}") for name, kind in params)
+        f.env.update(zip((name for name, _ in params), f.given, strict=True))
+        return f
+
+    def helper(
+        self,
+        owner: ir.Machine,
+        function: ir.Function,
+        kinds: tuple[Kind, ...],
+        outermost: bool = False,
+    ) -> Made:
+        """The function of a helper, a property or a transition's body for such arguments."""
+        kinds = tuple(map(general, kinds))
+        key = ("helper", owner.name, function.name, kinds, outermost)
+        if key in self.made:
+            return self.made[key]
+        if key in self.making:
+            raise Unsupported("recursion")
+        self.making.append(key)
+        names = [name for name, _ in function.params]
+        f = self.body(owner, list(zip(names, kinds, strict=True)))
+        made = Made(self.program.name("f_" + plain(function.name)))
+        self.program.names[key] = made.name
+        f.outermost, f.declared = outermost, function.output
+        self._finish(f, made, names, function)
+        self.making.remove(key)
+        self.made[key] = made
+        return made
+
+    def _finish(self, f: Body, made: Made, names: list[str], function: ir.Function) -> None:
+        params = ", ".join(("w", "b", *(f"a_{name}" for name in names)))
+        f.lines.append(f"def {made.name}({params}):")
+        f.output = None if f.outermost else self._output(function.output)
+        f.prepare(function.body)
+        block(f, function.body)
+        f.line("return 0")
+        made.output, made.output_at = f.output, f.output_at
+        self.program.texts.append("\n".join(f.lines))
+
+    def _output(self, kind: t.Type) -> Kind | None:
+        """The kind of what a function gives; None where its first `return` has to tell."""
+        match kind:
+            case t.Int():
+                return INTEGER
+            case t.Bool():
+                return BOOL
+            case t.Nothing():
+                return None
+            case _:
+                try:
+                    found = self.kind_of(kind)
+                    width(found)
+                except Unsupported:
+                    return None
+                return found
+
+    def call(
+        self,
+        f: Expressions,
+        owner: ir.Machine,
+        function: ir.Function,
+        at: str | None,
+        args: tuple[ir.Expr, ...],
+    ) -> Value:
+        """The value of a helper that changes nothing."""
+        given = [f.passed(f.value(arg)) for arg in args]
+        made = self.helper(owner, function, tuple(v.kind for v in given))
+        f.passing(f"{made.name}({', '.join(('w', at or '0', *(v.text for v in given)))})")
+        value = made.given(f)
+        return Value(NONE, "0") if value is None else value
+
+    def transition(
+        self,
+        owner: ir.Machine,
+        row: ir.Transition,
+        kinds: tuple[Kind, ...],
+        outermost: bool = False,
+    ) -> Made:
+        """A transition with its header, for arguments of these kinds.
+
+        What the outermost step gives goes to nobody: only its bounds are looked at.
+        """
+        kinds = tuple(map(general, kinds))
+        key = ("transition", owner.name, row.name, kinds, outermost)
+        if key in self.made:
+            return self.made[key]
+        names = [name for name, _ in row.function.params]
+        f = self.body(owner, list(zip(names, kinds, strict=True)))
+        made = Made(self.program.name("t_" + plain(row.name)))
+        self.program.names[key] = made.name
+        params = ", ".join(("w", "b", *(f"a_{name}" for name in names)))
+        f.lines.append(f"def {made.name}({params}):")
+        f.outermost, f.declared = outermost, row.function.output
+        f.output = None if outermost else self._output(row.function.output)
+        f.prepare(row.function.body)
+        self._enter(f, row)
+        if _returns_at_the_end(row.function.body) and not _replaces_its_key(row):
+            f.inlined = True
+            block(f, row.function.body)
+            made.output, made.output_at = f.output, f.output_at
+        else:
+            inner = self.helper(owner, row.function, kinds, outermost)
+            f.passing(f"{inner.name}({', '.join(('w', 'b', *(f'a_{n}' for n in names)))})")
+            made.output, made.output_at = inner.output, inner.output_at
+        self._leave(f, row)
+        f.line("return 0")
+        self.program.texts.append("\n".join(f.lines))
+        self.made[key] = made
+        return made
+
+    def _enter(self, f: Body, row: ir.Transition) -> None:
+        """The header's guards; a place of theirs that is missing refuses."""
+        undefined, f.failed = f.failed, REFUSED
+        if row.control is not None:
+            kind, at = f.place(row.control)
+            if row.source is not None:
+                now = f.load(kind, at).text
+                numbers = states(row.control.type, row.source)
+                tests = " and ".join(f"{now} != {n}" for n in numbers)
+                f.stop_if(tests or "True", REFUSED)
+        if row.timer is not None:
+            kind, at = f.place(row.timer)
+            f.stop_if(f"w[{at}] == 0", REFUSED)
+            f.line(f"w[{at}] = 0")
+        f.failed = undefined
+
+    def _leave(self, f: Body, row: ir.Transition) -> None:
+        if row.target is None or row.control is None:
+            return
+        numbers = states(row.control.type, row.target)
+        kind, at = f.place(row.control)
+        if len(numbers) == 1:
+            f.line(f"w[{at}] = {numbers[0]}")
+        else:
+            now = f.load(kind, at).text
+            f.stop_if(" and ".join(f"{now} != {n}" for n in numbers), BOUNDS)
+
+    # Steps of parts.
+
+    def can(self, f: Expressions, e: ir.Can) -> Value:
+        """See `parts.can`."""
+        return parts.can(f, e)
+
+    def fresh(self, f: Expressions, e: ir.New) -> Value:
+        """See `parts.fresh`."""
+        return parts.fresh(f, e)
+
+
+def _replaces_its_key(row: ir.Transition) -> bool:
+    """Whether the body assigns an argument anew that leads to the control state."""
+    read = {node.name for node in everything((row.control,)) if isinstance(node, ir.Local)}
+    return bool(read & assigned(row.function.body))
+
+
+def _returns_at_the_end(body: tuple[ir.Stmt, ...]) -> bool:
+    """Whether nothing returns but the last statement."""
+    found = [s for s in statements(body) if isinstance(s, ir.Return)]
+    return not found or (len(found) == 1 and body[-1] is found[0])

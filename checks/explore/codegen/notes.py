@@ -1,0 +1,51 @@
+"""Where `expand` notes what it found beside the successors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .text import STATUS
+
+
+@dataclass
+class Layout:
+    """Where `info` says what."""
+
+    rules: int
+    cuts: tuple[str, ...]
+    properties: tuple[str, ...]
+    witnesses: int
+    marks: int
+    names: dict[str, int] = field(default_factory=dict[str, int])
+
+    def __post_init__(self) -> None:
+        counts = {
+            "admitted": 1,
+            "escaped": 1,
+            "enabled": self.rules,
+            "cut_by": len(self.cuts) + 1,
+            "deadlock": 1,
+            "fault": len(STATUS),
+            "property": len(self.properties),
+            "witness": self.witnesses,
+            "mark": self.marks,
+            "cut": 1,
+        }
+        at = 0
+        for name, count in counts.items():
+            self.names[name] = at
+            at += count
+        self.size = at
+
+    def __getitem__(self, name: str) -> int:
+        return self.names[name]
+
+    @property
+    def failing(self) -> tuple[int, int]:
+        """From where and to where it says what failed."""
+        return self["deadlock"], self["witness"]
+
+    @property
+    def marking(self) -> tuple[int, int]:
+        """The same of the marks of the state, and last whether a step was cut."""
+        return self["mark"], self.size

@@ -1,0 +1,216 @@
+"""Generated code of steps of parts: an event's transitions tried, `can`, parts that are made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lawful.checks.explore.layout.layouts import (
+    BOOL,
+    Heap,
+    Index,
+    Kind,
+    Number,
+    Row,
+    Subset,
+    Sum,
+    Table,
+    Whole,
+    offsets,
+    width,
+)
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from .body import Body
+from .conversions import to_kind
+from .expressions import Expressions
+from .functions import Made, general, plain, states
+from .prelude import ESCAPE
+from .text import AMBIGUOUS, REFUSED, Value, plus
+
+if TYPE_CHECKING:
+    from .module import Module
+
+
+def arguments(
+    f: Expressions, owner: ir.Machine, name: str, args: tuple[ir.Expr, ...]
+) -> list[Value]:
+    """The arguments of a part's event, each in the kind that all its transitions take."""
+    params = _signature(owner, name)
+    made: list[Value] = []
+    for arg, (_, kind) in zip(args, params, strict=True):
+        value = f.value(arg)
+        if isinstance(kind, t.Union) or not isinstance(value.kind, Number):
+            value = to_kind(f, value, _given(f.module, kind, value.kind))
+        made.append(f.passed(f.own(value)))
+    return made
+
+
+def _given(m: Module, kind: t.Type, found: Kind) -> Kind:
+    """The kind of a parameter; of a container, that of what is given."""
+    if isinstance(found, Subset | Table | Row | Heap):
+        return found
+    return m.kind_of(kind)
+
+
+def _signature(owner: ir.Machine, name: str) -> tuple[tuple[str, t.Type], ...]:
+    rows = {e.name: e.params for e in owner.events} | {f.name: f.params for f in owner.initials}
+    return rows[name] if name in rows else owner.transition(name).function.params
+
+
+def take(f: Expressions, owner: ir.Machine, name: str, at: str, args: list[Value]) -> Made:
+    """A part's transition or event at a place, within the caller's step."""
+    made = _taking(f.module, owner, name, tuple(v.kind for v in args))
+    f.passing(f"{made.name}({', '.join(('w', at, *(v.text for v in args)))})")
+    return made
+
+
+def _taking(m: Module, owner: ir.Machine, name: str, kinds: tuple[Kind, ...]) -> Made:
+    start = next((f for f in owner.initials if f.name == name), None)
+    if start is not None:
+        return m.helper(owner, start, kinds)
+    event = any(e.name == name for e in owner.events)
+    if not event:
+        return m.transition(owner, owner.transition(name), kinds)
+    serving = owner.serving(name)
+    ignored = [row for row in owner.ignores if row.event == name]
+    if len(serving) == 1 and not ignored:
+        return m.transition(owner, serving[0], kinds)
+    return _dispatch(m, owner, name, tuple(map(general, kinds)))
+
+
+def _dispatch(m: Module, owner: ir.Machine, name: str, kinds: tuple[Kind, ...]) -> Made:
+    """An event that several transitions serve, or that may be ignored: each is tried."""
+    key = ("event", owner.name, name, kinds)
+    if key in m.made:
+        return m.made[key]
+    names = [n for n, _ in _signature(owner, name)]
+    f = m.body(owner, list(zip(names, kinds, strict=True)))
+    made = Made(m.program.name("e_" + plain(name)))
+    params = ", ".join(("w", "b", *(f"a_{n}" for n in names)))
+    f.lines.append(f"def {made.name}({params}):")
+    whole = m.codec.machine(owner.name)
+    kept, size = f.region(whole), width(whole)
+    f.line("taken = 0")
+    f.line("said = 0")
+    for row in owner.serving(name):
+        _try(f, m.transition(owner, row, kinds), made, kept)
+    f.stop_if("taken > 1", AMBIGUOUS)
+    with f.block("if taken == 1:"):
+        f.line("if said != 0: return said")
+        f.line(f"copy(w, b, {kept}, {size})")
+        f.line("return 0")
+    _ignoring(f, owner, name, made)
+    f.line(f"return {REFUSED}")
+    m.program.names[key] = made.name
+    m.program.texts.append("\n".join(f.lines))
+    m.made[key] = made
+    return made
+
+
+def _try(f: Body, inner: Made, made: Made, kept: str) -> None:
+    """One transition on a copy of the machine; the first that is enabled is kept."""
+    whole = f.module.codec.machine(f.machine.name)
+    size, trial, out = width(whole), f.region(whole), f.program.out
+    f.line(f"copy(w, {trial}, b, {size})")
+    before = f.hold(f"w[{out}] + 0")
+    status = f.hold(f"{inner.name}({', '.join(('w', trial, *(v.text for v in f.given)))})")
+    with f.block(f"if {status} != {REFUSED}:"):
+        f.escape_if(f"{status} == {ESCAPE}")
+        f.line("taken += 1")
+        with f.block("if taken == 1:"):
+            f.line(f"said = {status}")
+            f.line(f"copy(w, {kept}, {trial}, {size})")
+            _keep_output(f, made, inner)
+    with f.block(f"if {status} == {REFUSED} or taken > 1:"):
+        f.line(f"w[{out}] = {before}")
+
+
+def _keep_output(f: Body, made: Made, inner: Made) -> None:
+    if inner.output is None or not inner.output_at:
+        return
+    if made.output is None:
+        made.output = inner.output
+        made.output_at = f.region(inner.output)
+    f.store(made.output_at, to_kind(f, f.load(inner.output, inner.output_at), made.output))
+
+
+def _ignoring(f: Body, owner: ir.Machine, name: str, made: Made) -> None:
+    for row in owner.ignores:
+        if row.event != name:
+            continue
+        test = ["True"]
+        if row.source is not None:
+            kind = next(v.type for v in owner.variables if v.name == "state")
+            me = ir.Self(owner.place, t.Part(owner.name))
+            now = f.value(ir.Field(owner.place, kind, me, "state")).text
+            numbers = states(kind, row.source)
+            test.append("(" + " or ".join(f"{now} == {n}" for n in numbers) + ")")
+        with f.block(f"if {' and '.join(test)}:"):
+            if row.when is not None:
+                args = tuple(ir.Local(owner.place, k, n) for n, k in _signature(owner, name))
+                value = f.module.call(f, owner, row.when, f.me, args)
+                f.line(f"if not {value.text}: said = 1")
+                f.line("else: said = 0")
+            else:
+                f.line("said = 0")
+            with f.block("if said == 0:"):
+                if made.output is not None and made.output_at:
+                    none = f.constant(f.module.kind_of(t.NOTHING), None)
+                    f.store(made.output_at, to_kind(f, none, made.output))
+                f.line("return 0")
+
+
+def can(f: Expressions, e: ir.Can) -> Value:
+    """Whether a part's step would not be refused, tried on a copy."""
+    assert isinstance(e.part.type, t.Part)
+    owner = f.module.machines[e.part.type.machine]
+    _, at = f.place(e.part)
+    args = arguments(f, owner, e.name, e.args)
+    whole = f.module.codec.machine(owner.name)
+    trial = f.region(whole)
+    f.line(f"copy(w, {trial}, {at}, {width(whole)})")
+    made = _taking(f.module, owner, e.name, tuple(v.kind for v in args))
+    out = f.module.program.out
+    before = f.hold(f"w[{out}] + 0")
+    status = f.hold(f"{made.name}({', '.join(('w', trial, *(v.text for v in args)))})")
+    f.line(f"w[{out}] = {before}")
+    f.escape_if(f"{status} == {ESCAPE}")
+    return Value(BOOL, f.hold(f"{status} != {REFUSED}"))
+
+
+def fresh(f: Expressions, e: ir.New) -> Value:
+    """A part in its initial state, with these parameters."""
+    assert isinstance(e.type, t.Part)
+    whole = f.module.codec.machine(e.type.machine)
+    defaults: Any = f.module.reference.fresh(e.type.machine, {})
+    values = _filled(f.module, whole, defaults)
+    at = f.region(whole)
+    for i, cell in enumerate(values):
+        f.line(f"w[{plus(at, i)}] = {cell}")
+    names = [n for n, _ in whole.fields]
+    places = offsets(k for _, k in whole.fields)
+    for name, arg in e.args:
+        kind = whole.fields[names.index(name)][1]
+        if isinstance(arg, ir.Const) and isinstance(kind, Index) and kind.values:
+            value = f.constant(kind, arg.value)
+        else:
+            value = to_kind(f, f.value(arg, kind), kind)
+        f.store(plus(at, places[names.index(name)]), value)
+    owner = f.module.machines[e.type.machine]
+    for p in owner.of_kind("assume"):
+        f.fail_if(f"not {f.module.call(f, owner, p.function, at, ()).text}")
+    return Value(whole, at)
+
+
+def _filled(m: Module, whole: Whole, state: Any) -> list[int]:
+    """The cells of a fresh part; what has no value yet is blank."""
+    made: list[int] = []
+    for (_, kind), value in zip(whole.fields, state, strict=True):
+        if isinstance(kind, Whole):
+            made += _filled(m, kind, value)
+        elif value is None and not isinstance(kind, Sum):
+            made += [0] * width(kind)
+        else:
+            made += m.codec.encode(kind, value)
+    return made

@@ -1,0 +1,149 @@
+"""Generated functions that judge properties: of a state, and of a step."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from lawful.checks.explore.layout.codec import Codec
+from lawful.checks.explore.layout.layouts import Table, Whole, elements, offsets, stride
+from lawful.checks.explore.space import Args
+from lawful.checks.reference.properties import Judged
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from .body import Body
+from .codes import uncode
+from .loops import long
+from .module import Module
+from .notes import Layout
+from .text import Value, plus
+
+
+class Judging:
+    """Writes them; the state before a step stands at `original`, the one after it at 0."""
+
+    def __init__(self, module: Module, layout: Layout, original: int) -> None:
+        self.module = module
+        self.program = module.program
+        self.machine = module.codec.flat.machine
+        self.layout = layout
+        self.original = original
+
+    def function(self, name: str, params: str) -> Body:
+        """A function that is about to be written."""
+        f = Body(self.program, module=self.module, machine=self.machine, me="0")
+        f.lines.append(f"def {name}({params}):")
+        return f
+
+    def judge(self, j: Judged, number: int) -> str:
+        """A function that notes in `info` whether a property fails."""
+        name = f"judge_{number}"
+        f = self.function(name, "w, info")
+        at = f"info[{self.layout['property'] + number}]"
+        self.each_false(f, j, f"{at} = 1")
+        self.close(f)
+        return name
+
+    def close(self, f: Body) -> None:
+        """The function is written."""
+        f.line("return 0")
+        self.program.texts.append("\n".join(f.lines))
+
+    def each_false(self, f: Body, j: Judged, noted: str) -> None:
+        """For each machine and value of a property's parameters: where it is false, the note."""
+        after = "0" if j.kind == "step_property" else ""
+        before = str(self.original) if after else "0"
+        with ExitStack() as stack:
+            owner, me, later = self._member(f, stack, j, before, after)
+            bound, _ = self.bound(f, stack, j)
+            given = [Value(self.module.codec.machine(owner.name), later)] if later else []
+            status, value = self.asked(f, j, owner, me, [*given, *bound])
+            f.line(f"if {status} != 0 or not {value}: {noted}")
+            self._escaping(f, status)
+
+    def _member(
+        self, f: Body, stack: ExitStack, j: Judged, at: str, after: str
+    ) -> tuple[ir.Machine, str, str]:
+        """The machine whose property it is: loops over the members of the families on the way.
+
+        With `after`, the state after a step, those that are there before and after it.
+        """
+        whole = self.module.codec.machine(self.machine.name)
+        for hop in j.path:
+            kinds = [k for _, k in whole.fields]
+            place, inside = offsets(kinds)[hop.at], kinds[hop.at]
+            at, after = plus(at, place), plus(after, place) if after else ""
+            if isinstance(inside, Table):
+                i = f.temporary()
+                stack.enter_context(f.block(f"for {i} in range({elements(inside.key)}):"))
+                step = f"{i} * {stride(inside)}"
+                at = f.hold(f"{at} + {step}")
+                after = f.hold(f"{after} + {step}") if after else ""
+                if not inside.total:
+                    there = [at, after] if after else [at]
+                    f.line(f"if {' or '.join(f'w[{x}] == 0' for x in there)}: continue")
+                    at, after = plus(at, 1), plus(after, 1) if after else ""
+                inside = inside.value
+            assert isinstance(inside, Whole)
+            whole = inside
+        return self.module.codec.machines[str(whole.type)], at, after
+
+    def _escaping(self, f: Body, status: str) -> None:
+        f.line(f"if {status} == 6: info[{self.layout['escaped']}] = 1")
+
+    def bound(self, f: Body, stack: ExitStack, j: Judged) -> tuple[list[Value], str]:
+        """Loops over the values of a property's parameters; their number so far by name."""
+        values: list[Value] = []
+        number = "0"
+        pairs = zip(j.rule.plans, params(j.row), strict=True)
+        kinds = [self.module.codec.kind(declared, plan.type) for plan, (_, declared) in pairs]
+        for at, kind in enumerate(kinds):
+            i = f.temporary()
+            stack.enter_context(f.block(f"for {i} in range({elements(kind)}):"))
+            if long(kinds[at:]):
+                if not long(kinds[at + 1 :]):
+                    spent = f"spent(w, {self.program.rounds})"
+                    f.line(f"if {spent}: info[{self.layout['escaped']}] = 1")
+                f.line(f"if w[{self.program.rounds}] < 0: break")
+            values.append(uncode(f, kind, i))
+            number = f.hold(f"{number} * {elements(kind)} + {i}")
+        return values, number
+
+    def asked(
+        self, f: Body, j: Judged, owner: ir.Machine, me: str, args: list[Value]
+    ) -> tuple[str, str]:
+        """The status and the value of a property for these arguments."""
+        args = [f.passed(v) for v in args]
+        made = self.module.helper(owner, j.row.function, tuple(v.kind for v in args))
+        status = f.hold(f"{made.name}({', '.join(('w', me, *(v.text for v in args)))})")
+        return status, f.hold(f"w[{made.output_at}]" if made.output_at else "0")
+
+    def witnesses(self, f: Body, rows: list[tuple[Judged, int]]) -> None:
+        """Note in `info` for which of their values properties are true in this state."""
+        at = self.layout["witness"]
+        for number, (j, count) in enumerate(rows):
+            name = f"seen_{number}"
+            g = self.function(name, "w, info")
+            with ExitStack() as stack:
+                bound, which = self.bound(g, stack, j)
+                status, value = self.asked(g, j, self.machine, "0", bound)
+                g.line(f"if {status} == 0 and {value}: info[{at} + {which}] = 1")
+                # Where it has no value, the reference engine says so.
+                g.line(f"if {status} != 0: info[{self.layout['escaped']}] = 1")
+            self.close(g)
+            f.line(f"{name}(w, info)")
+            at += count
+
+
+def params(row: ir.Property) -> tuple[tuple[str, t.Type], ...]:
+    """The parameters of a property; of a step property those after the state after."""
+    return row.function.params[1 if row.kind == "step_property" else 0 :]
+
+
+def column_of(codec: Codec, j: Judged, args: Args) -> int:
+    """The number of a property's arguments among all, by which they are noted."""
+    number = 0
+    for value, plan, (_, declared) in zip(args, j.rule.plans, params(j.row), strict=True):
+        kind = codec.kind(declared, plan.type)
+        number = number * elements(kind) + codec.code_of(kind, value)
+    return number

@@ -1,0 +1,413 @@
+"""The generated module of a machine within its scope: `expand`, which makes all steps of a state.
+
+`expand(w, store, at, out, info, room)` reads the packed state whose words begin at `store[at]`,
+judges it, takes every step that is admitted in it, and writes the packed states that it leads to
+into `out`, with the numbers of their rules behind them. It gives their number, or -1 where `out`
+has no room for more. What else it found is in `info`, cleared before; `Layout` says where.
+
+`labelled`, it gives in place of the rule's number that plus as many rules as there are times the
+number of the arguments, and of a step that is cut -1 minus that, with no state.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from lawful.checks.explore.layout.codec import OUTSIDE
+from lawful.checks.explore.layout.defaults import Defaulted
+from lawful.checks.explore.layout.layouts import (
+    Table,
+    Unsupported,
+    Whole,
+    card,
+    elements,
+    offsets,
+    stride,
+    width,
+)
+from lawful.checks.explore.layout.packing import Slot, slots
+from lawful.checks.explore.space import Space
+from lawful.checks.reference.properties import Judged
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.walk import everything
+from lawful.spec.flat import Flat, Rule
+from lawful.spec.values.world import World
+
+from .arguments import argument
+from .body import Body
+from .bounds import broken, outside
+from .codes import code
+from .footprint import Span, changes, meets
+from .functions import plain
+from .loops import long
+from .module import Module
+from .notes import Layout
+from .prelude import ESCAPE
+from .properties import Judging, params
+from .text import BOUNDS, BROKEN, REFUSED, STATUS, Program, Value
+
+CUT = 7  # The status of a step that leaves the scope.
+MOST_PAIRS = 1 << 16  # Arguments of an event that several transitions serve.
+MOST_LABELS = 1 << 40  # Of a rule with its arguments.
+
+
+class Bounds(NamedTuple):
+    """Of a variable: where it is, tests that it breaks the bounds of its type, and tests that it
+    is outside the scope."""
+
+    name: str
+    span: Span
+    broken: list[str]
+    outside: list[str]
+
+
+class Text(NamedTuple):
+    """The steps, of how many words a state is, of how many cells `info`, and which cell has the
+    rounds that are left."""
+
+    steps: str
+    words: int
+    notes: int
+    rounds: int = 0
+
+
+class Stepping:
+    """Writes the module; `source` is its text, `expand` the name of its entry."""
+
+    def __init__(self, flat: Flat, world: World, space: Space, labelled: bool = False) -> None:
+        if any(p.kind == "refines" for p in flat.machine.properties):
+            raise Unsupported("a refinement")
+        self.flat = flat
+        self.space = space
+        self.labelled = labelled
+        self.machine = flat.machine
+        self.codec = Defaulted(flat, world, space.reference)
+        self.whole = self.codec.machine(self.machine.name)
+        self.size = width(self.whole)
+        self.slots: tuple[Slot, ...] = slots(self.whole)
+        self.words = self.slots[-1].word + 1 if self.slots else 1
+        self.program = Program(self.codec, self.size + 1, self.size)
+        self.original = self.program.frame(self.size)
+        self.packed = self.program.frame(self.words)
+        self.settles: dict[tuple[Span, ...], str] = {}
+        self.module = Module(self.codec, space.reference, self.program)
+        self.judged = [j for j in space.judged if j.kind in ("invariant", "step_property")]
+        self.seen = [(j, self._values(j)) for j in space.reachables]
+        self.marks = [(j, self._values(j)) for j in space.of_kind("recoverable")]
+        self.layout = Layout(
+            len(flat.rules),
+            self._cuts(),
+            tuple(j.name for j in self.judged),
+            sum(count for _, count in self.seen),
+            sum(count for _, count in self.marks),
+        )
+        self.judging = Judging(self.module, self.layout, self.original)
+        self._write()
+
+    def _cuts(self) -> tuple[str, ...]:
+        names = [row.name for row in self._bounded(self.whole, "", 0)]
+        names += [c.name for c in self.machine.of_kind("constraint")]
+        return tuple(dict.fromkeys(names))
+
+    def _values(self, j: Judged) -> int:
+        """How many values the parameters of a property have."""
+        count = 1
+        for plan, (_, declared) in zip(j.rule.plans, params(j.row), strict=True):
+            count *= elements(self.codec.kind(declared, plan.type))
+        return count
+
+    @property
+    def text(self) -> Text:
+        """What machine code is made of."""
+        return Text(self.program.source, self.words, self.layout.size, self.program.rounds)
+
+    # The module.
+
+    def _write(self) -> None:
+        f = Body(self.program, module=self.module, machine=self.machine, me="0")
+        f.lines.append("def expand(w, store, at, out, info, room):")
+        self._unpack(f)
+        f.line(f"w[{self.size}] = 0")
+        f.line(f"copy(w, {self.original}, 0, {self.size})")
+        for number, j in enumerate(self.judged):
+            if j.kind == "invariant":
+                f.line(f"{self.judging.judge(j, number)}(w, info)")
+        self.judging.witnesses(f, [*self.seen, *self.marks])
+        f.line("n = 0")
+        shared = self._shared()
+        for number, rule in enumerate(self.flat.rules):
+            taker = self._rule(number, rule, shared.get(number))
+            f.line(f"n = {taker}(w, out, info, n, room)")
+            f.line("if n < 0: return n")
+        self._rest(f)
+        f.line("return n")
+        self.program.texts.append("\n".join(f.lines))
+
+    def _unpack(self, f: Body) -> None:
+        for word in range(self.words):
+            f.line(f"p{word} = store[at + {word}]")
+            f.line(f"w[{self.packed + word}] = p{word}")
+        for s in self.slots:
+            if not s.bits:
+                f.line(f"w[{s.cell}] = {s.low}")
+                continue
+            text = f"(p{s.word} >> {s.shift} & {(1 << s.bits) - 1})"
+            f.line(f"w[{s.cell}] = {text}{f' + {s.low}' if s.low else ''}")
+
+    def _pack(self, f: Body, spans: tuple[Span, ...]) -> None:
+        """The words of the state in `w`, changed in these cells, written to `out`."""
+        f.line("if n >= room: return -1")
+        for word in range(self.words):
+            changed = [
+                s
+                for s in self.slots
+                if s.word == word and s.bits and meets((s.cell, s.cell + 1), spans)
+            ]
+            kept = ~sum((1 << s.bits) - 1 << s.shift for s in changed)
+            parts = [f"w[{self.packed + word}]{f' & {kept}' if changed else ''}"]
+            parts += [
+                f"(w[{s.cell}]{f' - {s.low}' if s.low else ''}) << {s.shift}" for s in changed
+            ]
+            f.line(f"out[n * {self.words} + {word}] = {' | '.join(f'({p})' for p in parts)}")
+
+    def _put_back(self, f: Body, spans: tuple[Span, ...]) -> None:
+        """These cells are as before the step."""
+        for begin, end in spans:
+            f.move(str(begin), str(self.original + begin), end - begin)
+        f.line(f"w[{self.size}] = 0")
+
+    def _rest(self, f: Body) -> None:
+        """A state without a step is a deadlock, unless it may rest."""
+        if self.machine.deadlock_ok:
+            return
+        with f.block(f"if info[{self.layout['admitted']}] == 0:"):
+            f.line("rests = 0")
+            for j in self.space.of_kind("terminal"):
+                f.line("true = 1")
+                self.judging.each_false(f, j, "true = 0")
+                f.line("if true: rests = 1")
+            f.line(f"if not rests: info[{self.layout['deadlock']}] = 1")
+
+    # Rules.
+
+    def _shared(self) -> dict[int, tuple[int, int]]:
+        """For rules of an event that several serve: where the arguments taken are noted, and how
+        many cells the first of them has to clear."""
+        found: dict[int, tuple[int, int]] = {}
+        for event in self.machine.events:
+            serving = self.machine.serving(event.name)
+            numbers = [i for i, r in enumerate(self.space.rules) if r[1] in serving]
+            if len(numbers) < 2 or event.choice:
+                continue
+            count = 1
+            for plan, (_, declared) in zip(
+                self.flat.rules[numbers[0]].plans, event.params, strict=True
+            ):
+                count *= elements(self.codec.kind(declared, plan.type))
+            if count > MOST_PAIRS:
+                raise Unsupported("an event of several transitions with so many arguments")
+            at = self.program.frame(count)
+            found.update((n, (at, count if n == numbers[0] else 0)) for n in numbers)
+        return found
+
+    def _rule(self, number: int, rule: Rule, shared: tuple[int, int] | None) -> str:
+        """A function that takes one transition for all its arguments."""
+        row = self.machine.transition(rule.name)
+        spans = changes(self.module, self.machine, row)
+        settle = self._settle(spans)
+        name = f"rule_{plain(rule.name)}_{number}"
+        f = self.judging.function(name, "w, out, info, n, room")
+        # Where a plan has no value, or cannot be gone through, the reference engine is asked.
+        f.stopped = f"info[{self.layout['escaped']}] = 1; return n"
+        if shared is not None and shared[1]:
+            f.line(f"clear(w, {shared[0]}, {shared[1]})")
+        self._source(f, row)
+        with ExitStack() as stack:
+            values: list[Value] = []
+            pairs = zip(rule.plans, row.function.params, strict=True)
+            kinds = [self.codec.kind(declared, plan.type) for plan, (_, declared) in pairs]
+            for i, (plan, (param, _)) in enumerate(
+                zip(rule.plans, row.function.params, strict=True)
+            ):
+                value = argument(f, stack, plan, kinds[i])
+                if long(kinds[i:]) and not long(kinds[i + 1 :]):
+                    f.metered()
+                f.env[param] = value
+                values.append(value)
+            values = [f.passed(v) for v in values]
+            made = self.module.transition(self.machine, row, tuple(v.kind for v in values), True)
+            status = f.temporary()
+            call = f"{made.name}({', '.join(('w', '0', *(v.text for v in values)))})"
+            f.line(f"{status} = {call}")
+            with f.block(f"if {status} == {REFUSED}:"):
+                if not refuses_unchanged(row):
+                    self._put_back(f, spans)
+            with f.block("else:"):
+                if shared is not None:
+                    self._noted(f, shared[0], values)
+                label = self._label(f, number, values) if self.labelled else number
+                f.line(f"n = {settle}(w, out, info, n, room, {status}, {label})")
+                f.line("if n < 0: return n")
+        f.line("return n")
+        self.program.texts.append("\n".join(f.lines))
+        return name
+
+    def _source(self, f: Body, row: ir.Transition) -> None:
+        """The source read once, where no argument decides whose it is."""
+        control = row.control
+        simple = isinstance(control, ir.Field) and isinstance(control.of, ir.Self)
+        if row.source is None or control is None or not simple:
+            return
+        now = f.value(control).text
+        assert isinstance(control.type, t.Enum)
+        numbers = [control.type.members.index(name) for name in row.source]
+        f.line(f"if {' and '.join(f'{now} != {n}' for n in numbers) or 'True'}: return n")
+
+    def _label(self, f: Body, rule: int, values: Sequence[Value]) -> str:
+        """The number of a rule with its arguments."""
+        if math.prod(elements(value.kind) for value in values) > MOST_LABELS:
+            raise Unsupported("the numbers of so many arguments")
+        return f.hold(f"{rule} + {len(self.flat.rules)} * {self._number(f, values)}")
+
+    def _number(self, f: Body, values: Sequence[Value]) -> str:
+        """The number of arguments among all."""
+        number = "0"
+        for value in values:
+            number = f.hold(f"{number} * {card(value.kind)} + {code(f, value)}")
+        return number
+
+    def _noted(self, f: Body, at: int, values: Sequence[Value]) -> None:
+        place = f.hold(f"{at} + {self._number(f, values)}")
+        ambiguous = self.layout["fault"] + STATUS.index("ambiguous")
+        f.line(f"if w[{place}] != 0: info[{ambiguous}] = 1")
+        f.line(f"w[{place}] = 1")
+
+    # Settling a step.
+
+    def _settle(self, spans: tuple[Span, ...]) -> str:
+        """What becomes of a step that was not refused, which changed no other cells."""
+        if spans in self.settles:
+            return self.settles[spans]
+        if not self.settles:
+            self.steps = [
+                self.judging.judge(j, n)
+                for n, j in enumerate(self.judged)
+                if j.kind == "step_property"
+            ]
+        number = len(self.settles)
+        name = self.settles[spans] = f"settle_{number}"
+        check = self._check(f"check_{number}", spans)
+        f = self.judging.function(name, "w, out, info, n, room, status, rule")
+        put = self.layout
+        which = f"rule % {len(self.flat.rules)}" if self.labelled else "rule"
+        f.line(f"info[{put['admitted']}] += 1")
+        f.line(f"info[{put['enabled']} + {which}] += 1")
+        f.line(f"if status == 0: status = {check}(w, info)")
+        with f.block("if status == 0:"):
+            for judge in self.steps:
+                f.line(f"{judge}(w, info)")
+            self._pack(f, spans)
+            f.line(f"out[room * {self.words} + n] = rule")
+            f.line("n += 1")
+        with f.block(f"elif status == {CUT}:"):
+            f.line(f"info[{put['cut']}] += 1")
+            if self.labelled:
+                f.line("if n >= room: return -1")
+                f.line(f"out[room * {self.words} + n] = -1 - rule")
+                f.line("n += 1")
+        with f.block(f"elif status == {ESCAPE}:"):
+            f.line(f"info[{put['escaped']}] = 1")
+        with f.block("else:"):
+            f.line(f"info[{put['fault']} + status] = 1")
+        self._put_back(f, spans)
+        f.line("return n")
+        self.program.texts.append("\n".join(f.lines))
+        return name
+
+    def _check(self, name: str, spans: tuple[Span, ...]) -> str:
+        """Whether the state after a step keeps the bounds of its types, then those of the scope."""
+        f = self.judging.function(name, "w, info")
+        out = f"w[{self.size}]"
+        rows = [row for row in self._bounded(self.whole, "", 0) if meets(row.span, spans)]
+        declared = [test for row in rows for test in row.broken]
+        if declared:
+            f.line(f"if {' or '.join(declared)}: return {BOUNDS}")
+        f.line(f"if {out} == {BROKEN}: return {BOUNDS}")
+        # The reference engine knows which variable it was, and by which bounds.
+        f.line(f"if {out} == {OUTSIDE}: return {ESCAPE}")
+        for row in rows:
+            if row.outside:
+                with f.block(f"if {' or '.join(row.outside)}:"):
+                    self._cut(f, row.name)
+        for j in self.space.of_kind("constraint"):
+            with ExitStack() as stack:
+                bound, _ = self.judging.bound(f, stack, j)
+                status, value = self.judging.asked(f, j, self.machine, "0", bound)
+                f.line(f"if {status} != 0: return {ESCAPE}")
+                with f.block(f"if not {value}:"):
+                    self._cut(f, j.name)
+        self.judging.close(f)
+        return name
+
+    def _cut(self, f: Body, name: str) -> None:
+        f.line(f"info[{self.layout['cut_by'] + self.layout.cuts.index(name)}] += 1")
+        f.line(f"return {CUT}")
+
+    def _bounded(self, whole: Whole, prefix: str, at: int, guard: str = "") -> list[Bounds]:
+        """The bounds of each variable, parts' ones by `part.variable`; `guard`: if it is there."""
+        found: list[Bounds] = []
+        variables = {v.name for v in self.codec.machines[str(whole.type)].variables}
+        kinds = [k for _, k in whole.fields]
+        for (name, kind), place in zip(whole.fields, offsets(kinds, at), strict=True):
+            if isinstance(kind, Whole):
+                found += self._bounded(kind, f"{prefix}{name}.", place, guard)
+            elif isinstance(kind, Table) and isinstance(kind.value, Whole):
+                for i in range(elements(kind.key)):
+                    begin = place + i * stride(kind)
+                    there = guard if kind.total else f"{guard}w[{begin}] != 0 and "
+                    inside = begin + (not kind.total)
+                    found += self._bounded(kind.value, f"{prefix}{name}.", inside, there)
+            elif name in variables:
+                tests = (broken(kind, str(place)), outside(kind, str(place)))
+                worse, more = ([f"({guard}{x})" if guard else x for x in row] for row in tests)
+                found.append(Bounds(prefix + name, (place, place + width(kind)), worse, more))
+        return found
+
+
+def refuses_unchanged(row: ir.Transition) -> bool:
+    """Whether a refusal comes before anything was changed."""
+    if row.timer is not None:
+        return False
+    changed = False
+    for stmt in row.function.body:
+        inside = list(everything((stmt,)))
+        if any(isinstance(node, CALLS) for node in inside):
+            return False
+        changes = any(_changes(node) for node in inside)
+        if any(isinstance(node, GUARDS) for node in inside) and (
+            changed or (changes and isinstance(stmt, ir.Branch | ir.Loop))
+        ):
+            return False
+        changed = changed or changes
+    return True
+
+
+def _changes(node: ir.Node) -> bool:
+    match node:
+        case ir.Assign(target=ir.Local()):
+            return False
+        case ir.Assign() | ir.Update():
+            return True
+        case _:
+            return False
+
+
+CALLS = (ir.Step, ir.Do, ir.Base)
+GUARDS = (ir.Require, ir.Refuse, ir.Needed)
+
+
+__all__ = ["Stepping", "Text"]

@@ -1,0 +1,207 @@
+"""The text of a generated function, and the values that its expressions stand for.
+
+Generated functions share one array of 64-bit cells, `w`: the state, then what each needs for
+itself. They give a status: 0 done, or why the step stops. What a function has no place for it
+does not guess: it gives ESCAPE, and the reference engine decides that step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from lawful.checks.explore.layout.codec import Codec
+from lawful.checks.explore.layout.layouts import Kind, Unsupported, one_cell, width
+
+from .prelude import ESCAPE
+
+DONE, REFUSED, UNDEFINED, ASSERTS, BOUNDS, AMBIGUOUS = range(6)
+STATUS = ("done", "refused", "undefined", "asserts", "bounds", "ambiguous", "escape")
+BROKEN = -2  # In the cell `out`: the output breaks the bounds of its type.
+MOST_CELLS = 200_000  # Of the shared array: more is no machine to be packed.
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value: the name or literal of its one cell, or where its cells begin, or all its cells.
+
+    `cells` are names or literals; of such a value `Writer.placed` says where it is put.
+    """
+
+    kind: Kind
+    text: str
+    cells: tuple[str, ...] = ()
+
+    @property
+    def single(self) -> bool:
+        """Whether the text is the value itself."""
+        return one_cell(self.kind)
+
+
+@dataclass
+class Program:
+    """The generated module: its functions, and the cells that they use."""
+
+    codec: Codec
+    cells: int
+    out: int = 0  # The cell that tells whether something outside the scope was stored.
+    texts: list[str] = field(default_factory=list[str])
+    names: dict[object, str] = field(default_factory=dict[object, str])
+    making: set[object] = field(default_factory=set[object])
+    rounds: int = field(init=False)  # The cell of the rounds that are left; see `prelude.spent`.
+
+    def __post_init__(self) -> None:
+        self.rounds = self.frame(1)
+
+    def frame(self, count: int) -> int:
+        """Cells of a function's own."""
+        at = self.cells
+        self.cells += count
+        if self.cells > MOST_CELLS:
+            raise Unsupported(f"a step that needs more than {MOST_CELLS:,} cells")
+        return at
+
+    def name(self, wanted: str) -> str:
+        """A name for a function that no other has."""
+        return f"{wanted}_{len(self.names)}"
+
+    @property
+    def source(self) -> str:
+        """The module's text."""
+        return "\n\n\n".join(self.texts) + "\n"
+
+
+@dataclass
+class Writer:
+    """One function while it is written: its lines, and its names."""
+
+    program: Program
+    lines: list[str] = field(default_factory=list[str])
+    depth: int = 1
+    count: int = 0
+    failed: int = UNDEFINED  # The status of an operation without a value.
+    stopped: str = ""  # What is done instead where the function gives no status.
+
+    def line(self, text: str) -> None:
+        """One more line."""
+        self.lines.append("    " * self.depth + text)
+
+    @contextmanager
+    def block(self, header: str) -> Generator[None]:
+        """The lines inside a compound statement; one without lines passes."""
+        self.line(header)
+        before = len(self.lines)
+        self.depth += 1
+        try:
+            yield
+        finally:
+            if len(self.lines) == before:
+                self.line("pass")
+            self.depth -= 1
+
+    def temporary(self) -> str:
+        """A fresh name."""
+        self.count += 1
+        return f"t{self.count}"
+
+    def hold(self, text: str) -> str:
+        """The value of an expression, evaluated now, by name."""
+        if text.isidentifier() or text.lstrip("-").isdigit():
+            return text
+        name = self.temporary()
+        self.line(f"{name} = {text}")
+        return name
+
+    def stop_if(self, test: str, status: int) -> None:
+        """The step stops there, where the test is true."""
+        self.line(f"if {test}: {self.stop(status)}")
+
+    def stop(self, status: int | str) -> str:
+        """What stops the step with a status."""
+        return self.stopped or f"return {status}"
+
+    def fail_if(self, test: str) -> None:
+        """Where the test is true an operation has no value."""
+        self.stop_if(test, self.failed)
+
+    def escape_if(self, test: str) -> None:
+        """Where the test is true the reference engine decides."""
+        self.stop_if(test, ESCAPE)
+
+    def metered(self) -> None:
+        """One more round of a loop that may be long: where none is left the step is given up."""
+        self.escape_if(f"spent(w, {self.program.rounds})")
+
+    def passing(self, status: str) -> None:
+        """What a called function said, if it is not done."""
+        name = self.hold(status)
+        self.line(f"if {name} != 0: {self.stop(name)}")
+
+    # Cells.
+
+    def region(self, kind: Kind) -> str:
+        """Cells for a value of a kind."""
+        return str(self.program.frame(width(kind)))
+
+    def load(self, kind: Kind, at: str) -> Value:
+        """The value at a place: read now where it is one cell, otherwise the place itself."""
+        value = Value(kind, at)
+        return Value(kind, self.hold(f"w[{at}]")) if value.single else value
+
+    def store(self, at: str, value: Value) -> None:
+        """The value's cells put at a place, whose kind has the same cells."""
+        if value.single:
+            self.line(f"w[{at}] = {value.text}")
+        elif value.cells:
+            for i, cell in enumerate(value.cells):
+                self.line(f"w[{plus(at, i)}] = {cell}")
+        elif width(value.kind):
+            self.move(at, value.text, width(value.kind))
+
+    def move(self, to: str, of: str, count: int) -> None:
+        """Cells copied."""
+        if count <= 4:
+            for i in range(count):
+                self.line(f"w[{plus(to, i)}] = w[{plus(of, i)}]")
+        else:
+            self.line(f"copy(w, {to}, {of}, {count})")
+
+    def blank(self, at: str, count: int) -> None:
+        """Cells made blank."""
+        if count <= 4:
+            for i in range(count):
+                self.line(f"w[{plus(at, i)}] = 0")
+        else:
+            self.line(f"clear(w, {at}, {count})")
+
+    def cell(self, value: Value, number: int) -> str:
+        """The text of one of a value's cells."""
+        if value.cells:
+            return value.cells[number]
+        return value.text if value.single else f"w[{plus(value.text, number)}]"
+
+    def known(self, value: Value) -> tuple[str, ...]:
+        """All cells of a value by name, where they are known; nothing where they are in `w`."""
+        return (value.text,) if value.single else value.cells
+
+    def passed(self, value: Value) -> Value:
+        """The value as functions take it: its one cell, or where its cells are."""
+        return Value(value.kind, self.placed(value)) if value.cells else value
+
+    def placed(self, value: Value) -> str:
+        """Where the value's cells are; one cell is put into cells of its own."""
+        if not value.single and not value.cells:
+            return value.text
+        at = self.region(value.kind)
+        self.store(at, value)
+        return at
+
+
+def plus(at: str, more: int | str) -> str:
+    """The text of a place further on."""
+    if str(more) == "0":
+        return at
+    if at.lstrip("-").isdigit() and str(more).lstrip("-").isdigit():
+        return str(int(at) + int(more))
+    return f"{at} + {more}"

@@ -1,0 +1,64 @@
+"""Machine code made by a second process, while the plain steps go on.
+
+    python -m lawful.checks.packed.ahead
+
+compiles the steps that come as JSON at its input, and keeps the machine code. A search that is
+done first does not stop it: it takes seconds, and the next search has what it makes.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import time
+
+from lawful.checks.explore.codegen.successors import Text
+
+# Processor seconds of plain steps before anything is compiled: what is smaller is done by then. To
+# import the compiler and to load machine code takes about as long.
+PATIENCE = 0.3
+
+
+class Ahead:
+    """The second process, if there is one."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.began = time.process_time()
+        self.possible = importlib.util.find_spec("llvmlite") is not None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def ready(self) -> bool:
+        """Whether it is time to go over to machine code."""
+        if not self.possible or time.process_time() - self.began < PATIENCE:
+            return False
+        if self._process is not None:
+            return self._process.poll() is not None
+        from .llvm import kept
+
+        file = kept(self.text)
+        if file is None or file.exists():
+            return True
+        self._process = _started(self.text)
+        return False
+
+
+def _started(text: Text) -> subprocess.Popen[bytes]:
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = (sys.executable, "-m", __name__)
+    out, given = subprocess.DEVNULL, subprocess.PIPE
+    made = subprocess.Popen(command, env=env, stdin=given, stdout=out, stderr=out)
+    assert made.stdin is not None
+    with made.stdin as file:
+        file.write(json.dumps(text).encode())
+    return made
+
+
+if __name__ == "__main__":
+    from .llvm import kept, make
+
+    read = Text(*json.load(sys.stdin))
+    make(read, kept(read))

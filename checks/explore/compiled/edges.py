@@ -1,0 +1,106 @@
+"""The steps between packed states with their arguments, for what is judged along paths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from lawful.checks.explore.codegen.properties import column_of
+from lawful.checks.explore.codegen.successors import Stepping
+from lawful.checks.explore.layout.codec import uncode
+from lawful.checks.explore.layout.layouts import Unsupported, elements
+from lawful.checks.explore.liveness.graph import Graph
+from lawful.checks.explore.space import Event, Space
+from lawful.checks.reference import Done
+from lawful.checks.reference.states import State
+
+from .plain import Expanding
+from .state_store import States
+
+Find = Callable[[State], int]
+Step = tuple[Event, int]  # And the state that it leads to; negative where it is cut.
+
+
+def graph_by_steps(
+    graph: Graph, space: Space, states: States, others: tuple[Sequence[int], Find]
+) -> Graph:
+    """The steps of states that were expanded; what leads to others leaves the graph.
+
+    By generated steps, but for those that are the reference's, which are given: all, where
+    arguments have no numbers. `TimeUp` where the graph's time is over.
+    """
+    escaped, find = set(others[0]), others[1]
+    try:
+        steps: Labelled | None = Labelled(space, states)
+    except Unsupported:
+        steps = None
+    for number in range(len(states)):
+        if steps is None or number in escaped:
+            rows = by_reference(space, states[number], find)
+        else:
+            rows = steps.of(number)
+        for event, target in rows:
+            if not 0 <= target < len(states):
+                graph.leaves(*event)
+            elif target != number:
+                graph.leads(*event, target)
+        graph.close()
+    return graph
+
+
+def by_reference(space: Space, state: State, find: Find) -> Iterator[Step]:
+    """The steps of a state that are no faults."""
+    for edge in space.edges(state):
+        if isinstance(edge.outcome, Done):
+            yield (edge.rule, edge.args), -1 if edge.cut else find(edge.outcome.state)
+
+
+def followed_by_reference(s: Stepping, state: State, find: Find) -> tuple[list[int], list[int]]:
+    """The successors of a state within the scope, and its marks."""
+    targets = [number for _, number in by_reference(s.space, state, find) if number >= 0]
+    marks: list[int] = []
+    for j, count in s.marks:
+        row = [0] * count
+        for args in s.space.arguments(j.rule, state):
+            row[column_of(s.codec, j, args)] = s.space.is_true(j.row, state, args)
+        marks += row
+    return targets, marks
+
+
+class Labelled:
+    """Steps that tell their arguments; Unsupported where those have no numbers."""
+
+    def __init__(self, space: Space, states: States) -> None:
+        self.states = states
+        self.stepping = Stepping(space.flat, space.world, space, labelled=True)
+        self.steps = Expanding(self.stepping)
+        self._events: dict[int, Event] = {}
+
+    def of(self, number: int) -> Iterator[Step]:
+        """The steps of a state that are no faults."""
+        store, words = self.states.store, self.stepping.words
+        _, n = self.steps.expanded(store.words_of(number), 0)
+        out, first = self.steps.out, self.steps.room * words
+        for e in range(n):
+            label = out[first + e]
+            if label < 0:
+                yield self._event(-1 - label), -1
+            else:
+                yield self._event(label), store.find(tuple(out[e * words : (e + 1) * words]))
+
+    def _event(self, label: int) -> Event:
+        if label not in self._events:
+            self._events[label] = self._decoded(label)
+        return self._events[label]
+
+    def _decoded(self, label: int) -> Event:
+        s = self.stepping
+        number, rule = divmod(label, len(s.flat.rules))
+        row = s.machine.transition(s.flat.rules[rule].name)
+        args: list[Any] = []
+        pairs = zip(s.flat.rules[rule].plans, row.function.params, strict=True)
+        for plan, (_, declared) in reversed(list(pairs)):
+            kind = s.codec.kind(declared, plan.type)
+            number, code = divmod(number, elements(kind))
+            args.insert(0, s.codec.decode(kind, uncode(kind, code)))
+        return rule, tuple(args)

@@ -1,0 +1,459 @@
+"""The search with generated steps: packed states, and the reference for what is left over.
+
+The steps are plain Python at first, and machine code from when that is there: both find the same
+states in the same order. They note in which state something happened first; the reference engine,
+which defines what happened, says it of that one state. A state that the generated code gives up
+(ESCAPE) is expanded by the reference as a whole.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lawful.checks.explore.checkpoints import Items, Snapshots, Unfit, named, taken_up
+from lawful.checks.explore.codegen.properties import column_of
+from lawful.checks.explore.codegen.successors import Stepping
+from lawful.checks.explore.codegen.text import STATUS
+from lawful.checks.explore.layout.layouts import Unsupported
+from lawful.checks.explore.layout.packing import pack
+from lawful.checks.explore.limits import Budget, Limits, OutOfBudget, Progress, Reason, resident
+from lawful.checks.explore.liveness.fairness import Groups
+from lawful.checks.explore.liveness.graph import Graph
+from lawful.checks.explore.search import may_rest, nothing, started, told
+from lawful.checks.explore.search_result import Found
+from lawful.checks.explore.space import Args, Edge, Failing, Space
+from lawful.checks.reference import Done, Fault
+from lawful.checks.reference.properties import LIVENESS, Judged
+from lawful.checks.reference.states import State
+from lawful.checks.verdict import Verdict
+
+from .background import Ahead
+from .edges import followed_by_reference, graph_by_steps
+from .plain import Plain
+from .state_store import MOST, Parents, Span, States, Store
+
+Tier = Literal["generated", "compiled"]  # As plain Python, as machine code.
+KEPT = (
+    "count",
+    "expanded",
+    "last",
+    "generated",
+    "depth",
+    "starts",
+    "cut_by",
+    "enabled",
+    "new",
+    "failures",
+    "escaped",
+    "cut_from",
+)
+
+
+@dataclass
+class PackedSearch:
+    """A search of a `Space` with generated steps; see `Explored` for what it leaves."""
+
+    space: Space
+    stepping: Stepping
+    limits: Limits
+    store: Store
+    ahead: Ahead | None = None
+    count: int = 0
+    expanded: int = 0  # So many states are, and to this one those of the level.
+    last: int = 0
+    generated: int = 0
+    depth: int = 0
+    complete: bool = True
+    stopped: Reason = ""
+    earlier: float = 0.0  # Seconds that runs took before, from which this one goes on.
+    started: float = field(default_factory=time.perf_counter)
+    told: float = 0.0
+    starts: dict[int, tuple[str | None, Args]] = field(
+        default_factory=dict[int, tuple[str | None, Args]]
+    )
+    cut_by: Counter[str] = field(default_factory=Counter[str])
+    enabled: Counter[str] = field(default_factory=Counter[str])
+    new: Counter[str] = field(default_factory=Counter[str])
+    failures: dict[str, Found] = field(default_factory=dict[str, Found])
+    witnesses: dict[str, int] = field(default_factory=dict[str, int])
+    unseen: dict[str, list[Args]] = field(default_factory=dict[str, list[Args]])
+    escaped: list[int] = field(default_factory=list[int])
+    predecessors: list[list[int]] | None = None
+    cut_from: set[int] = field(default_factory=set[int])
+    marked: list[list[int]] = field(default_factory=list[list[int]])
+    _graph: Graph | None = None
+    _states: States | None = None
+
+    @property
+    def tier(self) -> Tier:
+        """What the steps were at the end."""
+        return "generated" if isinstance(self.store, Plain) else "compiled"
+
+    @property
+    def states(self) -> States:
+        """The states by number."""
+        if self._states is None or (len(self._states), self._states.store) != (
+            self.count,
+            self.store,
+        ):
+            self._states = States(self.store, self.count)
+        return self._states
+
+    @property
+    def parents(self) -> Parents:
+        """The parents by number."""
+        return Parents(self.space, self.states)
+
+    @property
+    def graph(self) -> Graph | None:
+        """The steps of the states that were expanded; None where nothing is asked of them."""
+        if self._graph is None and self.space.of_kind(*LIVENESS):
+            known = States(self.store, self.expanded)
+            graph = Graph(Groups(self.space.flat), self.limits.over(self.started))
+            self._graph = graph_by_steps(graph, self.space, known, (self.escaped, self._find))
+        return self._graph
+
+    def _find(self, state: State) -> int:
+        return self.store.find(self._packed(state))
+
+    def before(self, number: int) -> int:
+        """The state that a state was first reached from; -1 for an initial one."""
+        return self.store.parent(number)[0]
+
+    def true_in(self, j: Judged, args: Args) -> list[int]:
+        """The numbers of the states in which a property is true for these arguments."""
+        at = 0
+        for other, count in self.stepping.marks:
+            if other is j:
+                break
+            at += count
+        return self.marked[at + column_of(self.stepping.codec, j, args)]
+
+    # The search.
+
+    def begin(self) -> None:
+        """The initial states, level 1; ValueError where none is within the scope."""
+        try:
+            self._begin()
+        except OutOfBudget as end:
+            self.complete, self.stopped = False, end.reason
+        self.depth = 1 if self.count else 0
+
+    def _begin(self) -> None:
+        for name, args, made in self.space.initial():
+            if self._over():
+                self.complete = False
+                break
+            self.generated += 1
+            outcome, outside = self.space.placed(made)
+            if isinstance(outcome, Fault):
+                self.failures.setdefault(outcome.name, started(outcome))
+            elif outside is not None:
+                self.cut_by[outside] += 1
+            elif self.insert(outcome.state, (-1, 0)):
+                self.starts[self.count - 1] = (name, args)
+        else:
+            if not self.count and not self.failures:
+                raise nothing(self.space)
+
+    def insert(self, state: State, parent: tuple[int, int]) -> bool:
+        """Whether a state is new; if so it has a number now."""
+        new = self.store.insert(self._packed(state), self.count, parent)
+        self.count += new
+        return new
+
+    def _packed(self, state: State) -> tuple[int, ...]:
+        s = self.stepping
+        return pack(s.slots, s.codec.encode(s.whole, state))
+
+    def kept(self) -> Iterator[tuple[str, Any]]:
+        """All that a search needs to go on from here."""
+        yield "source", self._digest()
+        yield from named(self, KEPT)
+        yield "seconds", self.earlier + time.perf_counter() - self.started
+        yield from self.store.kept(self.count)
+
+    def go_on(self, items: Items) -> None:
+        """Be where it was when these were kept."""
+        if items["source"] != self._digest():
+            raise Unfit("the snapshot was written by another version of the generated steps")
+        taken_up(self, KEPT, items)
+        self.earlier = items["seconds"]
+        self.store.go_on(self.count, items)
+
+    def _digest(self) -> str:
+        return hashlib.sha256(self.stepping.program.source.encode()).hexdigest()
+
+    def run(
+        self, progress: Callable[[Progress], None] | None = None, into: Snapshots | None = None
+    ) -> None:
+        """Level by level, until nothing is new or a limit is met."""
+        while self.complete and self.expanded < self.count:
+            if self.expanded == self.last:
+                self.depth += self.expanded > 0
+                self.last = self.count
+            self.complete = self._advance()
+            self._tell(progress, into)
+        if into is not None:
+            into.write(self.kept())
+        self.space.budget = Budget(self.limits.afterwards(self.stopped))
+        self._sum_up()
+        if self.complete and self.stepping.marks:
+            with suppress(OutOfBudget):  # Without predecessors nothing is said of what leads back.
+                self._follow()
+
+    def _advance(self) -> bool:
+        """Expand states of this level; False where a limit was met."""
+        most = self.limits.states or MOST
+        done = self.store.advance(
+            Span(self.expanded, self.last, self.count, most, self.limits.first)
+        )
+        self.expanded, self.count = done.next, done.count
+        if done.escaped:
+            try:
+                self._by_reference(done.next - 1)
+                self.escaped.append(done.next - 1)
+            except OutOfBudget:
+                self.expanded = done.next - 1
+        limit = self.limits.memory
+        if limit is not None and done.wanted and resident() + done.wanted >= limit:
+            self.stopped = "memory"
+        elif done.wanted:
+            self.store.grow_on(self.count)
+        return not self._over()
+
+    def _tell(self, progress: Callable[[Progress], None] | None, into: Snapshots | None) -> None:
+        """What is to be done now and then."""
+        if not self.complete:
+            return
+        if into is not None and into.due():
+            into.write(self.kept())
+        seconds = time.perf_counter() - self.started
+        if progress is not None and seconds - self.told > 0.2:
+            self.told = seconds
+            waiting, generated = self.count - self.expanded, self.generated + self.store.totals[0]
+            seconds += self.earlier
+            progress(Progress(self.count, generated, self.depth, waiting, seconds))
+        if self.ahead is not None and isinstance(self.store, Plain) and self.ahead.ready():
+            self.ahead = None
+            self.store = as_machine_code(self.store, self.limits.workers)
+
+    def _over(self) -> bool:
+        seconds = time.perf_counter() - self.started
+        met = self.stopped or self.space.budget.met
+        self.stopped = met or self.limits.met(self.count, seconds, self._failed())
+        return bool(self.stopped)
+
+    def _failed(self) -> bool:
+        first, last = self.stepping.layout.failing
+        return bool(self.failures) or any(n >= 0 for n in self.store.firsts[first:last])
+
+    # What the reference engine says.
+
+    def _by_reference(self, number: int) -> None:
+        """Expand a state that the compiled steps gave up."""
+        space, state = self.space, self.states[number]
+        events: Counter[tuple[str, Args]] = Counter()
+        enabled, cut_by = Counter[str](), Counter[str]()  # They count once all are known.
+        for j in space.invariants:
+            self._invariant(j, number)
+        for j in space.partial:
+            failing = space.undefined(j, state)
+            if failing is not None:
+                self._failing(j, number, None, failing)
+        for edge in space.edges(state):
+            row = space.rules[edge.rule][1]
+            enabled[row.name] += 1
+            events[row.event, edge.args] += 1
+            if events[row.event, edge.args] == 2 and not space.machine.event(row.event).choice:
+                self._note(number, "ambiguous", edge, f"{row.event} has two transitions here")
+            if isinstance(edge.outcome, Fault):
+                self._note(number, edge.outcome.name, edge, edge.outcome.what)
+            elif edge.cut is not None:
+                cut_by[edge.cut] += 1
+                self.cut_from.add(number)
+            else:
+                self._stepped(number, edge)
+                if self.insert(edge.outcome.state, (number, edge.rule)):
+                    self.new[row.name] += 1
+        if not enabled and not may_rest(space, state):
+            self._note(number, "deadlock", None, "no transition is enabled")
+        self.generated += enabled.total()
+        self.enabled += enabled
+        self.cut_by += cut_by
+
+    def _note(self, number: int, name: str, edge: Edge | None, why: str) -> None:
+        known = self.failures.get(name)
+        if known is None or known.at > number:
+            verdict = Verdict.UNDEFINED if name == "undefined" else Verdict.VIOLATED
+            self.failures[name] = Found(number, edge, why, verdict)
+
+    def _invariant(self, j: Judged, number: int) -> None:
+        failing = self.space.failing(j, self.states[number])
+        if failing is not None:
+            self._failing(j, number, None, failing)
+
+    def _stepped(self, number: int, edge: Edge) -> None:
+        assert isinstance(edge.outcome, Done)
+        for j in self.space.step_properties:
+            known = self.failures.get(j.name)
+            if known is None or known.at > number:
+                failing = self.space.failing(j, self.states[number], edge.outcome.state)
+                if failing is not None:
+                    self._failing(j, number, edge, failing)
+
+    def _failing(self, j: Judged, number: int, edge: Edge | None, failing: Failing) -> None:
+        known = self.failures.get(j.name)
+        if known is None or known.at > number:
+            found = Found(number, edge, "", Verdict.VIOLATED)
+            self.failures[j.name] = told(self.space, j, failing, found)
+
+    # Summing up.
+
+    def _sum_up(self) -> None:
+        layout, totals = self.stepping.layout, self.store.totals
+        self.generated += totals[0]
+        for i, (_, row) in enumerate(self.space.rules):
+            self.enabled[row.name] += totals[layout["enabled"] + i]
+        reached = self.store.by_rule(self.count)
+        self.new = Counter({row.name: reached[i] for i, (_, row) in enumerate(self.space.rules)})
+        for i, name in enumerate(layout.cuts):
+            if totals[layout["cut_by"] + i]:
+                self.cut_by[name] += totals[layout["cut_by"] + i]
+        self._judge_firsts()
+        try:
+            self._witnessed()
+        except OutOfBudget as end:
+            self.complete, self.stopped = False, end.reason
+
+    def _judge_firsts(self) -> None:
+        """What failed first, told by the reference engine."""
+        layout, firsts = self.stepping.layout, self.store.firsts
+        for i, j in enumerate(self.stepping.judged):
+            number = firsts[layout["property"] + i]
+            if number >= 0:
+                self._say(j.name, number, functools.partial(self._first, j, number))
+        for i, name in enumerate(STATUS):
+            number = firsts[layout["fault"] + i]
+            if number >= 0:
+                self._say(name, number, functools.partial(self._fault, name, number))
+        number = firsts[layout["deadlock"]]
+        if number >= 0:
+            self._note(number, "deadlock", None, "no transition is enabled")
+
+    def _say(self, name: str, number: int, say: Callable[[], None]) -> None:
+        """Let the reference say how this fails in that state, if it has the time."""
+        try:
+            say()
+        except OutOfBudget:
+            why = "it fails in or after this state; there was no time to work out how"
+            self.failures.setdefault(name, Found(number, None, why, Verdict.UNKNOWN))
+        if name not in self.failures:
+            raise AssertionError(f"compiled steps say that {name} fails, the reference does not")
+
+    def _first(self, j: Judged, number: int) -> None:
+        if j.kind == "invariant":
+            self._invariant(j, number)
+            return
+        for edge in self.space.edges(self.states[number]):
+            if isinstance(edge.outcome, Done) and edge.cut is None:
+                self._stepped(number, edge)
+
+    def _fault(self, name: str, number: int) -> None:
+        events: Counter[tuple[str, Args]] = Counter()
+        for edge in self.space.edges(self.states[number]):
+            row = self.space.rules[edge.rule][1]
+            events[row.event, edge.args] += 1
+            if name == "ambiguous" and events[row.event, edge.args] == 2:
+                why = f"{row.event} has two transitions here"
+                if not self.space.machine.event(row.event).choice:
+                    self._note(number, name, edge, why)
+            if isinstance(edge.outcome, Fault) and edge.outcome.name == name:
+                self._note(number, name, edge, edge.outcome.what)
+
+    def _witnessed(self) -> None:
+        at = self.stepping.layout["witness"]
+        for j, count in self.stepping.seen:
+            every = list(self.space.arguments(j.rule, self.states[0])) if self.count else []
+            firsts = self.store.firsts
+            numbers = {a: firsts[at + column_of(self.stepping.codec, j, a)] for a in every}
+            for number in self.escaped:
+                for args in every:
+                    known = numbers[args]
+                    if (known < 0 or known > number) and self.space.is_true(
+                        j.row, self.states[number], args
+                    ):
+                        numbers[args] = number
+            self.unseen[j.name] = [a for a in every if numbers[a] < 0]
+            if any(n >= 0 for n in numbers.values()):
+                self.witnesses[j.name] = max(numbers.values())
+            at += count
+
+    # The graph.
+
+    def _follow(self) -> None:
+        """All edges, for what has to be judged along paths."""
+        s, escaped = self.stepping, set(self.escaped)
+        back: list[list[int]] = [[] for _ in range(self.count)]
+        self.marked = [[] for _ in range(s.layout.marks)]
+        for number, followed in enumerate(self.store.follow(self.count)):
+            targets, marks = followed
+            if number in escaped:
+                targets, marks = followed_by_reference(s, self.states[number], self._find)
+            for target in targets:
+                back[target].append(number)
+            for column, rows in enumerate(self.marked):
+                if marks[column]:
+                    rows.append(number)
+            if followed[1][-1]:
+                self.cut_from.add(number)
+        self.predecessors = back
+
+
+def as_machine_code(plain: Plain, workers: int | None) -> Store:
+    """What plain Python found, and machine code to go on with. ImportError without LLVM."""
+    from .llvm import compiled
+    from .memory import Memory
+    from .threads import processors
+
+    return Memory.taking(plain, compiled(plain.stepping.text), workers or processors())
+
+
+def search(
+    space: Space,
+    limits: Limits,
+    progress: Callable[[Progress], None] | None = None,
+    tier: Tier | None = None,
+    snapshots: tuple[Snapshots, Items | None] | None = None,
+) -> PackedSearch:
+    """Search the whole space with generated steps, or until a limit is met. Where there are
+    snapshots, it goes on from what they hold.
+
+    With a tier in this one only, otherwise in plain Python first, and as machine code from when
+    that is there. Raises `Unsupported`, naming it, for what the generated steps do not do,
+    `ImportError` where machine code is asked for and llvmlite is not here, and `ValueError` where
+    no initial state is within the scope.
+    """
+    stepping = Stepping(space.flat, space.world, space)
+    plain = Plain(stepping)
+    store = as_machine_code(plain, limits.workers) if tier == "compiled" else plain
+    ahead = Ahead(stepping.text) if tier is None else None
+    found = PackedSearch(space, stepping, limits, store, ahead)
+    space.budget = Budget(limits, found.started)
+    into, items = snapshots or (None, None)
+    if items is not None:
+        found.go_on(items)
+    else:
+        found.begin()
+    found.run(progress, into if found.complete else None)
+    return found
+
+
+__all__ = ["PackedSearch", "Tier", "Unsupported", "search"]

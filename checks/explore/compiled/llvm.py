@@ -1,0 +1,136 @@
+"""Machine code of a machine's steps and of the search over them, made by LLVM and kept on disk.
+
+What is kept is an object file, by the text, the compiler and the processor that it was made for.
+Nothing there needs to succeed: where it cannot be written the text is compiled anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import hashlib
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+from llvmlite import binding
+
+from lawful.checks.explore.codegen import prelude
+from lawful.checks.explore.codegen.successors import Text
+
+from . import intrinsics, llvm_text, search_kernel
+
+SEEN = ("expand", "search", "work", "follow", "find", "enter")
+NUMBERS = {name: value for name, value in vars(search_kernel).items() if isinstance(value, int)}
+SPEED = 2  # As `-O2`.
+
+
+llvm: Any = binding  # Published without type information.
+
+
+class Native:
+    """The functions of `SEEN`, which are given NumPy arrays and numbers."""
+
+    def __init__(self, code: bytes) -> None:
+        empty = llvm.parse_assembly("")
+        self._engine = llvm.create_mcjit_compiler(empty, _target())
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+        self._functions: dict[str, Callable[..., int]] = {}
+
+    def __call__(self, name: str, *given: Any) -> int:
+        """Call the function of that name. Several arrays at once are given as one tuple."""
+        if name not in self._functions:
+            kinds = (ctypes.c_int64 if isinstance(x, int) else ctypes.c_void_p for x in given)
+            address = self._engine.get_function_address(name)
+            self._functions[name] = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address)
+        return self._functions[name](*map(_passed, given))
+
+
+def _passed(x: Any) -> Any:
+    """A number as it is, of an array where it stands, of several where those places stand."""
+    if isinstance(x, int):
+        return x
+    if hasattr(x, "ctypes"):
+        return x.ctypes.data
+    places: list[int] = [array.ctypes.data for array in x]
+    return (ctypes.c_void_p * len(places))(*places)
+
+
+def compiled(text: Text) -> Native:
+    """The steps of this text, from where they are kept if they are."""
+    file = kept(text)
+    if file is not None:
+        with contextlib.suppress(OSError):
+            held = file.read_bytes()
+            if held[:32] == hashlib.sha256(held[32:]).digest():  # Written whole.
+                return Native(held[32:])
+    return Native(make(text, file))
+
+
+def make(text: Text, file: Path | None) -> bytes:
+    """Machine code, kept in this file if there is one."""
+    code = _code(text)
+    if file is not None:
+        with contextlib.suppress(OSError):  # Later runs compile again.
+            file.parent.mkdir(parents=True, exist_ok=True)
+            new = file.with_suffix(f".{os.getpid()}")
+            new.write_bytes(hashlib.sha256(code).digest() + code)
+            new.replace(file)
+    return code
+
+
+def kept(text: Text) -> Path | None:
+    """The file of this text's machine code; None where there can be none."""
+    parts = [*map(str, text), llvmlite.__version__, str(SPEED), *_processor()]
+    for module in (llvm_text, intrinsics, search_kernel, prelude):
+        parts.append(_source(module))
+    name = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+    try:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except RuntimeError:  # There is no home.
+        return None
+    return Path(base) / "lawful" / "steps" / f"{name}.o"
+
+
+def _code(text: Text) -> bytes:
+    own = {"WORDS": text.words, "NOTES": text.notes, "ROUNDS": text.rounds}
+    numbers = {**NUMBERS, **own}
+    sources = (_source(prelude), text.steps, _source(search_kernel))
+    target = _target()
+    module = llvm.parse_assembly(llvm_text.assembly(sources, numbers, SEEN))
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=SPEED)
+    passes = llvm.create_pass_builder(target, options)
+    passes.getModulePassManager().run(module, passes)
+    made: bytes = target.emit_object(module)
+    return made
+
+
+def _target() -> Any:
+    _begin()
+    name, features = _processor()
+    target = llvm.Target.from_default_triple()
+    return target.create_target_machine(cpu=name, features=features, opt=SPEED, jit=True)
+
+
+@cache
+def _begin() -> None:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+@cache
+def _processor() -> tuple[str, str]:
+    """The name of this processor, and what it can do."""
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def _source(module: Any) -> str:
+    loader = module.__spec__.loader
+    found: str | None = loader.get_source(module.__name__)
+    assert found is not None
+    return found

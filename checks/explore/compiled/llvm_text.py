@@ -1,0 +1,422 @@
+"""Generated steps as LLVM's assembly language.
+
+The text that `stepping` writes needs little of Python: whole numbers, rows of them, loops and
+calls of functions that stand before. That little is translated here function by function, as it
+is read; a compiler for all of Python would spend ten times as long on finding out what types
+there are. Numbers are 64 bits and wrap around; a row is a pointer, and no two rows of a function
+overlap. `//` and `%` round as Python does, and give 0 where the divisor is 0.
+
+Source: LLVM Language Reference Manual.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from . import intrinsics
+
+# Parameters of these names are rows, of whole numbers of so many bits; narrow ones have no sign.
+ROWS = {
+    **dict.fromkeys(("w", "store", "out", "info", "totals", "firsts", "control", "batch"), 64),
+    **dict.fromkeys(("origins", "hashes", "recent", "ends", "edges", "row", "other"), 64),
+    **dict.fromkeys(("shared", "sums", "earliest"), 64),
+    "table": 32,
+    "parents": 32,
+    "rules": 16,
+    "marks": 8,
+}
+
+
+class Operand(NamedTuple):
+    """A number, or a truth value of one bit."""
+
+    text: str
+    bit: bool = False
+
+
+ZERO = Operand("0")
+ARITHMETIC: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.LShift: "shl",
+    ast.RShift: "ashr",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+}
+COMPARED: dict[type[ast.cmpop], str] = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "slt",
+    ast.LtE: "sle",
+    ast.Gt: "sgt",
+    ast.GtE: "sge",
+}
+
+
+def assembly(sources: Sequence[str], numbers: Mapping[str, int], seen: Collection[str]) -> str:
+    """All functions of these texts, in which these names are numbers; some are seen from outside.
+
+    Rows that a text declares outside of its functions are there for all of them, which have for
+    it one parameter more in front: where the pointers to those rows stand, in their order. A
+    function that only raises an error is built in. Raises `ValueError` for what the texts are not
+    to contain.
+    """
+    made = [intrinsics.TEXT]
+    sharing: set[str] = set()
+    for source in sources:
+        body = ast.parse(source).body
+        shared = [
+            node.target.id
+            for node in body
+            if isinstance(node, ast.AnnAssign)
+            and isinstance(node.target, ast.Name)
+            and node.target.id in ROWS
+        ]
+        functions = [
+            node
+            for node in body
+            if isinstance(node, ast.FunctionDef)
+            and node.name not in intrinsics.DEFINED
+            and not isinstance(node.body[-1], ast.Raise)
+        ]
+        if shared:
+            sharing.update(node.name for node in functions)
+        for node in functions:
+            made.append(_Function(node, numbers, shared, sharing).text(node.name in seen))
+    return "\n".join(made)
+
+
+class _Function:
+    """One function. Each local is a place on the stack, which LLVM makes a register of."""
+
+    def __init__(
+        self,
+        node: ast.FunctionDef,
+        numbers: Mapping[str, int],
+        shared: Sequence[str],
+        sharing: Collection[str],
+    ) -> None:
+        self.node = node
+        self.numbers = numbers
+        self.shared = shared
+        self.sharing = sharing  # The functions that have the parameter for shared rows.
+        self.lines: list[str] = []
+        self.count = 0
+        self.open = True  # Whether control comes to the end of what is written.
+        self.loops: list[tuple[str, str]] = []  # Where `continue` and `break` go.
+        self.places: dict[str, None] = {}
+
+    def text(self, seen: bool) -> str:
+        node, names = self.node, [a.arg for a in self.node.args.args]
+        given = [f"ptr noalias %{n}" if n in ROWS else f"i64 %p.{n}" for n in names]
+        if self.shared:
+            given.insert(0, "ptr noalias %rows")
+        for number, row in enumerate(self.shared):
+            self.line(f"%at.{row} = getelementptr inbounds ptr, ptr %rows, i64 {number}")
+            self.line(f"%{row} = load ptr, ptr %at.{row}")
+        for name in names:
+            if name not in ROWS:
+                self.store(name, Operand(f"%p.{name}"))
+        self.body(node.body)
+        if self.open:
+            self.end("ret i64 0")
+        places = "\n".join(f"  %v.{n} = alloca i64\n  store i64 0, ptr %v.{n}" for n in self.places)
+        scope = "" if seen else "internal "
+        lines = "\n".join(self.lines)
+        head = f"define {scope}i64 @{node.name}({', '.join(given)}) nounwind"
+        return f"{head} {{\nentry:\n{places}\n{lines}\n}}\n"
+
+    # Lines and blocks.
+
+    def line(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def hold(self, text: str, bit: bool = False) -> Operand:
+        self.count += 1
+        self.line(f"%t.{self.count} = {text}")
+        return Operand(f"%t.{self.count}", bit)
+
+    def label(self) -> str:
+        self.count += 1
+        return f"b{self.count}"
+
+    def end(self, text: str) -> None:
+        if self.open:
+            self.line(text)
+        self.open = False
+
+    def begin(self, label: str) -> None:
+        self.end(f"br label %{label}")
+        self.lines.append(f"{label}:")
+        self.open = True
+
+    def branch(self, test: Operand, yes: str, no: str) -> None:
+        self.end(f"br i1 {test.text}, label %{yes}, label %{no}")
+
+    @contextmanager
+    def loop(self, again: str, after: str) -> Generator[None]:
+        self.loops.append((again, after))
+        yield
+        self.loops.pop()
+
+    # Statements.
+
+    def body(self, body: list[ast.stmt]) -> None:
+        for stmt in body:
+            if not self.open:  # What stands behind a return is never done.
+                return
+            self.statement(stmt)
+
+    def statement(self, stmt: ast.stmt) -> None:
+        match stmt:
+            case ast.Expr(value=ast.Constant()) | ast.Pass():
+                pass
+            case ast.Expr(value=value):
+                self.value(value)
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                held = [self.number(v) for v in values]
+                for place, number in zip(targets, held, strict=True):
+                    self.assign(place, number)
+            case ast.Assign(targets=[target], value=value):
+                self.assign(target, self.number(value))
+            case ast.AugAssign(target=target, op=op, value=value):
+                self.update(target, op, value)
+            case ast.If():
+                self.choice(stmt)
+            case ast.While(test=test, body=body, orelse=[]):
+                self.repeat(test, body)
+            case ast.For(target=ast.Name(id=name), iter=ast.Call(args=args), body=body, orelse=[]):
+                self.count_through(name, args, body)
+            case ast.Continue():
+                self.end(f"br label %{self.loops[-1][0]}")
+            case ast.Break():
+                self.end(f"br label %{self.loops[-1][1]}")
+            case ast.Return(value=None):
+                self.end("ret i64 0")
+            case ast.Return(value=ast.expr() as value):
+                self.end(f"ret i64 {self.number(value).text}")
+            case _:
+                raise ValueError(ast.unparse(stmt))
+
+    def assign(self, target: ast.expr, value: Operand) -> None:
+        if isinstance(target, ast.Name):
+            self.store(target.id, value)
+        else:
+            self.put(*self.address(target), value)
+
+    def update(self, target: ast.expr, op: ast.operator, value: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            self.store(target.id, self.arithmetic(op, self.load(target.id), self.number(value)))
+            return
+        place, bits = self.address(target)
+        given = self.number(value)
+        self.put(place, bits, self.arithmetic(op, self.get(place, bits), given))
+
+    def store(self, name: str, value: Operand) -> None:
+        self.places.setdefault(name)
+        self.line(f"store i64 {value.text}, ptr %v.{name}")
+
+    def load(self, name: str) -> Operand:
+        self.places.setdefault(name)
+        return self.hold(f"load i64, ptr %v.{name}")
+
+    def address(self, target: ast.expr) -> tuple[str, int]:
+        """A place in a row, and how many bits are there."""
+        match target:
+            case ast.Subscript(value=ast.Name(id=row), slice=index) if row in ROWS:
+                return self.place(row, index), ROWS[row]
+            case _:
+                raise ValueError(ast.unparse(target))
+
+    def place(self, row: str, index: ast.expr) -> str:
+        at = self.number(index).text
+        return self.hold(f"getelementptr inbounds i{ROWS[row]}, ptr %{row}, i64 {at}").text
+
+    def get(self, place: str, bits: int) -> Operand:
+        found = self.hold(f"load i{bits}, ptr {place}")
+        return found if bits == 64 else self.hold(f"zext i{bits} {found.text} to i64")
+
+    def put(self, place: str, bits: int, value: Operand) -> None:
+        if bits < 64:
+            value = self.hold(f"trunc i64 {value.text} to i{bits}")
+        self.line(f"store i{bits} {value.text}, ptr {place}")
+
+    def choice(self, stmt: ast.If) -> None:
+        yes, no, after = self.label(), self.label(), self.label()
+        self.branch(self.truth(stmt.test), yes, no)
+        ends: list[bool] = []
+        for label, body in ((yes, stmt.body), (no, stmt.orelse)):
+            self.begin(label)
+            self.body(body)
+            ends.append(self.open)
+            self.end(f"br label %{after}")
+        if any(ends):
+            self.begin(after)
+
+    def repeat(self, test: ast.expr, body: list[ast.stmt]) -> None:
+        again, inside, after = self.label(), self.label(), self.label()
+        self.begin(again)
+        self.branch(self.truth(test), inside, after)
+        with self.loop(again, after):
+            self.begin(inside)
+            self.body(body)
+            self.end(f"br label %{again}")
+        self.begin(after)
+
+    def count_through(self, name: str, args: list[ast.expr], body: list[ast.stmt]) -> None:
+        """`for name in range(...)`, whose step is a number that is written out."""
+        given = [self.number(a) for a in args]
+        first, last = (ZERO, *given)[-2:] if len(given) < 3 else given[:2]
+        step = given[2].text if len(given) == 3 else "1"
+        test, inside, again, after = (self.label() for _ in range(4))
+        hidden = f"{name}.{test}"
+        self.store(hidden, first)
+        self.begin(test)
+        now = self.load(hidden)
+        compared = "sgt" if step.startswith("-") else "slt"
+        self.branch(self.hold(f"icmp {compared} i64 {now.text}, {last.text}", True), inside, after)
+        with self.loop(again, after):
+            self.begin(inside)
+            self.store(name, now)
+            self.body(body)
+            self.begin(again)
+            # It ends before the last number that 64 bits hold.
+            self.store(hidden, self.hold(f"add nsw i64 {now.text}, {step}"))
+            self.end(f"br label %{test}")
+        self.begin(after)
+
+    # Expressions.
+
+    def number(self, node: ast.expr) -> Operand:
+        value = self.value(node)
+        return self.hold(f"zext i1 {value.text} to i64") if value.bit else value
+
+    def truth(self, node: ast.expr) -> Operand:
+        value = self.value(node)
+        return value if value.bit else self.hold(f"icmp ne i64 {value.text}, 0", True)
+
+    def value(self, node: ast.expr) -> Operand:
+        match node:
+            case ast.Constant(value=bool(value)):
+                return Operand("true" if value else "false", True)
+            case ast.Constant(value=int(value)):
+                return _whole(value)
+            case ast.Name(id=name) if name in self.numbers:
+                return _whole(self.numbers[name])
+            case ast.Name(id=name):
+                return self.load(name)
+            case ast.Subscript():
+                return self.get(*self.address(node))
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self.hold(f"xor i1 {self.truth(operand).text}, true", True)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+                return _whole(-value)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return self.hold(f"sub i64 0, {self.number(operand).text}")
+            case ast.UnaryOp(op=ast.Invert(), operand=operand):
+                return self.hold(f"xor i64 -1, {self.number(operand).text}")
+            case ast.BinOp(left=left, op=op, right=right):
+                return self.arithmetic(op, self.number(left), self.number(right))
+            case ast.Compare():
+                return self.compared(node)
+            case ast.BoolOp(op=op, values=values):
+                return self.joined(isinstance(op, ast.And), values)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self.either(test, body, orelse)
+            case ast.Call(func=ast.Name(id=name), args=args):
+                return self.call(name, args)
+            case _:
+                raise ValueError(ast.unparse(node))
+
+    def arithmetic(self, op: ast.operator, left: Operand, right: Operand) -> Operand:
+        pair = f"i64 {left.text}, {right.text}"
+        if isinstance(op, ast.FloorDiv | ast.Mod):
+            name = "floor_div" if isinstance(op, ast.FloorDiv) else "floor_mod"
+            return self.hold(f"call i64 @{name}(i64 {left.text}, i64 {right.text})")
+        if type(op) not in ARITHMETIC:
+            raise ValueError(type(op).__name__)
+        return self.hold(f"{ARITHMETIC[type(op)]} {pair}")
+
+    def compared(self, node: ast.Compare) -> Operand:
+        left = self.number(node.left)
+        found: Operand | None = None
+        for op, other in zip(node.ops, node.comparators, strict=True):
+            right = self.number(other)
+            test = self.hold(f"icmp {COMPARED[type(op)]} i64 {left.text}, {right.text}", True)
+            found = test if found is None else self.hold(f"and i1 {found.text}, {test.text}", True)
+            left = right
+        assert found is not None
+        return found
+
+    def joined(self, conjunction: bool, values: list[ast.expr]) -> Operand:
+        """`and`, `or`: the rest is looked at only where the first does not decide.
+
+        Where all are truth values, so is it; otherwise it is a number, the last looked at.
+        """
+        after = self.label()
+        result = f"join.{after}"
+        bit = all(map(_is_bit, values))
+        for value in values[:-1]:
+            held = self.number(value)
+            self.store(result, held)
+            more = self.label()
+            test = self.hold(f"icmp ne i64 {held.text}, 0", True)
+            self.branch(test, *((more, after) if conjunction else (after, more)))
+            self.begin(more)
+        self.store(result, self.number(values[-1]))
+        self.begin(after)
+        found = self.load(result)
+        return self.hold(f"trunc i64 {found.text} to i1", True) if bit else found
+
+    def either(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Operand:
+        yes, no, after = self.label(), self.label(), self.label()
+        result = f"either.{after}"
+        self.branch(self.truth(test), yes, no)
+        for label, value in ((yes, body), (no, orelse)):
+            self.begin(label)
+            self.store(result, self.number(value))
+            self.end(f"br label %{after}")
+        self.begin(after)
+        return self.load(result)
+
+    def call(self, name: str, args: list[ast.expr]) -> Operand:
+        if name in ("min", "max"):
+            held = [self.number(a) for a in args]
+            found = held[0]
+            for other in held[1:]:
+                found = self.hold(f"call i64 @llvm.s{name}.i64(i64 {found.text}, i64 {other.text})")
+            return found
+        if name == "prefetch":
+            assert isinstance(args[0], ast.Name)
+            place = self.place(args[0].id, args[1])
+            self.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
+            return ZERO
+        first = ["ptr %rows"] if name in self.sharing else []
+        given = first + [
+            f"ptr %{a.id}"
+            if isinstance(a, ast.Name) and a.id in ROWS
+            else f"i64 {self.number(a).text}"
+            for a in args
+        ]
+        return self.hold(f"call i64 @{name}({', '.join(given)})")
+
+
+def _whole(value: int) -> Operand:
+    """A number as 64 bits hold it."""
+    return Operand(str((value + (1 << 63)) % (1 << 64) - (1 << 63)))
+
+
+def _is_bit(node: ast.expr) -> bool:
+    """Whether it is a truth value, whatever it is made of."""
+    match node:
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()) | ast.Constant(value=bool()):
+            return True
+        case ast.BoolOp(values=values):
+            return all(map(_is_bit, values))
+        case _:
+            return False

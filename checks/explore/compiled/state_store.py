@@ -1,0 +1,144 @@
+"""What a search of packed states keeps them in: the same for plain Python and for machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from lawful.checks.explore.codegen.successors import Stepping
+from lawful.checks.explore.layout.packing import unpack
+from lawful.checks.explore.search_result import Parent
+from lawful.checks.explore.space import Space
+from lawful.checks.reference import Done
+from lawful.checks.reference.states import State
+
+MOST = 1 << 31  # No search has more states.
+KNOWN = 1 << 16  # So many states are kept unpacked.
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The states of a level that are to be expanded, how many there are in all, and may be.
+
+    With `first` it stops after a state in which something fails.
+    """
+
+    next: int
+    last: int
+    count: int
+    most: int
+    first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The next state to be expanded, how many there are now, whether the one before is left to
+    the reference engine, and how many bytes are wanted to go on."""
+
+    next: int
+    count: int
+    escaped: bool = False
+    wanted: int = 0
+
+
+class Store(Protocol):
+    """States by number, found again by their words; what the steps noted of all of them."""
+
+    stepping: Stepping
+
+    @property
+    def totals(self) -> Sequence[int]:
+        """The sums of what the steps noted."""
+        ...
+
+    @property
+    def firsts(self) -> Sequence[int]:
+        """For each note the first state that has it, or -1."""
+        ...
+
+    def insert(self, words: tuple[int, ...], number: int, parent: tuple[int, int]) -> bool:
+        """Whether a state is new; if so it has this number now."""
+        ...
+
+    def find(self, words: tuple[int, ...]) -> int:
+        """The number of a state; negative if it is none of them."""
+        ...
+
+    def words_of(self, number: int) -> Sequence[int]:
+        """The words of a state."""
+        ...
+
+    def parent(self, number: int) -> tuple[int, int]:
+        """The state that a state was first reached from, or -1, and the rule between."""
+        ...
+
+    def by_rule(self, count: int) -> list[int]:
+        """How many states each rule was the first to reach."""
+        ...
+
+    def advance(self, span: Span) -> Stopped:
+        """Expand states until the end of the span, or until it is time to look at the clock."""
+        ...
+
+    def grow_on(self, count: int) -> None:
+        """Take the bytes that were wanted."""
+        ...
+
+    def kept(self, count: int) -> Iterator[tuple[str, Any]]:
+        """What of so many states has to be kept in a file."""
+        ...
+
+    def go_on(self, count: int, items: Mapping[str, Any]) -> None:
+        """Have what was kept, by whichever of the two."""
+        ...
+
+    def follow(self, count: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+        """For each state its successors, known all of them now, and its marks."""
+        ...
+
+
+class States(Sequence[State]):
+    """Packed states as values, unpacked when they are asked for."""
+
+    def __init__(self, store: Store, count: int) -> None:
+        self.store = store
+        self.size = count
+        self._known: dict[int, State] = {}
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, number: Any) -> Any:
+        if not -self.size <= number < self.size:
+            raise IndexError(number)
+        number %= self.size
+        if number not in self._known:
+            if len(self._known) == KNOWN:
+                self._known.clear()
+            s = self.store.stepping
+            held = unpack(s.slots, self.store.words_of(number))
+            self._known[number] = s.codec.decode(s.whole, held)
+        return self._known[number]
+
+
+class Parents(Sequence[Parent]):
+    """Where each state was first reached from; the arguments are found again when asked for."""
+
+    def __init__(self, space: Space, states: States) -> None:
+        self.space = space
+        self.states = states
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def __getitem__(self, number: Any) -> Any:
+        before, rule = self.states.store.parent(number)
+        if before < 0:
+            return -1, -1, ()
+        state = self.states[number]
+        for edge in self.space.edges(self.states[before]):
+            same = edge.rule == rule and edge.cut is None
+            if same and isinstance(edge.outcome, Done) and edge.outcome.state == state:
+                return before, rule, edge.args
+        raise AssertionError(f"no step leads from state {before} to state {number}")

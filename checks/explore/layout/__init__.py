@@ -1,0 +1,1 @@
+"""Layout: how the values of a bounded type stand in cells and packed words."""

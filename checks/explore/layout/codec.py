@@ -1,0 +1,409 @@
+"""Values <-> cells <-> codes <-> packed words, in plain Python: the generated code's own ground.
+
+A code numbers the values of a dense kind from 0: items in a row as digits, the first the most
+significant. Of a value outside the scope the code is OUTSIDE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.walk import everything
+from lawful.spec.flat import Flat
+from lawful.spec.values.bounds import Values
+from lawful.spec.values.world import World, chosen, decode
+
+from .decoding import Read, reader
+from .layouts import (
+    MOST_BITS,
+    Heap,
+    Index,
+    Kind,
+    Number,
+    Product,
+    Row,
+    Subset,
+    Sum,
+    Table,
+    Unsupported,
+    Whole,
+    blank,
+    card,
+    elements,
+    inner,
+    longer,
+    offsets,
+    stride,
+    width,
+)
+
+OUTSIDE = -1
+SLACK = 2  # Items that a list or bag may have beyond the scope's bound in the middle of a step.
+
+
+class Codec:
+    """The kinds of a machine's fields within a scope, and their values as cells."""
+
+    def __init__(self, flat: Flat, world: World) -> None:
+        self.flat = flat
+        self.world = world
+        self.values = Values(world, dict(flat.sizes))
+        self.machines = {m.name: m for m in (flat.machine, *flat.machine.parts)}
+        self.scoped = {(m, v): kind for m, v, kind in flat.fields}
+        self.tried = dict(flat.parameters)
+        self._wholes: dict[str, Whole] = {}
+        self._indices: dict[t.Type, dict[Any, int]] = {}
+        # By identity, as a kind is large; the kind is kept so that nothing else gets its number.
+        self._coded: dict[int, tuple[Kind, dict[int, Any]]] = {}
+        self._readers: dict[int, tuple[Kind, Read]] = {}
+        self.records = self._records()
+
+    def _records(self) -> dict[str, Kind]:
+        """The kind of each record within the scope, where one was met."""
+        found: dict[str, Kind] = {}
+        plans = [p for r in (*self.flat.rules, *self.flat.initials) for p in r.plans]
+        for kind in (*(k for _, _, k in self.flat.fields), *(p.type for p in plans)):
+            self._gather(kind, found)
+        return found
+
+    def _gather(self, kind: t.Type, found: dict[str, Kind]) -> None:
+        match kind:
+            case t.Record(name=name, fields=fields):
+                declared = next(k for k in self.flat.machine.types if str(k) == name)
+                found[name] = self.kind(declared, kind)
+                inside: Iterable[t.Type] = (of for _, of in fields)
+            case t.Tuple(items=items) | t.Union(options=items):
+                inside = items
+            case t.Set(item=item) | t.Seq(item=item) | t.Bag(item=item):
+                inside = (item,)
+            case t.Map(key=key, value=value):
+                inside = (key, value)
+            case _:
+                inside = ()
+        for each in inside:
+            self._gather(each, found)
+
+    # Kinds.
+
+    def machine(self, name: str) -> Whole:
+        """The kind of a machine's state."""
+        if name not in self._wholes:
+            self._wholes[name] = self._whole(name)
+        return self._wholes[name]
+
+    def _whole(self, name: str) -> Whole:
+        m = self.machines[name]
+        rows: list[tuple[str, Kind]] = []
+        for v in m.variables:
+            rows.append((v.name, self.kind(v.type, self.scoped[name, v.name])))
+        for p in m.parameters:
+            rows.append((p.name, self._parameter(p, name == self.flat.machine.name)))
+        return Whole(t.Part(name), tuple(rows))
+
+    def _parameter(self, p: ir.Parameter, own: bool) -> Kind:
+        values = self._tried(p) if own else self._given_to_parts(p)
+        if not own and p.default is not None:
+            values.append(self.default(p))
+        if t.contains(p.type, t.Float):
+            return Index(p.type, len(values), tuple(values))
+        return self.hull(p.type, values)
+
+    def _tried(self, p: ir.Parameter) -> list[Any]:
+        """The values of a parameter of the whole machine within the scope."""
+        tried = self.tried.get(p.name, ())
+        return [decode(v, p.type, self.world) for v in tried] or [self.default(p)]
+
+    def _given_to_parts(self, p: ir.Parameter) -> list[Any]:
+        """The values that parts are made with for a parameter of that name."""
+        found: list[Any] = []
+        for node in everything(self.machines.values()):
+            if isinstance(node, ir.New):
+                for name, arg in node.args:
+                    if name == p.name:
+                        found += self._given(p, arg)
+        return found
+
+    def _given(self, p: ir.Parameter, arg: ir.Expr) -> list[Any]:
+        """What an argument may be: a constant, or a parameter of the whole machine."""
+        own = {each.name: each for each in self.flat.machine.parameters}
+        match arg:
+            case ir.Const():
+                return [arg.value]
+            case ir.Field(of=ir.Self(type=t.Part(machine=m)), name=name) if (
+                m == self.flat.machine.name and name in own and not t.contains(p.type, t.Float)
+            ):
+                return self._tried(own[name])
+            case _ if isinstance(p.type, t.Bool | t.Enum | t.Sort | t.Opaque):
+                return []  # Of these every value has its place, whichever are given.
+            case _:
+                raise Unsupported(f"the parameter {p.name} of a part")
+
+    def default(self, p: ir.Parameter) -> Any:
+        """The default of a parameter; replaced where expressions can be evaluated."""
+        raise Unsupported(f"the default of {p.name}")
+
+    def hull(self, kind: t.Type, values: Sequence[Any]) -> Kind:
+        """The kind of some given values."""
+        match kind:
+            case t.Int():
+                bounds = min(values, default=0), max(values, default=0)
+                return Number(*bounds, kind.low, kind.high)
+            case t.Tuple(items=items):
+                columns = ([value[i] for value in values] for i in range(len(items)))
+                return Product(kind, tuple(map(self.hull, items, columns)))
+            case t.Record(fields=fields):
+                rows = ((of, [getattr(value, name) for value in values]) for name, of in fields)
+                return Product(kind, tuple(self.hull(*row) for row in rows))
+            case t.Union(options=options):
+                picked = ([v for v in values if chosen(v, kind) == of] for of in options)
+                return Sum(kind, tuple(map(self.hull, options, picked)))
+            case t.Map(key=key, value=of):
+                held = [v for value in values for v in value.values()]
+                keys = self.kind(key, key) if kind.total else self.hull(key, list(chain(*values)))
+                return Table(kind, keys, self.hull(of, held))
+            case t.Set(item=item):
+                return Subset(kind, self.hull(item, list(chain(*values))))
+            case t.Seq(item=item):
+                most = max(map(len, values), default=0)
+                return Row(kind, self.hull(item, list(chain(*values))), most, most)
+            case _:
+                return self.kind(kind, kind)
+
+    def kind(self, declared: t.Type, scoped: t.Type) -> Kind:
+        """The kind of a type within the scope."""
+        match declared, scoped:
+            case t.Int(), t.Int():
+                return Number(scoped.low, scoped.high, declared.low, declared.high)
+            case ((t.Clock() | t.Timer(ticks=True)), _):
+                raise Unsupported("a clock")
+            case ((t.Bool() | t.Nothing() | t.Enum() | t.Sort() | t.Opaque() | t.Timer()), _):
+                return Index(scoped, len(self.universe(scoped)))
+            case t.Record(fields=mine), t.Record(fields=theirs):
+                pairs = zip(mine, theirs, strict=True)
+                return Product(scoped, tuple(self.kind(a, b) for (_, a), (_, b) in pairs))
+            case t.Tuple(items=mine), t.Tuple(items=theirs):
+                return Product(scoped, tuple(map(self.kind, mine, theirs)))
+            case t.Union(options=mine), t.Union(options=theirs):
+                return Sum(scoped, tuple(map(self.kind, mine, theirs)))
+            case t.Part(machine=name), _:
+                return self.machine(name)
+            case _:
+                return self._container(declared, scoped)
+
+    def _container(self, declared: t.Type, scoped: t.Type) -> Kind:
+        match declared, scoped:
+            case t.Set(item=a), t.Set(item=b):
+                return Subset(scoped, self.kind(a, b))
+            case t.Map(), t.Map():
+                key = self.kind(declared.key, scoped.key)
+                return Table(scoped, key, self.kind(declared.value, scoped.value))
+            case (t.Seq(item=a), t.Seq(item=b, most=int() as most)):
+                return Row(scoped, self.kind(a, b), most, most + SLACK, declared.most)
+            case (t.Bag(item=a), t.Bag(item=b, most=int() as most)):
+                return Heap(scoped, self.kind(a, b), most, most + SLACK, declared.most)
+            case _:
+                raise Unsupported(f"{scoped} in a state")
+
+    def universe(self, kind: t.Type) -> tuple[Any, ...]:
+        """The values of an index type in their order."""
+        return self.values.of(kind)
+
+    def index(self, kind: t.Type, value: Any) -> int:
+        """The position of a value in its type."""
+        return self._positions(kind)[value]
+
+    def _positions(self, kind: t.Type) -> dict[Any, int]:
+        known = self._indices.get(kind)
+        if known is None:
+            known = {v: i for i, v in enumerate(self.universe(kind))}
+            self._indices[kind] = known
+        return known
+
+    def known(self, kind: t.Sort) -> dict[Any, int]:
+        """The positions of a sort's elements by their names."""
+        return {str(value): i for value, i in self._positions(kind).items()}
+
+    # Values <-> cells.
+
+    def encode(self, kind: Kind, value: Any) -> list[int]:
+        """The cells of a value; Unsupported where it has no place in them."""
+        match kind:
+            case Number():
+                return [int(value)]
+            case Index(values=values) if values:
+                return [values.index(value)]
+            case Index(type=of):
+                return [self.index(of, value)]
+            case Product(type=t.Record(fields=fields), items=items):
+                rows = zip(fields, items, strict=True)
+                return [c for (n, _), k in rows for c in self.encode(k, getattr(value, n))]
+            case Product(items=items):
+                return [c for v, k in zip(value, items, strict=True) for c in self.encode(k, v)]
+            case Sum():
+                return self._union(kind, value)
+            case Whole():
+                rows = zip(value, inner(kind), strict=True)
+                return [c for v, k in rows for c in self.encode(k, v)]
+            case _:
+                return self._held(kind, value)
+
+    def _union(self, kind: Sum, value: Any) -> list[int]:
+        assert isinstance(kind.type, t.Union)
+        which = kind.type.options.index(chosen(value, kind.type))
+        made = [which]
+        for i, option in enumerate(kind.options):
+            made += self.encode(option, value) if i == which else blank(option)
+        return made
+
+    def _held(self, kind: Kind, value: Any) -> list[int]:
+        made = list(blank(kind))
+        match kind:
+            case Subset(item=item):
+                for each in value:
+                    number = self.code_of(item, each)
+                    made[number // MOST_BITS] |= 1 << number % MOST_BITS
+            case Table(key=key, value=of):
+                step = stride(kind)
+                for k, v in value.items():
+                    at = self.code_of(key, k) * step
+                    made[at : at + step] = [*(() if kind.total else (1,)), *self.encode(of, v)]
+            case Row(item=item, room=room):
+                if len(value) > room:
+                    raise Unsupported("more items than there is room for")
+                made[: 1 + len(value) * width(item)] = [
+                    len(value),
+                    *(c for v in value for c in self.encode(item, v)),
+                ]
+            case Heap(item=item, room=room):
+                rows = sorted((self.code_of(item, k), n) for k, n in value.items() if n)
+                if len(rows) > room:
+                    raise Unsupported("more entries than there is room for")
+                made[: 1 + 2 * len(rows)] = [len(rows), *(c for row in rows for c in row)]
+            case _:
+                raise AssertionError(kind)
+        return made
+
+    def code_of(self, kind: Kind, value: Any) -> int:
+        """The code of a value within the scope; Unsupported where it is outside."""
+        found = code(kind, self.encode(kind, value))
+        if found < 0:
+            raise Unsupported(f"{value!r} outside the scope")
+        return found
+
+    def decode(self, kind: Kind, held: Sequence[int], at: int = 0) -> Any:
+        """The value whose cells begin there."""
+        known = self._readers.get(id(kind))
+        if known is None:
+            known = self._readers[id(kind)] = kind, reader(self, kind)
+        return known[1](held, at)
+
+    def coded(self, kind: Kind, number: int) -> Any:
+        """The value with this code; the same object for as long as its kind is known."""
+        _, known = self._coded.setdefault(id(kind), (kind, {}))
+        if number not in known:
+            known[number] = self.decode(kind, uncode(kind, number))
+        return known[number]
+
+
+# Codes.
+
+
+def code(kind: Kind, held: Sequence[int], at: int = 0) -> int:
+    """The code of the value whose cells begin there; OUTSIDE where it has none."""
+    match kind:
+        case Number(low=low, high=high):
+            value = held[at]
+            assert low is not None and high is not None
+            return value - low if low <= value <= high else OUTSIDE
+        case Index() | Subset():
+            return held[at]
+        case Product(items=items):
+            digits = [code(k, held, i) for k, i in zip(items, offsets(items, at), strict=True)]
+            return number_of(digits, [card(k) or 0 for k in items])
+        case Sum(options=options):
+            which = held[at]
+            own = code(options[which], held, offsets(options, at + 1)[which])
+            return own if own < 0 else own + sum(card(k) or 0 for k in options[:which])
+        case Table(value=of):
+            starts = range(at, at + width(kind), stride(kind))
+            if kind.total:
+                return number_of([code(of, held, i) for i in starts], [card(of) or 0])
+            digits = [_digit(code(of, held, i + 1)) if held[i] else 0 for i in starts]
+            return number_of(digits, [(card(of) or 0) + 1])
+        case Row(item=item, most=most):
+            if held[at] > most:
+                return OUTSIDE
+            starts = range(at + 1, at + 1 + held[at] * width(item), width(item))
+            count = card(item) or 0
+            own = number_of([code(item, held, i) for i in starts], [count])
+            return own if own < 0 else own + sum(longer(count, most)[: held[at]])
+        case _:
+            raise AssertionError(kind)
+
+
+def _digit(own: int) -> int:
+    return own + 1 if own >= 0 else own
+
+
+def number_of(digits: Sequence[int], bases: Sequence[int]) -> int:
+    """The number with these digits, in these bases or in the one base of all."""
+    if any(d < 0 for d in digits):
+        return OUTSIDE
+    found = 0
+    for i, digit in enumerate(digits):
+        found = found * bases[i if len(bases) > 1 else 0] + digit
+    return found
+
+
+def uncode(kind: Kind, number: int) -> list[int]:
+    """The cells of the value with this code."""
+    match kind:
+        case Number(low=low):
+            return [number + (low or 0)]
+        case Index() | Subset():
+            return [number]
+        case Product(items=items):
+            made: list[int] = []
+            for item in reversed(items):
+                number, digit = divmod(number, card(item) or 1)
+                made[:0] = uncode(item, digit)
+            return made
+        case Sum(options=options):
+            which = 0
+            while number >= (card(options[which]) or 0):
+                number -= card(options[which]) or 0
+                which += 1
+            parts = [uncode(k, number) if i == which else blank(k) for i, k in enumerate(options)]
+            return [which, *(c for part in parts for c in part)]
+        case Table(key=key, value=of):
+            base = (card(of) or 0) + (not kind.total)
+            rows = [_entry(kind, d) for d in _digits(number, base, elements(key))]
+            return [c for row in rows for c in row]
+        case Row(item=item):
+            length, count = 0, card(item) or 0
+            while number >= count**length:
+                number -= count**length
+                length += 1
+            digits = _digits(number, count, length)
+            made = [length, *(c for d in digits for c in uncode(item, d))]
+            return [*made, *blank(kind)[len(made) :]]
+        case _:
+            raise AssertionError(kind)
+
+
+def _entry(kind: Table, digit: int) -> Sequence[int]:
+    if kind.total:
+        return uncode(kind.value, digit)
+    return [1, *uncode(kind.value, digit - 1)] if digit else (0, *blank(kind.value))
+
+
+def _digits(number: int, base: int, count: int) -> list[int]:
+    found: list[int] = []
+    for _ in range(count):
+        number, digit = divmod(number, base)
+        found.append(digit)
+    return found[::-1]

@@ -1,0 +1,107 @@
+"""Cells -> values: what reads the values of one kind is made once, and asks nothing of it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+from lawful.checks.reference.states import PartState
+from lawful.spec import types as t
+from lawful.spec.values.world import FrozenBag, FrozenMap
+
+from .layouts import (
+    MOST_BITS,
+    Heap,
+    Index,
+    Kind,
+    Number,
+    Product,
+    Row,
+    Subset,
+    Sum,
+    Table,
+    Whole,
+    elements,
+    offsets,
+    stride,
+    width,
+)
+
+if TYPE_CHECKING:
+    from .codec import Codec
+
+Read = Callable[[Sequence[int], int], Any]  # The cells, and where those of the value begin.
+
+
+def reader(codec: Codec, kind: Kind) -> Read:
+    """What gives the value of this kind whose cells begin somewhere."""
+    match kind:
+        case Number():
+            return lambda held, at: held[at]
+        case Index(type=of, values=given):
+            values = given or codec.universe(of)
+            return lambda held, at: values[held[at]]
+        case Product(type=of, items=items):
+            row = _in_a_row(codec, items)
+            if not isinstance(of, t.Record):
+                return row
+            record = codec.world.records[of.name]
+            return lambda held, at: record(*row(held, at))
+        case Sum(options=options):
+            return _sum(codec, options)
+        case Whole(fields=fields):
+            row = _in_a_row(codec, [k for _, k in fields])
+            return lambda held, at: PartState(row(held, at))
+        case Subset(item=item):
+            return _subset(codec, item)
+        case Table():
+            return _table(codec, kind)
+        case Row(item=item):
+            return _row(codec, item)
+        case Heap(item=item):
+            return lambda held, at: FrozenBag(
+                {
+                    codec.coded(item, held[i]): held[i + 1]
+                    for i in range(at + 1, at + 1 + 2 * held[at], 2)
+                }
+            )
+
+
+def _in_a_row(codec: Codec, kinds: Sequence[Kind]) -> Read:
+    reads = [(reader(codec, k), i) for k, i in zip(kinds, offsets(kinds), strict=True)]
+    return lambda held, at: tuple([read(held, at + i) for read, i in reads])
+
+
+def _sum(codec: Codec, options: Sequence[Kind]) -> Read:
+    reads = [(reader(codec, k), i) for k, i in zip(options, offsets(options, 1), strict=True)]
+
+    def read(held: Sequence[int], at: int) -> Any:
+        of, i = reads[held[at]]
+        return of(held, at + i)
+
+    return read
+
+
+def _subset(codec: Codec, item: Kind) -> Read:
+    bits = [(i, i // MOST_BITS, i % MOST_BITS) for i in range(elements(item))]
+    return lambda held, at: frozenset(
+        [codec.coded(item, i) for i, word, bit in bits if held[at + word] >> bit & 1]
+    )
+
+
+def _table(codec: Codec, kind: Table) -> Read:
+    value, step = reader(codec, kind.value), stride(kind)
+    keys, shift = range(elements(kind.key)), not kind.total  # What has no fields takes no cell.
+
+    def read(held: Sequence[int], at: int) -> Any:
+        there = keys if kind.total else compress(keys, [held[at + i * step] for i in keys])
+        rows = [(codec.coded(kind.key, i), value(held, at + i * step + shift)) for i in there]
+        return FrozenMap(rows)
+
+    return read
+
+
+def _row(codec: Codec, item: Kind) -> Read:
+    value, size = reader(codec, item), width(item)
+    return lambda held, at: tuple([value(held, at + 1 + i * size) for i in range(held[at])])

@@ -1,0 +1,1 @@
+"""Liveness under fairness: strongly connected components and lassos."""

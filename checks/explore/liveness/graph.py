@@ -1,0 +1,89 @@
+"""The steps between the states of a search, for questions about what happens for ever."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from typing import Any
+
+from lawful.checks.explore.limits import Over
+
+from .fairness import Bits, Groups
+
+Args = tuple[Any, ...]
+
+
+class TimeUp(Exception):
+    """The time of a graph is over."""
+
+
+class Graph:
+    """For each expanded state, in the order of the numbers: the groups that are enabled there, and
+    the states that its steps lead to with the groups that each takes.
+
+    Steps that change nothing are left out: they take and enable no group. Once `over` is true,
+    all that goes through the graph raises `TimeUp`.
+    """
+
+    def __init__(self, groups: Groups, over: Over = None) -> None:
+        self.groups = groups
+        self.over = over
+        self._looks = 0
+        self.enabled: list[Bits] = []
+        self._targets = array("q")
+        self._taken: list[Bits] = []
+        self._ends = array("q", [0])
+        self._now: Bits = 0
+
+    def __len__(self) -> int:
+        return len(self.enabled)
+
+    def leaves(self, rule: int, args: Args) -> None:
+        """The state that is being expanded has a step that leaves the scope."""
+        self._now |= self.groups.bits(rule, args)
+
+    def leads(self, rule: int, args: Args, target: int) -> None:
+        """It has a step to another state."""
+        bits = self.groups.bits(rule, args)
+        self._now |= bits
+        self._targets.append(target)
+        self._taken.append(bits)
+
+    def close(self) -> None:
+        """These were all its steps."""
+        self.in_time()
+        self.enabled.append(self._now)
+        self._ends.append(len(self._targets))
+        self._now = 0
+
+    def drop(self) -> None:
+        """Forget the steps of the state that is being expanded: they are not all known."""
+        last = self._ends[-1]
+        del self._targets[last:], self._taken[last:]
+        self._now = 0
+
+    def in_time(self) -> None:
+        """Raises `TimeUp` where the time is over; asks now and then."""
+        if self.over is None:
+            return
+        if self._looks & 255 == 0 and self.over():
+            raise TimeUp
+        self._looks += 1
+
+    def kept(self) -> tuple[Any, ...]:
+        """All of it as plain data, to be kept in a file."""
+        targets, ends = self._targets.tobytes(), self._ends.tobytes()
+        return self.groups.kept(), self.enabled, targets, self._taken, ends
+
+    def go_on(self, data: tuple[Any, ...]) -> None:
+        """Be as it was when these were kept."""
+        groups, self.enabled, targets, self._taken, ends = data
+        self.groups.go_on(groups)
+        self._targets, self._ends = array("q", targets), array("q", ends)
+
+    def steps(self, number: int) -> Iterator[tuple[int, Bits]]:
+        """Where the steps of a state lead, and what they take."""
+        if self.over is not None:
+            self.in_time()
+        first, last = self._ends[number], self._ends[number + 1]
+        return zip(self._targets[first:last], self._taken[first:last], strict=True)

@@ -1,0 +1,216 @@
+"""What must happen for ever: verdicts on liveness properties, with a lasso where one is violated.
+
+A behaviour that violates one goes, along a stem, to a loop that it never leaves. What the stem and
+the loop must be like for each kind of property (language page, "Properties"):
+
+    eventually p          p is false from the first state on
+    infinitely_often p    p is false all round the loop
+    eventually_always p   p is false somewhere on the loop
+    leads_to (p, q)       p is true in a state from which on q is false, in that state, too
+
+The loop is fair: see `components`. It takes real steps only, none that the scope cuts. What a part
+declares is asked of every such part, along the behaviours of the whole, under the whole's fairness.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lawful.checks.explore.space import Args, Space
+from lawful.checks.reference.expressions import NoValue
+from lawful.checks.reference.properties import Judged, Keys
+from lawful.checks.reference.states import State
+from lawful.spec.ir import PropertyKind
+
+from .graph import Graph
+from .lasso import BUDGET, Loop, Loops
+from .sccs import fair_components
+
+
+@dataclass(frozen=True, slots=True)
+class NoLabel:
+    """A property has no value in this state."""
+
+    at: int
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoMember:
+    """A property of the members of a family that is not judged, and why."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lasso:
+    """A fair behaviour that violates a property for these values of its parameters, of the part at
+    the path `where` if it is in a family: the numbers of the states of the stem, the last of which
+    is the loop's first, and the loop; `since` is where on it what `leads_to` promises is asked
+    for."""
+
+    args: Args
+    where: str
+    stem: tuple[int, ...]
+    loop: Loop
+    since: int
+
+    def __len__(self) -> int:
+        return len(self.stem) - 1 + len(self.loop)
+
+
+def violation(
+    space: Space, j: Judged, states: Sequence[State], parents: Sequence[int], graph: Graph
+) -> Lasso | NoLabel | NoMember | None:
+    """The shortest violation for any value of the property's parameters; None if there is none.
+
+    `parents` gives for each state the one that it was found from, -1 for an initial state. Raises
+    `TimeUp` where the graph's time is over.
+    """
+    shortest: Lasso | None = None
+    nothing: NoLabel | None = None
+    left = [BUDGET]
+    members = _members(j, states, graph)
+    if isinstance(members, NoMember):
+        return members
+    for keys, own in members.items():
+        for args in space.arguments(j.rule, own[0], planned=False):
+            rows = _labels(space, j, own, args, graph)
+            if isinstance(rows, NoLabel):
+                nothing = rows if nothing is None or rows.at < nothing.at else nothing
+            elif nothing is None:
+                found = Question(j.kind, rows, parents, graph).lasso((args, j.where(keys)), left)
+                if found is not None and (shortest is None or len(found) < len(shortest)):
+                    shortest = found
+    return nothing or shortest
+
+
+def _members(
+    j: Judged, states: Sequence[State], graph: Graph
+) -> dict[Keys, Sequence[State]] | NoMember:
+    """The states of each machine whose property it is, by the keys of families on the way."""
+    if not j.path:
+        return {(): states}
+    found: dict[Keys, list[State]] = {keys: [] for keys, _ in j.members(states[0])}
+    for state in states:
+        graph.in_time()
+        there = dict(j.members(state))
+        if there.keys() != found.keys():
+            return NoMember("members come and go: it is not known of whom it is asked for ever")
+        for keys, own in there.items():
+            found[keys].append(own)
+    return {**found} if found else NoMember("no such part is ever there")
+
+
+Labels = tuple[Sequence[bool], Sequence[bool]]  # Both halves of `leads_to`; else twice the same.
+
+
+def _labels(
+    space: Space, j: Judged, own: Sequence[State], args: Args, graph: Graph
+) -> Labels | NoLabel:
+    named = dict(zip((n for n, _ in j.row.function.params), args, strict=True))
+    first, second = list[bool](), list[bool]()
+    for number, state in enumerate(own):
+        graph.in_time()
+        try:
+            value = space.reference.call_named(j.row.function, state, named)
+        except NoValue as error:
+            return NoLabel(number, str(error))
+        p, q = value if j.kind == "leads_to" else (value, value)
+        first.append(p)
+        second.append(q)
+    return first, second
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One way to violate it: the states in which the loop may be, and how many events lead there;
+    where from, for those that the stem must come to in a certain way; what the loop must visit."""
+
+    distance: Mapping[int, int]
+    via: Mapping[int, int]
+    must: Callable[[int], bool]
+
+
+class Question:
+    """Whether a fair behaviour violates one property for one value of its parameters."""
+
+    def __init__(
+        self, kind: PropertyKind, labels: Labels, parents: Sequence[int], graph: Graph
+    ) -> None:
+        self.kind = kind
+        self.asked, self.met = labels
+        self.parents = parents
+        self.graph = graph
+
+    def lasso(self, of: tuple[Args, str], left: list[int]) -> Lasso | None:
+        """The shortest, for these arguments of the part there; `left` is the budget of steps to
+        look at for it, in one place."""
+        best: tuple[int, Loop, _Way] | None = None
+        for way in self._ways():
+            for component in fair_components(self.graph, way.distance):
+                if not any(map(way.must, component)):
+                    continue
+                loop = Loops(self.graph, component, way.must).best(way.distance, left)
+                length = way.distance[loop.states[0]] + len(loop)
+                if best is None or (length, loop.states) < (best[0], best[1].states):
+                    best = length, loop, way
+        if best is None:
+            return None
+        _, loop, way = best
+        path = self._stem(loop.states[0], way)
+        run = [*path, *loop.states[1:]]
+        late = max((i for i, n in enumerate(run) if self.met[n]), default=-1)
+        since = next((i for i in range(late + 1, len(run)) if self.asked[run[i]]), 0)
+        return Lasso(*of, tuple(path), loop, since)
+
+    def _ways(self) -> Iterator[_Way]:
+        depths = list[int]()
+        for before in self.parents:
+            depths.append(0 if before < 0 else depths[before] + 1)
+        expanded = range(len(self.graph))
+        unmet = {n: depths[n] for n in expanded if not self.met[n]}
+        match self.kind:
+            case "eventually_always":
+                everywhere = {n: depths[n] for n in expanded}
+                yield _Way(everywhere, {}, lambda n: not self.met[n])
+            case "infinitely_often":
+                yield _Way(unmet, {}, _anywhere)
+            case "eventually":
+                yield self._from([n for n in unmet if self.parents[n] < 0], depths)
+            case _:
+                # What is asked is asked on the way, or again and again on the loop.
+                yield self._from([n for n in unmet if self.asked[n]], depths)
+                yield _Way(unmet, {}, lambda n: self.asked[n])
+
+    def _from(self, starts: Sequence[int], depths: Sequence[int]) -> _Way:
+        """The way on from these states through such in which the property is not met."""
+        queue = [(depths[n], n, -1) for n in starts]
+        heapq.heapify(queue)
+        distance: dict[int, int] = {}
+        via: dict[int, int] = {}
+        while queue:
+            length, number, before = heapq.heappop(queue)
+            if number in distance:
+                continue
+            distance[number] = length
+            if before >= 0:
+                via[number] = before
+            for target, _ in self.graph.steps(number):
+                if target < len(self.graph) and not self.met[target] and target not in distance:
+                    heapq.heappush(queue, (length + 1, target, number))
+        return _Way(distance, via, _anywhere)
+
+    def _stem(self, number: int, way: _Way) -> list[int]:
+        path = [number]
+        while path[-1] in way.via:
+            path.append(way.via[path[-1]])
+        while self.parents[path[-1]] >= 0:
+            path.append(self.parents[path[-1]])
+        return path[::-1]
+
+
+def _anywhere(number: int) -> bool:
+    return number >= 0

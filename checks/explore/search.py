@@ -1,0 +1,441 @@
+"""Breadth-first search over a `Space`: states found, what failed first, how often what fired."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lawful.checks.explore.liveness.fairness import Groups
+from lawful.checks.explore.liveness.graph import Graph
+from lawful.checks.reference import Done, Fault
+from lawful.checks.reference.properties import LIVENESS, Judged
+from lawful.checks.reference.states import State
+from lawful.checks.verdict import Verdict
+
+from .checkpoints import Items, Snapshots, named, taken_up
+from .explain import failure_of
+from .limits import Budget, Limits, OutOfBudget, Progress, Reason
+from .refinement import Refining, refinements
+from .search_result import Found, Parent
+from .space import Args, Edge, Failing, Space
+from .symmetry import Symmetry
+
+__all__ = ["Limits", "Progress", "Search", "search"]
+Start = tuple[str | None, Args]
+KEPT = (
+    "states",
+    "parents",
+    "starts",
+    "predecessors",
+    "cut_from",
+    "generated",
+    "cut_by",
+    "enabled",
+    "new",
+    "failures",
+    "witnesses",
+    "unseen",
+    "distinct",
+    "depth",
+    "next",
+    "last",
+    "judged",
+)
+
+
+@dataclass
+class Search:
+    """What a search has found so far; states and their parents by number."""
+
+    space: Space
+    limits: Limits
+    states: list[State] = field(default_factory=list[State])
+    index: dict[State, int] = field(default_factory=dict[State, int])
+    parents: list[Parent] = field(default_factory=list[Parent])
+    starts: dict[int, Start] = field(default_factory=dict[int, Start])
+    predecessors: list[list[int]] | None = None
+    graph: Graph | None = None
+    cut_from: set[int] = field(default_factory=set[int])
+    generated: int = 0
+    cut_by: Counter[str] = field(default_factory=Counter[str])
+    enabled: Counter[str] = field(default_factory=Counter[str])
+    new: Counter[str] = field(default_factory=Counter[str])
+    failures: dict[str, Found] = field(default_factory=dict[str, Found])
+    witnesses: dict[str, int] = field(default_factory=dict[str, int])
+    unseen: dict[str, list[Args]] = field(default_factory=dict[str, list[Args]])
+    refinements: tuple[Refining, ...] = ()
+    symmetry: Symmetry | None = None
+    distinct: int = 0
+    depth: int = 0
+    next: int = 0  # The state that is expanded next, and the end of its level.
+    last: int = 0
+    judged: int = 0  # So many states are: all but the one in the middle of which a limit was met.
+    complete: bool = True
+    stopped: Reason = ""
+    earlier: float = 0.0  # Seconds that runs took before, from which this one goes on.
+    started: float = field(default_factory=time.perf_counter)
+
+    def before(self, number: int) -> int:
+        """The state that a state was first reached from; -1 for an initial one."""
+        return self.parents[number][0]
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken so far, those that it goes on from included."""
+        return self.earlier + time.perf_counter() - self.started
+
+    def kept(self) -> Iterator[tuple[str, Any]]:
+        """All that a search needs to go on from here."""
+        yield from named(self, KEPT)
+        yield "seconds", self.seconds
+        if self.graph is not None:
+            yield "graph", self.graph.kept()
+
+    def go_on(self, items: Items) -> None:
+        """Be where it was when these were kept."""
+        taken_up(self, KEPT, items)
+        self.earlier = items["seconds"]
+        if self.graph is not None:
+            self.graph.go_on(items["graph"])
+        self.index = {_key(self, state)[0]: n for n, state in enumerate(self.states)}
+
+    def true_in(self, j: Judged, args: Args) -> list[int]:
+        """The numbers of the states in which a property is true for these arguments."""
+        return [n for n, state in enumerate(self.states) if self.space.is_true(j.row, state, args)]
+
+
+def search(
+    space: Space,
+    limits: Limits,
+    progress: Callable[[Progress], None] | None = None,
+    symmetry: Symmetry | None = None,
+    snapshots: tuple[Snapshots, Items | None] | None = None,
+) -> Search:
+    """Search the whole space, or until a limit is met; with a symmetry one state of each orbit.
+    Where there are snapshots, it goes on from what they hold.
+
+    Raises `ValueError` where no initial state is within the scope: nothing would be checked.
+    """
+    found = Search(space, limits, refinements=refinements(space), symmetry=symmetry)
+    if space.of_kind("recoverable"):
+        found.predecessors = []
+    if space.of_kind(*LIVENESS) and symmetry is None:
+        found.graph = Graph(Groups(space.flat))
+    into, items = snapshots or (None, None)
+    space.budget = Budget(limits, found.started)
+    try:
+        if items is not None:
+            found.go_on(items)
+        else:
+            begin(found)
+        _levels(found, progress, into if found.complete else None)
+    finally:
+        space.budget = Budget(limits.afterwards(found.stopped))
+    return found
+
+
+def ended(search: Search, end: OutOfBudget) -> None:
+    """A limit was met in the middle of a state: what was found of it stays, and it is expanded
+    again where the search is gone on with."""
+    search.complete, search.stopped = False, end.reason
+    if search.graph is not None:
+        search.graph.drop()
+
+
+def begin(search: Search) -> None:
+    """The initial states, level 1; of too many those within the limits."""
+    try:
+        _begin(search)
+    except OutOfBudget as end:
+        ended(search, end)
+    search.depth = 1 if search.states else 0
+
+
+def _begin(search: Search) -> None:
+    space = search.space
+    for name, args, made in space.initial():
+        if _over(search, time.perf_counter() - search.started):
+            search.complete = False
+            break
+        search.generated += 1
+        outcome, outside = space.placed(made)
+        if isinstance(outcome, Fault):
+            search.failures.setdefault(outcome.name, started(outcome))
+            continue
+        if outside is not None:
+            search.cut_by[outside] += 1
+            continue
+        key, size = _key(search, outcome.state)
+        if key not in search.index:
+            search.starts[len(search.states)] = (name, args)
+            number = _discover(search, (outcome.state, key, size), (-1, -1, ()))
+            _refine(search, functools.partial(_starts, outcome.state), (number, None))
+    else:
+        if not search.states and not search.failures:
+            raise nothing(space)
+
+
+def nothing(space: Space) -> ValueError:
+    """No state is within the scope."""
+    what = "no initial state is within the scope; nothing would be checked"
+    return ValueError(f"{space.machine.name}: {what}")
+
+
+def started(outcome: Fault) -> Found:
+    """An initial state that is none."""
+    return Found(-1, None, f"initial: {outcome.what}", _fault(outcome))
+
+
+def _fault(outcome: Fault) -> Verdict:
+    return Verdict.UNDEFINED if outcome.name == "undefined" else Verdict.VIOLATED
+
+
+def _key(search: Search, state: State) -> tuple[State, int]:
+    """What stands for the state, and for how many states that stands."""
+    return (state, 1) if search.symmetry is None else search.symmetry.canonical(state)
+
+
+def _discover(search: Search, found: tuple[State, State, int], parent: Parent) -> int:
+    """A new state, what stands for it and for how many."""
+    number = len(search.states)
+    state, key, size = found
+    search.index[key] = number
+    search.distinct += size
+    search.states.append(state)
+    search.parents.append(parent)
+    if search.predecessors is not None:
+        search.predecessors.append([])
+    _judge_state(search, number)
+    return number
+
+
+def _judge_state(search: Search, number: int) -> None:
+    """Invariants and reachability of a newly found state, and what has no value there."""
+    space, state = search.space, search.states[number]
+    for j in space.invariants:
+        if j.name not in search.failures:
+            failing = space.failing(j, state)
+            if failing is not None:
+                _fail(search, j, failing, Found(number, None, "", Verdict.VIOLATED))
+    for j in space.partial:
+        if j.name not in search.failures:
+            failing = space.undefined(j, state)
+            if failing is not None:
+                _fail(search, j, failing, Found(number, None, "", Verdict.UNDEFINED))
+    for j in space.reachables:
+        _witness(search, j, number)
+    search.judged = number + 1
+
+
+def _witness(search: Search, j: Judged, number: int) -> None:
+    """Note for which of its values the property is true in this state for the first time."""
+    space, state = search.space, search.states[number]
+    if j.name not in search.unseen:
+        search.unseen[j.name] = list(space.arguments(j.rule, state))
+    for args in tuple(search.unseen[j.name]):
+        # Of one that was true with others of its orbit, nothing is left to see.
+        if args in search.unseen[j.name] and space.is_true(j.row, state, args):
+            _seen(search, j, args)
+            search.witnesses[j.name] = number
+
+
+def _seen(search: Search, j: Judged, args: Args) -> None:
+    if search.symmetry is None:
+        search.unseen[j.name].remove(args)
+        return
+    kinds = [plan.type for plan in j.rule.plans]
+    like = search.symmetry.pattern(args, kinds)
+    left = (a for a in search.unseen[j.name] if search.symmetry.pattern(a, kinds) != like)
+    search.unseen[j.name] = list(left)
+
+
+def _fail(search: Search, j: Judged, failing: Failing, found: Found) -> None:
+    search.failures[j.name] = told(search.space, j, failing, found)
+
+
+def told(space: Space, j: Judged, failing: Failing, found: Found) -> Found:
+    """A failure with its verdict, and with what the reference engine says of it."""
+    if failing.undefined is not None:
+        found.verdict = Verdict.UNDEFINED
+    found.why = why(space, j, failing)
+    return found
+
+
+def why(space: Space, j: Judged, failing: Failing) -> str:
+    """The false clause of a property with its values, or what has no value."""
+    where = f"{failing.where}: " if failing.where else ""
+    if failing.undefined is not None:
+        return f"{where}undefined: {failing.undefined}"
+    return f"{where}{failure_of(space.reference, j.row, failing.own, failing.args)}"
+
+
+def _refine(
+    search: Search,
+    ask: Callable[[Refining], tuple[Verdict, str] | None],
+    at: tuple[int, Edge | None],
+) -> None:
+    """What a state or step beyond it is to the abstract machines."""
+    for refining in search.refinements:
+        if refining.name not in search.failures:
+            failing = ask(refining)
+            if failing is not None:
+                search.failures[refining.name] = Found(*at, failing[1], failing[0])
+
+
+def _starts(state: State, refining: Refining) -> tuple[Verdict, str] | None:
+    return refining.starts(state)
+
+
+def _follows(before: State, after: State, refining: Refining) -> tuple[Verdict, str] | None:
+    return refining.follows(before, after)
+
+
+def _levels(
+    search: Search, progress: Callable[[Progress], None] | None, into: Snapshots | None
+) -> None:
+    """Breadth first, level by level, until nothing is new or a limit is met."""
+    told = time.perf_counter()
+    while search.next < len(search.states):
+        if search.next == search.last:
+            search.depth += search.next > 0
+            search.last = len(search.states)
+        try:
+            if search.judged < len(search.states):
+                _judge_state(search, search.judged)
+            for edge, outcome in admitted(search, search.next):
+                follow(search, search.next, edge, outcome)
+        except OutOfBudget as end:
+            ended(search, end)
+            break
+        search.next += 1
+        now = time.perf_counter()
+        if _over(search, now - search.started):
+            search.complete = False
+            break
+        if into is not None and into.due():
+            into.write(search.kept())
+        if progress is not None and now - told > 0.2:
+            told = now
+            progress(_progress(search))
+    if into is not None:
+        into.write(search.kept())
+
+
+def _progress(search: Search) -> Progress:
+    waiting = len(search.states) - search.next
+    return Progress(len(search.states), search.generated, search.depth, waiting, search.seconds)
+
+
+def _over(search: Search, seconds: float) -> bool:
+    found = len(search.states)
+    search.stopped = search.limits.met(found, seconds, bool(search.failures))
+    return bool(search.stopped)
+
+
+def admitted(search: Search, number: int) -> Iterator[tuple[Edge, Done]]:
+    """The steps of a state that stay within the scope; what else it admits is noted, and once all
+    are known whether it is a deadlock."""
+    space, state = search.space, search.states[number]
+    # They count once all are known: a state that a limit interrupts is expanded again.
+    enabled: Counter[str] = Counter()
+    cut_by: Counter[str] = Counter()
+    events: Counter[tuple[str, Args]] = Counter()
+    for edge in space.edges(state):
+        row = space.rules[edge.rule][1]
+        enabled[row.name] += 1
+        key = row.event, edge.args
+        events[key] += 1
+        if events[key] == 2 and not space.machine.event(row.event).choice:
+            said = f"{row.event} has two transitions here"
+            _note(search, "ambiguous", Found(number, edge, said, Verdict.VIOLATED))
+        if isinstance(edge.outcome, Fault):
+            found = Found(number, edge, edge.outcome.what, _fault(edge.outcome))
+            _note(search, edge.outcome.name, found)
+        elif edge.cut is not None:
+            cut_by[edge.cut] += 1
+            search.cut_from.add(number)
+            if search.graph is not None:
+                search.graph.leaves(edge.rule, edge.args)
+        else:
+            yield edge, edge.outcome
+    if not enabled and not may_rest(space, state):
+        said = "no transition is enabled"
+        _note(search, "deadlock", Found(number, None, said, Verdict.VIOLATED))
+    if search.graph is not None:
+        search.graph.close()
+    search.generated += enabled.total()
+    search.enabled += enabled
+    search.cut_by += cut_by
+
+
+def _note(search: Search, name: str, found: Found) -> None:
+    search.failures.setdefault(name, found)
+
+
+def may_rest(space: Space, state: State) -> bool:
+    """Whether a state without an enabled transition is no deadlock."""
+    if space.machine.deadlock_ok:
+        return True
+    return any(space.failing(j, state) is None for j in space.of_kind("terminal"))
+
+
+def follow(search: Search, number: int, edge: Edge, outcome: Done) -> int:
+    """A step within the scope: its step properties, and the number of the state it leads to."""
+    space, state = search.space, search.states[number]
+    for j in space.step_properties:
+        if j.name not in search.failures:
+            failing = space.failing(j, state, outcome.state)
+            if failing is not None:
+                _fail(search, j, failing, Found(number, edge, "", Verdict.VIOLATED))
+    _refine(search, functools.partial(_follows, state, outcome.state), (number, edge))
+    key, size = _key(search, outcome.state)
+    after = search.index.get(key)
+    if after is None:
+        name = space.rules[edge.rule][1].name
+        search.new[name] += 1
+        after = _discover(search, (outcome.state, key, size), (number, edge.rule, edge.args))
+    if search.predecessors is not None:
+        search.predecessors[after].append(number)
+    if search.graph is not None and after != number:
+        search.graph.leads(edge.rule, edge.args, after)
+    return after
+
+
+def visited(search: Search) -> Iterator[tuple[int, list[tuple[Edge, int]]]]:
+    """Every state in the order in which it is found, its steps within the scope, and where each
+    leads; ends early at a limit."""
+    search.space.budget = Budget(search.limits, search.started)
+    begin(search)
+    number = 0
+    while number < len(search.states):
+        if _over(search, time.perf_counter() - search.started):
+            search.complete = False
+            return
+        try:
+            steps = list(admitted(search, number))
+            leads = [(edge, follow(search, number, edge, outcome)) for edge, outcome in steps]
+        except OutOfBudget as end:
+            ended(search, end)
+            return
+        yield number, leads
+        number += 1
+
+
+def graph_of(space: Space, states: Sequence[State]) -> Graph:
+    """The graph of states that another engine found; what leads to others leaves it."""
+    graph, index = Graph(Groups(space.flat)), {state: n for n, state in enumerate(states)}
+    for number, state in enumerate(states):
+        for edge in space.edges(state):
+            if isinstance(edge.outcome, Fault):
+                continue
+            target = index.get(edge.outcome.state) if edge.cut is None else None
+            if target is None:
+                graph.leaves(edge.rule, edge.args)
+            elif target != number:
+                graph.leads(edge.rule, edge.args, target)
+        graph.close()
+    return graph

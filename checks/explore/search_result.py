@@ -1,0 +1,95 @@
+"""What every explorer leaves for the verdicts: states by number, and what was met first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from lawful.checks.explore.liveness.graph import Graph
+from lawful.checks.reference.properties import Judged
+from lawful.checks.reference.states import State
+from lawful.checks.verdict import Verdict
+
+from .limits import Reason
+from .space import Args, Edge, Space
+
+Parent = tuple[int, int, Args]
+
+
+@dataclass(slots=True)
+class Found:
+    """A property's first failure: the state it is reached by, and the step beyond it, if any."""
+
+    at: int
+    edge: Edge | None
+    why: str
+    verdict: Verdict
+
+
+class Explored(Protocol):
+    """A finished search, whichever engine made it."""
+
+    @property
+    def space(self) -> Space: ...
+    @property
+    def states(self) -> Sequence[State]:
+        """The states in the order in which they were found."""
+        ...
+
+    @property
+    def parents(self) -> Sequence[Parent]:
+        """For each state: the one before it, -1 for none, and the rule and arguments between."""
+        ...
+
+    def before(self, number: int) -> int:
+        """The state that a state was first reached from; -1 for an initial one."""
+        ...
+
+    @property
+    def predecessors(self) -> Sequence[Sequence[int]] | None:
+        """For each state those with a step to it; None where nobody needs them."""
+        ...
+
+    @property
+    def graph(self) -> Graph | None:
+        """The steps between states; None where no property asks what happens for ever."""
+        ...
+
+    @property
+    def cut_from(self) -> Collection[int]:
+        """The states with a step that leaves the scope."""
+        ...
+
+    @property
+    def generated(self) -> int: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def complete(self) -> bool: ...
+    @property
+    def stopped(self) -> Reason:
+        """The limit that ended it early."""
+        ...
+
+    @property
+    def earlier(self) -> float:
+        """The seconds of the runs that it went on from."""
+        ...
+
+    @property
+    def cut_by(self) -> Mapping[str, int]: ...
+    @property
+    def enabled(self) -> Mapping[str, int]: ...
+    @property
+    def new(self) -> Mapping[str, int]: ...
+    @property
+    def failures(self) -> Mapping[str, Found]: ...
+    @property
+    def witnesses(self) -> Mapping[str, int]: ...
+    @property
+    def unseen(self) -> Mapping[str, Sequence[Args]]: ...
+
+    def true_in(self, j: Judged, args: Args) -> Sequence[int]:
+        """The numbers of the states in which a property is true for these arguments."""
+        ...

@@ -1,0 +1,232 @@
+"""What is odd about a declaration, though nothing in it is wrong.
+
+Some of it shows in the text, the rest in the states that are reached within the scope; of a scope
+that was not finished only the former is said.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lawful.checks.explore.refinement import refinements
+from lawful.checks.explore.search import Limits, Search, may_rest, visited
+from lawful.checks.explore.space import Space
+from lawful.checks.reference.expressions import SELF, NoValue
+from lawful.checks.reference.properties import Judged
+from lawful.checks.reference.states import State
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.errors import Place
+from lawful.spec.flat import Flat
+from lawful.spec.ir import Json
+from lawful.spec.text.expressions import expr
+from lawful.spec.values.world import World
+
+from .late_answers import unfenced
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One oddity: `kind` is what to search for, `what` says it of this machine."""
+
+    kind: str
+    place: Place
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.kind}: {self.what}"
+
+
+def lint(flat: Flat, world: World, limits: Limits) -> list[Finding]:
+    """The findings, in the order of the source.
+
+    Raises `ValueError` where no initial state is within the scope.
+    """
+    machine = flat.machine
+    found = [*_unanswered(machine), *_unfenced(machine)]
+    seen = _Seen(Space(flat, world), limits)
+    if seen.search.complete:
+        for ask in (_dead, _unreached, _sinks, _unchanged, _vacuous):
+            found += ask(seen)
+    return sorted(found, key=lambda each: (each.place.file, each.place.line, each.kind, each.what))
+
+
+# In the text.
+
+
+def _unanswered(machine: ir.Machine) -> Iterator[Finding]:
+    """Control states in which nothing is said about an event: it is refused there."""
+    control = next((v for v in machine.variables if v.name == "state"), None)
+    if control is None or not isinstance(control.type, t.Enum):
+        return
+    for event in machine.events:
+        serving = machine.serving(event.name)
+        if all(row.timer is not None for row in serving):
+            continue  # Nobody sends it.
+        answered = set[str]()
+        for row in serving:
+            own = isinstance(row.control, ir.Field) and row.control.name == "state"
+            answered.update(row.source if own and row.source else control.type.members)
+        for ignore in machine.ignores:
+            if ignore.event == event.name:
+                answered.update(ignore.source or control.type.members)
+        silent = [name for name in control.type.members if name not in answered]
+        if silent:
+            what = f"nothing is said about {event.name} in {', '.join(silent)}"
+            yield Finding("unanswered", event.place, what)
+
+
+def _unfenced(machine: ir.Machine) -> Iterator[Finding]:
+    """Late answers that are taken for present ones."""
+    for row, number, counter in unfenced(machine):
+        late = f"a late {row.event} of an earlier {counter} is taken for the present one"
+        given = f"though {counter} is counted and given out"
+        what = f"{row.name} does not read {number}, {given}: {late}"
+        yield Finding("unfenced", row.function.place, what)
+
+
+# In the states.
+
+
+class _Seen:
+    """Every state, and what is asked of all of them."""
+
+    def __init__(self, space: Space, limits: Limits) -> None:
+        self.space = space
+        self.search = Search(space, limits, refinements=refinements(space))
+        self.values: defaultdict[str, set[Any]] = defaultdict(set)
+        self.leads: defaultdict[str, set[str]] = defaultdict(set)
+        self.rests: set[str] = set()
+        states = self.search.states
+        for number, steps in visited(self.search):
+            here = self.control(states[number])
+            self._look(states[number])
+            self.leads[here].update(self.control(states[after]) for _, after in steps)
+            if may_rest(space, states[number]):
+                self.rests.add(here)
+
+    def _look(self, state: State) -> None:
+        for v, value in zip(self.space.machine.variables, state, strict=False):
+            self.values[v.name].add(value)
+
+    def control(self, state: State) -> str:
+        """The control state `state`; nothing where there is none."""
+        for v, value in zip(self.space.machine.variables, state, strict=False):
+            if v.name == "state" and isinstance(v.type, t.Enum):
+                return str(value.name)
+        return ""
+
+
+def _dead(seen: _Seen) -> Iterator[Finding]:
+    for row in seen.space.machine.transitions:
+        if not seen.search.enabled[row.name]:
+            yield Finding("dead", row.function.place, f"{row.name} is never possible")
+
+
+def _unreached(seen: _Seen) -> Iterator[Finding]:
+    """Control states that are declared and never entered, families included."""
+    for v in seen.space.machine.variables:
+        kind = v.type.value if isinstance(v.type, t.Map) else v.type
+        if not isinstance(kind, t.Enum) or not _is_control(seen.space.machine, v.name):
+            continue
+        held = seen.values[v.name]
+        names = {
+            each.name
+            for value in held
+            for each in (value.values() if isinstance(v.type, t.Map) else [value])
+        }
+        missing = [name for name in kind.members if name not in names]
+        if missing:
+            what = f"{v.name} is never {' or '.join(missing)}"
+            yield Finding("unreached", v.place, what)
+
+
+def _is_control(machine: ir.Machine, name: str) -> bool:
+    controls = [row.control for row in machine.transitions]
+    of_items = [each.of if isinstance(each, ir.Item) else each for each in controls]
+    return any(isinstance(each, ir.Field) and each.name == name for each in of_items)
+
+
+def _sinks(seen: _Seen) -> Iterator[Finding]:
+    """Control states that nothing leaves and in which nobody said that it may end."""
+    for name, after in sorted(seen.leads.items()):
+        if name and after == {name} and name not in seen.rests:
+            place = next(v.place for v in seen.space.machine.variables if v.name == "state")
+            yield Finding("sink", place, f"nothing leaves {name}, which is not terminal")
+
+
+def _unchanged(seen: _Seen) -> Iterator[Finding]:
+    for v in seen.space.machine.variables:
+        if len(seen.values[v.name]) == 1 and t.part_of(v.type) is None:
+            yield Finding("unchanged", v.place, f"{v.name} never changes")
+
+
+def _vacuous(seen: _Seen) -> Iterator[Finding]:
+    """Properties that hold because what they speak about never happens."""
+    for j in seen.space.judged:
+        if j.path or j.name in seen.search.failures:
+            continue
+        if j.kind in ("invariant", "leads_to"):
+            for asked in _asked(j.row):
+                if not _ever(seen, j, asked):
+                    yield Finding("vacuous", j.row.place, f"{j.name}: {expr(asked)} is never true")
+
+
+def _asked(row: ir.Property) -> Iterator[ir.Expr]:
+    """What must be true somewhere for the property to say anything."""
+    body = row.function.body
+    if len(body) != 1 or not isinstance(body[0], ir.Return) or body[0].value is None:
+        return
+    value = body[0].value
+    if row.kind == "leads_to":
+        if isinstance(value, ir.Op) and value.op == "tuple":
+            yield value.args[0]
+        return
+    yield from _triggers(value)
+
+
+def _triggers(e: ir.Expr) -> Iterator[ir.Expr]:
+    match e:
+        case ir.And(args=args):
+            for arg in args:
+                yield from _triggers(arg)
+        case ir.Or(args=(ir.Op(op="not", args=(asked,)), *_)):
+            yield asked
+        case ir.Comp(kind="all", element=element, clauses=clauses):
+            for asked in _triggers(element):
+                yield ir.Comp(e.place, e.type, "any", asked, None, clauses)
+        case _:
+            pass
+
+
+def _ever(seen: _Seen, j: Judged, asked: ir.Expr) -> bool:
+    """Whether this is true in some state, for some value of the property's parameters."""
+    names = [name for name, _ in j.row.function.params]
+    for state in seen.search.states:
+        for args in seen.space.arguments(j.rule, state):
+            env = {SELF: state, **dict(zip(names, args, strict=True))}
+            try:
+                if seen.space.reference.eval(asked, env):
+                    return True
+            except NoValue:
+                continue
+    return False
+
+
+def text(machine: str, findings: Sequence[Finding]) -> str:
+    """The findings of one machine, a line each."""
+    if not findings:
+        return f"{machine}: nothing odd"
+    return "\n".join([machine, *(f"  {each}" for each in findings)])
+
+
+def to_json(machine: str, findings: Sequence[Finding]) -> dict[str, Json]:
+    """One machine's entry in the JSON of `lawful lint`."""
+    rows: list[Json] = [
+        {"kind": each.kind, "file": each.place.file, "line": each.place.line, "what": each.what}
+        for each in findings
+    ]
+    return {"machine": machine, "findings": rows}

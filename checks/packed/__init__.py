@@ -1,1 +1,0 @@
-"""The compiled explorer: states as packed words, one generated transition function, LLVM."""

@@ -1,0 +1,230 @@
+"""All runs of at most so many events at once: real violations, the shortest first.
+
+What is found is real, whatever the integers in it. Where nothing is found, that is `bounded`
+(A. Biere, A. Cimatti, E. Clarke, Y. Zhu, "Symbolic model checking without BDDs", 1999). Runs that
+all end before the bound are all runs there are, and then it is a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from lawful.checks.smt.algebra.term import Term
+from lawful.checks.smt.encode.sorts import NotEncodable, Options
+from lawful.checks.smt.obligations import tried
+from lawful.checks.smt.solver.budget import ENDLESS, USUAL, Budget, Effort
+from lawful.checks.smt.solver.processes import divided
+from lawful.checks.smt.solver.solve import Answer, Model, ask
+from lawful.checks.smt.system import BUILT_IN, Subject
+from lawful.checks.verdict import Trace, Verdict, after
+from lawful.spec import ir
+from lawful.spec.values.time import with_ticks
+
+from .result import ENDED, NO_START, NO_STEP, UNSEEN, PropertyProof
+from .scope_text import covers
+from .unrolling import Run
+
+METHOD = "bounded"
+NO_TERMS: Mapping[str, Term] = {}
+NOT_SHOWN_REAL = "a longer run violates it, but perhaps only"
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Which runs are looked at: of at most `depth` events, with how much effort for each question
+    and what budget for all of them, in how many processes."""
+
+    depth: int
+    effort: Effort
+    budget: Budget = field(default_factory=ENDLESS.begin)
+    workers: int = 1
+
+
+def searched(
+    what: tuple[ir.Machine, Mapping[str, int]],
+    names: Collection[str] | None,
+    runs: Runs,
+    tell: Tell | None = None,
+) -> list[PropertyProof]:
+    """What a search says of these properties, or of all. Where it ends its process, each is asked
+    alone; who waits for a process is told nothing before its end."""
+    bounded = Bounded(*what, runs.effort, names)
+    alone = runs.workers < 2
+    if tell is not None and not alone:
+        tell(f"runs of at most {runs.depth} events")
+
+    def search(some: Bounded, budget: Budget) -> list[PropertyProof] | None:
+        return some.search(runs.depth, tell if alone else None, budget)
+
+    (found,) = divided(search, lambda _, _how: None, [bounded], runs.workers, runs.budget)
+    if found is not None:
+        return found
+    each = [Bounded(*what, runs.effort, [name]) for name in bounded.names]
+    rows = divided(search, lambda b, how: b.ended_by(how), each, runs.workers, runs.budget)
+    return [row for some in rows for row in some or ()]
+
+
+class Bounded:
+    """A search through all runs, one event longer each time."""
+
+    def __init__(
+        self,
+        machine: ir.Machine,
+        sizes: Mapping[str, int],
+        effort: Effort = USUAL,
+        only: Collection[str] | None = None,
+    ) -> None:
+        self.machine = with_ticks(machine)
+        self.subject = Subject(self.machine, Options(sizes))
+        self.effort = effort  # For each question.
+        self.budget = ENDLESS.begin()
+        self.covers, self.within = covers(self.machine, sizes)
+        self.over_steps = [j.name for j in self.subject.of_kind("step_property")]
+        invariants = [j.name for j in self.subject.of_kind("invariant")]
+        every = [*BUILT_IN, *invariants, *self.over_steps]
+        self.names = [name for name in every if only is None or name in only]
+        self.decided: dict[str, PropertyProof] = {}
+        self.doubt = self._doubt()
+        self.depth = -1  # Runs of so many events are done.
+        self.ended = False  # There are no longer ones.
+
+    def _doubt(self) -> str:
+        """Why a run that is found here need not be one of the machine; nothing where it is."""
+        if self.subject.lost:
+            return f"{NOT_SHOWN_REAL} with parameters that may not be allowed"
+        return ""
+
+    def search(
+        self, depth: int, tell: Tell | None = None, budget: Budget | None = None
+    ) -> list[PropertyProof]:
+        """The verdict of each property after runs of at most `depth` events, or as many as can be
+        looked at within the budget."""
+        self.budget = budget or ENDLESS.begin()
+        stopped = tried(self._search, depth, tell)
+        why = f"not encodable: {stopped}" if isinstance(stopped, NotEncodable) else stopped
+        return [self.decided.get(name) or self._open(name, why) for name in self.names]
+
+    def ended_by(self, how: str) -> list[PropertyProof]:
+        """The verdicts where a search has ended its process."""
+        note = f"{ENDED} ({how})"
+        return [
+            PropertyProof(name, Verdict.UNKNOWN, METHOD, self.covers, note) for name in self.names
+        ]
+
+    def _search(self, depth: int, tell: Tell | None) -> str:
+        """Why the search ends before its time; nothing where it does not."""
+        run = Run(self.subject, started=True)
+        while self.depth < depth and not self.ended and len(self.decided) < len(self.names):
+            if self.budget.over:
+                return self.budget.why("") if self.budget.late else ""
+            if tell is not None:
+                tell(f"runs of {self.depth + 1} events")
+            if self.depth >= 0:
+                self._look(run, {"ambiguous": run.contested()})
+                self.ended = not self.machine.transitions
+                if self.ended:
+                    break
+                run.extend()
+            why = self._faults(run) or self._states(run)
+            if why:
+                return why
+            self.depth += not self.ended
+        return ""
+
+    def _faults(self, run: Run) -> str:
+        """What may stop the last step of a run."""
+        faults = dict(run.links[-1].faults)
+        excess = faults.pop("excess")
+        self._look(run, faults)
+        if self._ask(run, excess).status != "unsat":
+            return UNSEEN
+        return ""
+
+    def _states(self, run: Run) -> str:
+        """What may be wrong with the state in which a run ends."""
+        run.facts = (*run.facts, run.links[-1].goes)
+        answer = self._ask(run, self.subject.logic.true)
+        if answer.status == "unsat":
+            self.ended = self.depth >= 0
+            return "" if self.ended else NO_START
+        if answer.status == "unknown":
+            return f"Z3 does not decide whether a run can be so long: {answer.why}"
+        bad: dict[str, Term] = {}
+        undefined: dict[str, Term] = {}
+        for kind in ("invariant", "step_property"):
+            steps = kind == "step_property"
+            if steps and len(run.links) < 2:
+                continue
+            states = run.states[-2:] if steps else run.states[-1:]
+            for j in self.subject.of_kind(kind):
+                broken = tried(self.subject.broken, j, *states)
+                if isinstance(broken, NotEncodable):
+                    self._decide(j.name, Verdict.UNKNOWN, f"not encodable: {broken}")
+                else:
+                    bad[j.name], undefined[j.name] = broken
+        self._look(run, bad, undefined)
+        return ""
+
+    def _look(
+        self, run: Run, bad: Mapping[str, Term], undefined: Mapping[str, Term] = NO_TERMS
+    ) -> None:
+        """Which of these can be; all of them at once, as long as none is. `undefined` says of
+        properties where they fail because they have no value."""
+        wanted = {name for name in self.names if name not in self.decided}
+        left = {name: term for name, term in bad.items() if name in wanted}
+        while left:
+            any_of = self.subject.logic.any(left.values())
+            answer = self._ask(run, any_of)
+            if answer.status == "unsat":
+                return
+            model = answer.model
+            met = [n for n, term in left.items() if model is not None and model.truth(term)]
+            if not met and len(left) > 1:
+                for name, term in left.items():
+                    self._look(run, {name: term}, undefined)
+                return
+            # What was asked alone is true in the model, though quantifiers may keep it from saying
+            # so.
+            for name in met or list(left):
+                del left[name]
+                if model is None:
+                    self.decided[name] = self._open(name, f"longer runs undecided: {answer.why}")
+                else:
+                    no_value = name == "undefined" or (
+                        name in undefined and model.truth(undefined[name])
+                    )
+                    self._violated(name, run, (model, no_value))
+
+    def _ask(self, run: Run, term: Term) -> Answer:
+        return ask(self.subject.logic, (*run.facts, term), self.budget.part(self.effort))
+
+    def _violated(self, name: str, run: Run, found: tuple[Model, bool]) -> None:
+        """A model violates a property, or shows that it has no value."""
+        model, undefined = found
+        trace = run.trace(model)
+        if self.doubt:
+            self.decided[name] = self._open(name, self.doubt)
+            return
+        if trace is None:
+            self._decide(name, Verdict.UNKNOWN, "a model that is not finite")
+            return
+        verdict = Verdict.UNDEFINED if undefined else Verdict.VIOLATED
+        self._decide(name, verdict, after(trace), trace)
+
+    def _decide(self, name: str, verdict: Verdict, note: str, trace: Trace | None = None) -> None:
+        self.decided[name] = PropertyProof(name, verdict, METHOD, self.covers, note, trace)
+
+    def _open(self, name: str, why: str) -> PropertyProof:
+        """The verdict of what was not met."""
+        steps = name in self.over_steps
+        if self.depth < steps:
+            note = why or (NO_STEP if steps else "")
+            return PropertyProof(name, Verdict.UNKNOWN, METHOD, self.covers, note)
+        if self.ended:
+            verdict = Verdict.PROVED_WITHIN if self.within else Verdict.PROVED
+            note = f"no run has more than {self.depth} events"
+            return PropertyProof(name, verdict, METHOD, self.covers, note)
+        about = f"{self.covers}; runs of at most {self.depth} events"
+        return PropertyProof(name, Verdict.BOUNDED, METHOD, about, why, events=self.depth)

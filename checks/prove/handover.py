@@ -1,0 +1,293 @@
+"""What `restore` takes over of an older version's values, as terms.
+
+A value is taken over where the JSON form that a snapshot has of it is the form of a value of the
+newer type, and that value is in the newer type's bounds. One place says which forms those are:
+`encode` and `decode` of `spec.values`, which snapshots go through. This module asks them with
+examples, for each pair of types, and makes terms of the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from lawful.checks.smt.algebra.term import Term
+from lawful.checks.smt.encode.lengths import erase
+from lawful.checks.smt.encode.sorts import NotEncodable
+from lawful.checks.smt.encode.values import Encoding
+from lawful.runtime.instances.snapshots import plain
+from lawful.spec import types as t
+from lawful.spec.values.world import EXACT, FrozenBag, FrozenMap, Token, World, decode, encode
+
+SECONDS = (0.0, 1.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A value as one of another type: where it is taken over, bounds aside, and what it is there;
+    elsewhere `value` is any."""
+
+    there: Term
+    value: Term
+
+
+def taken(
+    encoding: Encoding, term: Term, types: tuple[t.Type, t.Type], refused: Mapping[str, bool]
+) -> Taken | None:
+    """A value of an older type as one of a newer; None where no value is taken over. Of the opaque
+    types in `refused` values are refused by their Python type: all of them, or some. Raises
+    NotEncodable."""
+    return Handover(encoding, refused).taken(term, *types)
+
+
+def is_read(value: Any, old: t.Type, new: t.Type) -> bool:
+    """Whether the JSON form of a value of one type is the form of a value of another."""
+    try:
+        decode(encode(value, old), new, World.made_of((*t.inside(old), *t.inside(new))))
+    except ValueError:
+        return False
+    return True
+
+
+def examples(kind: t.Type, world: World) -> Iterator[Any]:
+    """Values of a type, at least one of each form that its values have."""
+    match kind:
+        case t.Bool():
+            yield True
+        case t.Int():
+            yield 0
+        case t.Float():
+            yield from SECONDS
+        case t.Nothing():
+            yield None
+        case t.Enum(name=name):
+            yield from world.enums[name]
+        case t.Sort(name=name):
+            yield world.sorts[name]("any element")
+        case t.Opaque(name=name):
+            yield Token(name, 0)
+        case t.Record(name=name, fields=fields):
+            yield world.records[name](*(next(examples(of, world)) for _, of in fields))
+        case t.Tuple(items=items):
+            yield tuple(next(examples(item, world)) for item in items)
+        case t.Union(options=options):
+            for option in options:
+                yield from examples(option, world)
+        case t.Seq():
+            yield ()
+        case t.Set():
+            yield frozenset[Any]()
+        case t.Bag():
+            yield FrozenBag[Any]()
+        case t.Map():
+            yield FrozenMap[Any, Any]()
+        case _:
+            raise NotEncodable(f"a value of type {kind}")
+
+
+def _any_is_read(old: t.Type, new: t.Type) -> bool:
+    old, new = plain(old), plain(new)
+    world = World.made_of((*t.inside(old), *t.inside(new)))
+    return any(is_read(each, old, new) for each in examples(old, world))
+
+
+class Handover:
+    """Makes the terms, in the older version's encoding."""
+
+    def __init__(self, encoding: Encoding, refused: Mapping[str, bool]) -> None:
+        self.encoding = encoding
+        self.refused = refused
+        self.logic = encoding.logic
+
+    def taken(self, term: Term, old: t.Type, new: t.Type) -> Taken | None:
+        """The value as one of the newer type; None where it never is one."""
+        logic = self.logic
+        opaque = (kind.name for kind in t.inside(old) if isinstance(kind, t.Opaque))
+        if old == new and self.refused.keys().isdisjoint(opaque):
+            return Taken(logic.true, term)
+        match old, new:
+            case t.Opaque(name=name), t.Opaque() if self.refused.get(name):
+                return None
+            case t.Union(options=options), _:
+                return self._of_union(term, old, options, new)
+            case _, t.Union(options=options):
+                return self._as_union(term, old, new, options)
+            case (t.Timer(), t.Timer()):
+                return Taken(logic.true, term)
+            case t.Clock(tick=before), t.Clock(tick=after):
+                return Taken(logic.true, self._ticks(term, before, after))
+            case _ if not self._same_form(old, new):
+                return None
+            case t.Int(), t.Int():
+                return Taken(logic.true, term)
+            case t.Int(), t.Float():
+                exact = [logic.at_most(logic.number(-EXACT), term)]
+                exact.append(logic.at_most(term, logic.number(EXACT)))
+                return Taken(logic.all(exact), logic.real_of(term))
+            case t.Enum(), t.Enum():
+                return self._member(term, old, new)
+            case (t.Tuple() | t.Seq(), t.Tuple() | t.Seq()):
+                return self._items(term, old, new)
+            case (t.Set() | t.Bag() | t.Map(), t.Set() | t.Bag() | t.Map()):
+                return self._entries(term, old, new)
+            case _:
+                raise NotEncodable(f"a {old} that is read as a {new}")
+
+    def _same_form(self, old: t.Type, new: t.Type) -> bool:
+        """Whether some value is read; of sequences of a fixed length, whatever length they have."""
+        rows = [t.Tuple(()) if isinstance(each, t.Tuple) else each for each in (old, new)]
+        return _any_is_read(rows[0], rows[1])
+
+    # Alternatives.
+
+    def _of_union(
+        self, term: Term, union: t.Type, options: Sequence[t.Type], new: t.Type
+    ) -> Taken | None:
+        data = self.encoding.data(union)
+        found: list[tuple[Term, Taken]] = []
+        for i, option in enumerate(options):
+            is_it = self.logic.is_variant(data, i, term)
+            value = self.encoding.logic.make(self.encoding.data(t.NOTHING), 0, [])
+            if data.variants[i][1]:
+                value = self.logic.field(data, i, 0, term)
+            each = self.taken(value, option, new)
+            if each is not None:
+                found.append((is_it, each))
+        return self._one_of(found)
+
+    def _as_union(
+        self, term: Term, old: t.Type, union: t.Type, options: Sequence[t.Type]
+    ) -> Taken | None:
+        found: list[tuple[Term, Taken]] = []
+        for i, option in enumerate(options):
+            each = self.taken(term, old, option)
+            if each is not None:
+                value = self.encoding.inject(each.value, union, i)
+                found.append((each.there, Taken(each.there, value)))
+        return self._one_of(found)
+
+    def _one_of(self, found: Sequence[tuple[Term, Taken]]) -> Taken | None:
+        """That of these for which the condition before it is true."""
+        if not found:
+            return None
+        there = self.logic.any(self.logic.all((when, each.there)) for when, each in found)
+        value = found[-1][1].value
+        for when, each in reversed(found[:-1]):
+            value = self.logic.choose(when, each.value, value)
+        return Taken(there, value)
+
+    def _member(self, term: Term, old: t.Enum, new: t.Enum) -> Taken | None:
+        logic, data = self.logic, self.encoding.data(old)
+        found: list[tuple[Term, Taken]] = []
+        for i, name in enumerate(old.members):
+            if _any_is_read(t.Enum(old.name, (name,)), new):
+                value = self.encoding.element(new, name)
+                found.append((logic.is_variant(data, i, term), Taken(logic.true, value)))
+        return self._one_of(found)
+
+    # Time.
+
+    def _ticks(self, term: Term, before: float, after: float) -> Term:
+        """The tick of a clock that has other ticks: a snapshot has the seconds that it has run."""
+        logic = self.logic
+        old, new = Fraction(repr(before)), Fraction(repr(after))
+        if old == new:
+            return term
+        # In the present tick any part of a tick has passed.
+        part = logic.fresh("part of a tick", logic.real)
+        self.encoding.facts += [
+            logic.at_most(logic.exactly(Fraction(0)), part),
+            logic.less(part, logic.exactly(Fraction(1))),
+        ]
+        run = logic.add(logic.real_of(term), part)
+        return logic.floor(logic.times(logic.exactly(old / new), run))
+
+    # Sequences.
+
+    def _items(self, term: Term, old: t.Type, new: t.Type) -> Taken | None:
+        logic, encoding = self.logic, self.encoding
+        rows: list[tuple[Term, Taken]] = []
+        for i, (there, value, kind) in enumerate(self._places(term, old)):
+            if isinstance(new, t.Seq):
+                rows.append((there, self._certain(value, kind, new.item)))
+            elif isinstance(new, t.Tuple) and i < len(new.items):
+                rows.append((there, self._certain(value, kind, new.items[i])))
+            else:
+                rows.append((there, Taken(logic.false, value)))
+        every = [logic.implies(there, each.there) for there, each in rows]
+        if isinstance(new, t.Seq):
+            if erase(old) == erase(new):
+                return Taken(logic.all(every), term)
+            made = encoding.sequence([(there, each.value) for there, each in rows], new)
+            return Taken(logic.all(every), made)
+        assert isinstance(new, t.Tuple)
+        several = rows[: len(new.items)]
+        if len(several) < len(new.items):
+            return None
+        every += [there for there, _ in several]
+        values = [each.value for _, each in several]
+        return Taken(logic.all(every), logic.make(encoding.data(new), 0, values))
+
+    def _certain(self, term: Term, old: t.Type, new: t.Type) -> Taken:
+        """As `taken`; where a value never is one of the newer type, of any value of that."""
+        found = self.taken(term, old, new)
+        if found is not None:
+            return found
+        return Taken(self.logic.false, self.logic.fresh("none", self.encoding.shape(new)))
+
+    def _places(self, term: Term, kind: t.Type) -> Iterator[tuple[Term, Term, t.Type]]:
+        """Each place of a tuple or sequence: whether it is so long, what stands there, its type."""
+        if isinstance(kind, t.Tuple):
+            data = self.encoding.data(kind)
+            for i, item in enumerate(kind.items):
+                yield self.logic.true, self.logic.field(data, 0, i, term), item
+        elif isinstance(kind, t.Seq):
+            for there, value in self.encoding.items(term, kind):
+                yield there, value, kind.item
+
+    # Sets, bags and maps.
+
+    def _entries(self, term: Term, old: t.Type, new: t.Type) -> Taken:
+        logic, encoding = self.logic, self.encoding
+        mine, theirs = t.element(old), t.element(new)
+        assert mine is not None and theirs is not None
+        if mine != theirs and (t.contains(mine, t.Float) or t.contains(theirs, t.Float)):
+            raise NotEncodable(f"a {old} that is read as a {new}")
+        key = logic.fresh("k", encoding.shape(mine))
+        there, value = encoding.held(old, term, key)
+        as_key = self._certain(key, mine, theirs)
+        as_value = self._value(value, old, new)
+        read = logic.all((as_key.there, as_value.there))
+        every = [logic.forall([key], there, read)]
+        # Forms of two types that are one form are so both ways.
+        wanted = logic.fresh("k", encoding.shape(theirs))
+        back = self._certain(wanted, theirs, mine)
+        there, value = encoding.held(old, term, back.value)
+        there = logic.all((back.there, there))
+        if isinstance(new, t.Map) and new.total:
+            every.append(logic.forall([wanted], encoding.bounds(wanted, theirs), there))
+        if erase(old) == erase(new):
+            return Taken(logic.all(every), term)
+        entry = self._entry(new, there, self._value(value, old, new).value)
+        return Taken(logic.all(every), logic.by_cases(wanted, entry))
+
+    def _value(self, value: Term, old: t.Type, new: t.Type) -> Taken:
+        """What stands at a key."""
+        kinds = [of.value if isinstance(of, t.Map) else t.INT for of in (old, new)]
+        if isinstance(old, t.Set):
+            return Taken(self.logic.true, value)
+        return self._certain(value, kinds[0], kinds[1])
+
+    def _entry(self, new: t.Type, there: Term, value: Term) -> Term:
+        match new:
+            case t.Set():
+                return there
+            case t.Bag():
+                return self.logic.choose(there, value, self.logic.number(0))
+            case t.Map(value=of, total=False):
+                encoding = self.encoding
+                return self.logic.choose(there, encoding.present(of, value), encoding.absent(of))
+            case _:
+                return value

@@ -1,0 +1,467 @@
+"""Induction with Z3: an invariant holds at the start, and every step keeps all of them together.
+
+Each (case, property) is an obligation of its own: proved, unknown, or refuted by values. A start
+that is refuted is a violation. A refuted step is a *counterexample to induction*: its state obeys
+all invariants, and may be unreachable none the less.
+
+Counterexamples are looked for among small integers, where models are found at once, and count only
+when the exact encoding confirms them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+from itertools import groupby
+from operator import attrgetter
+
+from lawful.checks.smt.algebra.term import Term
+from lawful.checks.smt.encode.bounds import pertinent
+from lawful.checks.smt.encode.sorts import NotEncodable, Options
+from lawful.checks.smt.obligations import Case, Fixed, Question, tried
+from lawful.checks.smt.solver.budget import USUAL, Budget, Effort
+from lawful.checks.smt.solver.incremental import Standing
+from lawful.checks.smt.solver.models import Witness
+from lawful.checks.smt.solver.processes import in_order
+from lawful.checks.smt.solver.simplify import Narrowed, cases
+from lawful.checks.smt.solver.small_models import wishes
+from lawful.checks.smt.solver.solve import (
+    Answer,
+    ask,
+    known_possible,
+    nearest,
+    note_possible,
+    script,
+)
+from lawful.checks.smt.system import BUILT_IN, START, Subject
+from lawful.checks.verdict import Verdict
+from lawful.spec import ir
+from lawful.spec.ir import Json
+from lawful.spec.values.time import with_ticks
+
+from .result import ENDED, UNSEEN, Obligation
+from .scope_text import covers
+from .timer_invariants import established
+
+TO_INDUCTION = "counterexample to induction"
+AT_START = "violation at the start"
+NOT_CONFIRMED = "refuted, but perhaps only by parameters that are not allowed"
+VACUOUS = "vacuous: it can never happen where the invariants hold, so nothing is proved of it"
+NOT_SHOWN = "not shown that it can happen: nothing is proved of it"
+WINDOW = range(-1, 5)
+QUICK_UNITS = 6_000_000
+AGAIN = 0.5  # The part of its budget that an obligation has which is asked once more, and that of
+LOST = 0.05  # one whose property is lost already.
+FIRST = 0.6  # The part of its budget in which it is tried before models are looked for.
+NEAREST_UNITS = 6_000_000
+
+
+Ready = list[tuple[Narrowed, Standing]]
+
+
+class Induction:
+    """The obligations of one machine, and how they are met."""
+
+    def __init__(
+        self,
+        machine: ir.Machine,
+        sizes: Mapping[str, int],
+        effort: Effort = USUAL,
+        workers: int = 1,
+    ) -> None:
+        machine = with_ticks(machine)
+        self.machine = machine
+        self.sizes = sizes
+        self.effort = effort  # For each obligation.
+        self.workers = workers
+        self.covers, self.within = covers(machine, self.sizes)
+        self.shown = established(machine, sizes, self.effort, workers)
+        self.exact = Subject(machine, Options(self.sizes), shown=self.shown)
+        self.steps = [row.name for row in machine.transitions]
+        self.vacuous: Mapping[str, str] = {}
+        self._asked_last: tuple[tuple[str, tuple[Term, ...]], Ready] = ("", ()), []
+
+    @cached_property
+    def _small(self) -> Subject:
+        """The machine within a window of integers: where models are looked for."""
+        subject = Subject(self.machine, Options(self.sizes, WINDOW), shown=self.shown)
+        subject.dropped = self.exact.dropped
+        return subject
+
+    def questions(self) -> Iterator[tuple[str, str]]:
+        """Every (case, property), in the order of the declaration."""
+        built_in = [n for n in BUILT_IN if n != "ambiguous" or self.machine.parts]
+        contested = self.exact.contested
+        invariants = [j.name for j in self.exact.of_kind("invariant")]
+        invariants += [j.name for j in self.exact.of_kind("refines")]
+        over_steps = [j.name for j in self.exact.of_kind("step_property")]
+        for case in self.exact.starts:
+            yield from ((case, name) for name in (*built_in, *invariants))
+        for case in self.steps:
+            for name in (*built_in, *invariants, *over_steps):
+                if name != "ambiguous" or case not in contested:
+                    yield case, name
+        yield from ((event, "ambiguous") for event in contested)
+
+    def prepare(self) -> None:
+        """Encode the steps, once for all processes."""
+        for name in (*self.exact.starts, *self.steps):
+            self.exact.case(name)
+
+    def begin(self) -> None:
+        """Forget what was tried before: the next answers do not lean on it."""
+        self._asked_last = ("", ()), []
+
+    def answer(self, name: str, property: str) -> Obligation:
+        """One obligation, tried."""
+        began, budget = time.perf_counter(), self.effort.begin()
+        found = self._answer(self._open(name, property), budget)
+        if found.verdict is Verdict.PROVED and self.within:
+            found = replace(found, verdict=Verdict.PROVED_WITHIN)
+        return replace(found, seconds=time.perf_counter() - began, units=budget.spent)
+
+    def cut_short(self, name: str, property: str, how: str) -> Obligation:
+        """One obligation, at which the process ended."""
+        return _cut_short(self._open(name, property), how)
+
+    def _open(self, name: str, property: str) -> Obligation:
+        return Obligation(property, name, Verdict.UNKNOWN, self.covers, 0.0)
+
+    def _answer(self, open: Obligation, budget: Budget) -> Obligation:
+        name, property = open.obligation, open.property
+        case = self.exact.case(name, property)
+        if isinstance(case, NotEncodable):
+            return replace(open, note=f"not encodable: {case}")
+        question = tried(self.exact.question, case, property)
+        if isinstance(question, NotEncodable):
+            return replace(open, note=f"not encodable: {question}")
+        first = budget.units(FIRST * budget.left)
+        answer = self._asked((case, property), question, first, QUICK_UNITS)
+        found = None
+        if answer.status != "unsat":
+            found = self._small_example(name, property, budget.units(budget.left / 2))
+            if found is None and answer.status == "unknown" and not budget.over:
+                answer = self._refute((case, property), question, budget, budget.left)
+        if answer.status == "unsat":
+            kept = answer.before
+            return replace(open, verdict=Verdict.PROVED, leans=answer.used, before=kept)
+        if found is None and answer.model is not None:
+            facts, more = _against(self.exact, question), wishes(self.exact, case)
+            near = nearest(self.exact.logic, facts, more, budget.units(NEAREST_UNITS))
+            found = self._told(self.exact, case, property, near if near.model else answer)
+        if found is None:
+            why = answer.why or "a model that is not finite"
+            return replace(open, note=f"Z3 does not decide it: {why}")
+        if found["label"] == UNSEEN:
+            return replace(open, note=UNSEEN)
+        return self._failed(open, case, found)
+
+    def _failed(self, open: Obligation, case: Case, example: Mapping[str, Json]) -> Obligation:
+        """What values say against it: of a step no more than that it is not inductive."""
+        if case.before is not None:
+            left = [n for n, h in self.exact.hypotheses.items() if isinstance(h, NotEncodable)]
+            more = f"; not assumed, being not encodable: {', '.join(left)}" if left else ""
+            return replace(open, counterexample=example, note=f"{TO_INDUCTION}{more}")
+        if self.exact.lost:
+            why = f"{NOT_CONFIRMED}: {', '.join(self.exact.lost)} not encodable"
+            return replace(open, note=why)
+        undefined = open.property == "undefined" or example.get("undefined") is True
+        verdict = Verdict.UNDEFINED if undefined else Verdict.VIOLATED
+        return replace(open, verdict=verdict, counterexample=example, note=AT_START)
+
+    def script(self, name: str, property: str) -> str | None:
+        """The obligation in SMT-LIB 2.6, unsatisfiable if it is met; None where it has no encoding.
+
+        As in an answer, what is dropped is not assumed.
+        """
+        case = self.exact.case(name, property)
+        question = tried(self.exact.question, case, property) if isinstance(case, Case) else case
+        if isinstance(question, NotEncodable):
+            return None
+        return script(self.exact.logic, _against(self.exact, question))
+
+    def _asked(
+        self, about: tuple[Case, str], question: Question, budget: Budget, full: float
+    ) -> Answer:
+        """The answer; of a nearer question if that one is `unsat`."""
+        nearer = self.exact.nearer(*about)
+        answer = Answer("unknown") if nearer is None else self._refute(about, nearer, budget, full)
+        return answer if answer.status == "unsat" else self._refute(about, question, budget, full)
+
+    def _refute(
+        self, about: tuple[Case, str], question: Question, budget: Budget, full: float
+    ) -> Answer:
+        """Values where the facts are true and a goal is not: goal by goal, or `unsat`. A search
+        with all hypotheses may take so many units."""
+        used = set[str]()
+        worst_answer, asked, before = Answer("unsat"), 0, 0
+        case, property = about
+        own = property if case.before is not None else ""
+        for each, standing in self._narrowed(case, question.facts):
+            for goal in each.goals(question.goals, own):
+                found = standing.shown(goal, {property, *used}, budget)
+                if found.status != "unsat":
+                    facts = (*each.facts, self.exact.logic.negate(goal))
+                    found = ask(self.exact.logic, facts, budget.units(full), each.named)
+                used |= found.used
+                if found.status == "sat":
+                    return found
+                asked, before = asked + 1, before + found.before
+                worst_answer = found if found.status == "unknown" else worst_answer
+        return replace(worst_answer, used=frozenset(used), before=0 < asked == before)
+
+    def _narrowed(self, case: Case, facts: tuple[Term, ...]) -> Ready:
+        """The facts by cases of the arguments, with what is known put in; several properties in a
+        row ask about the same. A goal is tried with a few hypotheses before all."""
+        if self._asked_last[0] != (case.name, facts):
+            given = set(facts)
+            named = {n: h for n, h in self.exact.assumed.items() if h in given}
+            tracked = set(named.values())
+            others = tuple(fact for fact in facts if fact not in tracked)
+            names = [v for v, _ in case.args.values() if isinstance(v, Term)]
+            put = cases(self.exact.logic, names)
+            some = [Narrowed(self.exact.logic, others, named, each) for each in put]
+            found = [(n, Standing(self.exact.logic, n.facts, n.named)) for n in some]
+            self._asked_last = (case.name, facts), found
+        return self._asked_last[1]
+
+    def sift(self, obligations: list[Obligation]) -> list[Obligation]:
+        """Take back what was proved with the help of an invariant that is not proved itself."""
+        dropped = self.exact.dropped
+        while True:
+            lost = {o.property for o in obligations if not o.verdict.good}
+            good = {o.property for o in obligations} - lost
+            failed = [h for h in self.exact.hypotheses if h not in good and h not in dropped]
+            if not failed:
+                return obligations
+            dropped.update(failed)
+            leaning = [o for o in obligations if o.verdict.good and o.leans & dropped]
+            cases = [list(rows) for _, rows in groupby(leaning, key=attrgetter("obligation"))]
+            without = partial(self._of_case_without, lost)
+            found = in_order(without, _all_cut_short, cases, self.workers)
+            changed = {(o.obligation, o.property): o for rows in found for o in rows}
+            obligations = [changed.get((o.obligation, o.property), o) for o in obligations]
+
+    def _of_case_without(
+        self, lost: Collection[str], obligations: list[Obligation]
+    ) -> list[Obligation]:
+        self.begin()
+        return [self._without(lost, o) for o in obligations]
+
+    def _without(self, lost: Collection[str], obligation: Obligation) -> Obligation:
+        """The same obligation without what is dropped, which it seldom goes without: it gets less
+        than before, and little where its property is lost already."""
+        gone = obligation.leans & self.exact.dropped
+        part = LOST if obligation.property in lost else AGAIN
+        case = self.exact.case(obligation.obligation, obligation.property)
+        assert not isinstance(case, NotEncodable)
+        question = self.exact.question(case, obligation.property)
+        began, budget = time.perf_counter(), self.effort.times(part).begin()
+        answer = self._asked((case, obligation.property), question, budget, budget.left)
+        seconds, units = time.perf_counter() - began, obligation.units + budget.spent
+        again = replace(obligation, seconds=obligation.seconds + seconds, units=units)
+        if answer.status == "unsat":
+            kept = obligation.before and answer.before
+            return replace(again, leans=answer.used, before=kept)
+        return replace(
+            again,
+            verdict=Verdict.UNKNOWN,
+            before=False,
+            note=f"shown only together with what is not proved: {', '.join(sorted(gone))}"
+            f"{budget.struck}",
+        )
+
+    # Models.
+
+    def _small_example(self, name: str, property: str, budget: Budget) -> dict[str, Json] | None:
+        """A counterexample among small integers that the exact encoding confirms."""
+
+        def question(subject: Subject, case: Case) -> tuple[Term, ...]:
+            return _against(subject, subject.question(case, property))
+
+        confirmed = self._search(name, property, question, budget, small=True)
+        if confirmed is None:
+            return None
+        subject, case, answer = confirmed
+        return self._told(subject, case, property, answer)
+
+    def _search(
+        self,
+        name: str,
+        property: str,
+        facts: Callable[[Subject, Case], tuple[Term, ...]],
+        budget: Budget,
+        *,
+        small: bool = False,
+    ) -> tuple[Subject, Case, Answer] | None:
+        """Values for a case that make these facts true, found small and confirmed exactly; with
+        `small` those next to the start."""
+        subject = self._small
+        case = subject.case(name, property)
+        if isinstance(case, NotEncodable):
+            return None
+        asked = tried(facts, subject, case)
+        if isinstance(asked, NotEncodable):
+            return None
+        answer = ask(subject.logic, asked, budget)
+        if answer.model is None:
+            return None
+        if small:
+            some = budget.units(min(NEAREST_UNITS, budget.left / 2))
+            near = nearest(subject.logic, asked, wishes(subject, case), some)
+            found = self._confirmed((name, property), (subject, case, near), facts, budget)
+            if found is not None:
+                return found
+        return self._confirmed((name, property), (subject, case, answer), facts, budget)
+
+    def _confirmed(
+        self,
+        about: tuple[str, str],
+        found: tuple[Subject, Case, Answer],
+        facts: Callable[[Subject, Case], tuple[Term, ...]],
+        budget: Budget,
+    ) -> tuple[Subject, Case, Answer] | None:
+        """The same values where nothing is left out; None where they are none there."""
+        (name, property), (subject, case, answer) = about, found
+        if answer.model is None:
+            return None
+        fixed, _, _ = subject.told(case, Witness(subject.encoding, answer.model))
+        exact = self._put_in(fixed)
+        again = exact.case(name, property)
+        if isinstance(again, NotEncodable):
+            return None
+        confirmed = ask(exact.logic, facts(exact, again), budget)
+        return (exact, again, confirmed) if confirmed.model is not None else None
+
+    def _told(
+        self, subject: Subject, case: Case, property: str, answer: Answer
+    ) -> dict[str, Json] | None:
+        """The counterexample as JSON; None where the model is not finite."""
+        assert answer.model is not None
+        witness = Witness(subject.encoding, answer.model)
+        fixed, after, output = subject.told(case, witness)
+        if witness.infinite:
+            return None
+        if witness.model.truth(case.step.excess):
+            return {"label": UNSEEN}
+        reached = witness.model.truth(case.step.done)
+        out: dict[str, Json] = {
+            "label": AT_START if case.before is None else TO_INDUCTION,
+            "parameters": dict(fixed.parameters),
+            "state": None if case.before is None else dict(fixed.state),
+            "event": case.event,
+            "transition": case.name,
+            "args": dict(fixed.args),
+            "after": after if reached else None,
+            "output": output if reached else None,
+        }
+        partial = reached and subject.undefined(case, property) is not subject.logic.false
+        if partial and self._undefined(fixed, case.name, property):
+            out["undefined"] = True
+        return out
+
+    def _undefined(self, fixed: Fixed, name: str, property: str) -> bool:
+        """Whether a property has no value, for some values of its parameters, after a case with
+        these values."""
+        subject = self._put_in(fixed)
+        case = subject.case(name, property)
+        if isinstance(case, NotEncodable):
+            return False
+        facts = (*subject.happens(case), subject.undefined(case, property))
+        return ask(subject.logic, facts, self.effort.begin().units(QUICK_UNITS)).model is not None
+
+    def _put_in(self, fixed: Fixed) -> Subject:
+        """The machine, exactly, with these values."""
+        exact = Subject(self.machine, Options(self.sizes), fixed, self.shown)
+        exact.dropped = self.exact.dropped
+        return exact
+
+    # What all of it amounts to.
+
+    def grounded(
+        self, obligations: list[Obligation], happened: Callable[[], Collection[str | None]]
+    ) -> list[Obligation]:
+        """Nothing is proved of a start or transition that has no model, or none that was found."""
+        self.vacuous = self.unmet(happened)
+        out: list[Obligation] = []
+        for o in obligations:
+            # Of a contested event nothing is said but that its transitions exclude each other.
+            contested = o.property == "ambiguous" and o.obligation in self.exact.contested
+            why = "" if contested else self.vacuous.get(o.obligation, "")
+            unfounded = bool(why) and o.verdict.good
+            out.append(
+                replace(o, verdict=Verdict.UNKNOWN, note=why, before=False) if unfounded else o
+            )
+        return out
+
+    def unmet(self, happened: Callable[[], Collection[str | None]]) -> dict[str, str]:
+        """Each case that cannot happen where the invariants hold, or is not known to, and why."""
+        left = [n for n in (*self.exact.starts, *self.steps) if not self._known_possible(n)]
+        if left:
+            met = {START if each is None else each for each in happened()}
+            for case in map(self.exact.case, met & {*left}):
+                assert isinstance(case, Case)
+                note_possible(_can_happen(self.exact, case))
+            left = [name for name in left if name not in met]
+        found = in_order(self._shown_possible, _not_shown, left, self.workers)
+        left = [name for name, shown in zip(left, found, strict=True) if not shown]
+        why = in_order(self._impossible, _not_told, left, self.workers)
+        return {name: note for name, note in zip(left, why, strict=True) if note}
+
+    def _known_possible(self, name: str) -> bool:
+        """Whether it was found to happen before; what has no encoding is not asked."""
+        case = self.exact.case(name)
+        return isinstance(case, NotEncodable) or known_possible(_can_happen(self.exact, case))
+
+    def _shown_possible(self, name: str) -> bool:
+        """Whether it is soon found to happen."""
+        case, quick = self.exact.case(name), self.effort.begin().units(QUICK_UNITS)
+        assert isinstance(case, Case)
+        if self._search(name, "", _can_happen, quick) is None:
+            return False
+        note_possible(_can_happen(self.exact, case))
+        return True
+
+    def _impossible(self, name: str) -> str:
+        """Why nothing is proved of it; nothing where it can happen."""
+        case = self.exact.case(name)
+        assert isinstance(case, Case)
+        budget = self.effort.begin()
+        status = ask(self.exact.logic, _can_happen(self.exact, case), budget).status
+        late = f"{NOT_SHOWN}{budget.struck}"
+        return {"unsat": VACUOUS, "unknown": late, "sat": ""}[status]
+
+
+def _cut_short(obligation: Obligation, how: str) -> Obligation:
+    """The same one, undecided: Z3 ended the process that searched."""
+    return replace(obligation, verdict=Verdict.UNKNOWN, before=False, note=f"{ENDED} ({how})")
+
+
+def _all_cut_short(obligations: list[Obligation], how: str) -> list[Obligation]:
+    return [_cut_short(o, how) for o in obligations]
+
+
+def _not_shown(_name: str, _how: str) -> bool:
+    return False
+
+
+def _not_told(_name: str, _how: str) -> str:
+    return NOT_SHOWN
+
+
+def _against(subject: Subject, question: Question) -> tuple[Term, ...]:
+    """What is true where one of the goals is not."""
+    against = subject.logic.negate(subject.logic.all(question.goals))
+    return pertinent(subject.encoding, (*question.facts, against))
+
+
+def _can_happen(subject: Subject, case: Case) -> tuple[Term, ...]:
+    # A start out of its bounds is none; a step out of its bounds happens, and is a fault.
+    return pertinent(
+        subject.encoding,
+        (*subject.happens(case), case.within)
+        if case.before is None
+        else (*subject.possible(case), case.step.done, case.within),
+    )

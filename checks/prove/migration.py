@@ -1,0 +1,303 @@
+"""From one version of a machine to the next: is every state taken over?
+
+What the older version's invariants allow, seen through the names that variables have now, is what
+the newer version's invariants allow; or a state that is not is shown. As in `restore`, what is new
+begins as declared, and what is no more is left out. Of which values of an older type are values of
+a newer one `handover` asks what `restore` reads with.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from lawful.checks.smt.algebra.term import Term
+from lawful.checks.smt.encode.execution import Execution
+from lawful.checks.smt.encode.sorts import NotEncodable, Options, fields_of
+from lawful.checks.smt.encode.trail import Made, Many, Missing, Value, Whole
+from lawful.checks.smt.obligations import State, tried
+from lawful.checks.smt.solver.budget import USUAL, Budget, Effort
+from lawful.checks.smt.solver.models import Witness
+from lawful.checks.smt.solver.processes import in_order
+from lawful.checks.smt.solver.small_models import near_the_start
+from lawful.checks.smt.solver.solve import Answer, ask, nearest
+from lawful.checks.smt.system import Subject
+from lawful.checks.verdict import Verdict
+from lawful.runtime.instances import enforcement
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.codec.as_json import fingerprints, is_object
+from lawful.spec.ir import Json
+from lawful.spec.resolve import Resolved
+from lawful.spec.values.opaques import ENCODED
+from lawful.spec.values.time import clock_of, with_ticks
+
+from .handover import taken
+from .result import ENDED, Obligation
+from .scope_text import covers, sorts, types
+
+STEP = "taken over"
+NEAREST_UNITS = 6_000_000
+NO_STATE = "the older invariants allow no state, or none that is found: nothing is proved of it"
+NOT_READ = "no state is found that has values of the newer types: nothing is proved of it"
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """Two versions of a machine; `renamed` gives the former names of what had others.
+
+    `refused`: for an opaque type of which the newer version refuses values by their Python type,
+    whether it refuses all of them. The IR does not have these types.
+    """
+
+    old: ir.Machine
+    new: ir.Machine
+    renamed: Mapping[str, str]
+    refused: Mapping[str, bool] = field(default_factory=dict[str, bool])
+
+    @staticmethod
+    def of(old: Resolved, new: Resolved, renamed: Mapping[str, str]) -> Versions:
+        """The versions of two resolved classes."""
+        every = frozenset(ENCODED)
+        rows = {
+            name: (old.world.encoded.get(name, every), admitted)
+            for name, admitted in new.world.encoded.items()
+        }
+        refused = {name: not was & now for name, (was, now) in rows.items() if was - now}
+        return Versions(old.machine, new.machine, renamed, refused)
+
+    def former(self, name: str) -> str | None:
+        """What a variable or parameter was called; None for what is new."""
+        was = self.renamed.get(name, name)
+        mine, theirs = _kinds(self.new), _kinds(self.old)
+        return was if mine[name] == theirs.get(was) else None
+
+    def check(self) -> None:
+        """Raise ValueError for a name that is none, or of a parameter that was a variable."""
+        for name, was in self.renamed.items():
+            kind = _kinds(self.new).get(name)
+            if kind is None or _kinds(self.old).get(was) != kind:
+                raise ValueError(f"{self.new.name}.{name} was not {was}: no such {kind or 'name'}")
+        others = [name for name, was in self.renamed.items() if name != was]
+        if others and fingerprints(self.old).shape == fingerprints(self.new).shape:
+            raise ValueError(
+                f"{', '.join(others)} cannot be renamed: both versions of {self.new.name} have the"
+                " same shape, so that restore takes a snapshot of the older one as it is"
+            )
+
+    def lines(self) -> Iterator[str]:
+        """What became of each variable and parameter, in words."""
+        kinds = dict(fields_of(self.new))
+        before = dict(fields_of(self.old))
+        taken: set[str] = set()
+        for name, kind in kinds.items():
+            was = self.former(name)
+            if was is None:
+                yield f"{name} is new"
+                continue
+            taken.add(was)
+            if was != name:
+                yield f"{name} was {was}"
+            if before[was] != kind:
+                yield f"{name} is a {kind}, and was a {before[was]}"
+        yield from (f"{name} is no more" for name in before if name not in taken)
+
+
+def evolve(
+    versions: Versions,
+    sizes: Mapping[str, int],
+    effort: Effort = USUAL,
+    workers: int = 1,
+) -> list[Obligation]:
+    """What of the newer version is kept by every state of the older one that is taken over; by so
+    many processes, as in `prove`.
+
+    Raises ValueError for names that are none.
+    """
+    versions.check()
+    taking = tried(_Taking, versions, sorts(versions.old, sizes), effort)
+    about, within = covers(versions.old, sizes)
+    names = ("bounds", *_judged(versions.new))
+    rows = [Obligation(name, STEP, Verdict.UNKNOWN, about, 0.0) for name in names]
+    if isinstance(taking, NotEncodable):
+        return [replace(open, note=f"not encodable: {taking}") for open in rows]
+    facts = [taking.subject.facts(), taking.facts()]
+    some, read = in_order(taking.is_possible, lambda _, _how: False, facts, workers)
+    nothing = "" if some else NO_STATE
+
+    def answer(open: Obligation) -> Obligation:
+        began, budget = time.perf_counter(), taking.effort.begin()
+        none = nothing if read or open.property == "bounds" else nothing or NOT_READ
+        done = taking.answer(open, budget, within, none)
+        return replace(done, seconds=time.perf_counter() - began, units=budget.spent)
+
+    def ended(open: Obligation, how: str) -> Obligation:
+        return replace(open, note=f"{ENDED} ({how})")
+
+    return in_order(answer, ended, rows, workers)
+
+
+def _judged(machine: ir.Machine) -> list[str]:
+    return [p.name for p in machine.properties if p.kind in ("assume", "invariant")]
+
+
+def _kinds(machine: ir.Machine) -> dict[str, str]:
+    rows = {v.name: "ghost" if v.ghost else "variable" for v in machine.variables}
+    return rows | {p.name: "parameter" for p in machine.parameters}
+
+
+class _Taking:
+    """A state of the older version, and what it is in the newer one; raises NotEncodable."""
+
+    def __init__(self, versions: Versions, sizes: Mapping[str, int], effort: Effort) -> None:
+        _same_types(versions.old, versions.new)
+        self.versions, self.effort = versions, effort
+        self.old, self.new = with_ticks(versions.old), with_ticks(versions.new)
+        self.subject = Subject(self.old, Options(sizes))
+        self.logic = self.subject.logic
+        self.read: dict[str, Term] = {}  # Whether a variable or parameter is taken over.
+        self.unset: list[str] = []  # What is new, and begins with no value.
+        self.after = self._after()
+        lost = [n for n, h in self.subject.hypotheses.items() if isinstance(h, NotEncodable)]
+        self.lost = f"; not assumed, being not encodable: {', '.join(lost)}" if lost else ""
+
+    def _after(self) -> State:
+        encoding, before = self.subject.encoding, dict(fields_of(self.old))
+        given: dict[str, Value] = {}
+        known = _kinds(self.new)
+        for name, kind, initial in _beginnings(self.new):
+            was = self.versions.former(name)
+            if was is not None:
+                value = self.subject.state[was]
+                if isinstance(value, Many | Made | Missing | Whole):
+                    raise NotEncodable(f"the variable {was}")
+                found = taken(encoding, value, (before[was], kind), self.versions.refused)
+                none = Missing(f"{name}: no {before[was]} is a {kind}")
+                given[name] = none if found is None else found.value
+                if known[name] != "ghost":  # No snapshot has one.
+                    self.read[name] = self.logic.false if found is None else found.there
+            elif isinstance(kind, t.Clock):
+                given[name] = self.logic.number(0)
+            elif initial is None and not isinstance(kind, t.Timer):
+                self.unset.append(name)
+        return self._run({}).defaults(given)
+
+    def _run(self, state: State) -> Execution:
+        return Execution(self.subject.encoding, state, self.new)
+
+    def facts(self) -> tuple[Term, ...]:
+        """What is true of a state that has values of the newer types."""
+        return (*self.subject.facts(), *self.read.values())
+
+    def is_possible(self, facts: tuple[Term, ...]) -> bool:
+        """Whether there is a state of which these are true."""
+        return ask(self.logic, facts, self.effort.begin()).status == "sat"
+
+    def answer(self, open: Obligation, budget: Budget, within: bool, none: str) -> Obligation:
+        """One thing that the newer version says, tried; `none` says why there is no state of which
+        it could be true, if there is none."""
+        refused = self._refused(open.property)
+        if refused:
+            found = Verdict.UNKNOWN if none else Verdict.VIOLATED
+            return replace(open, verdict=found, note=none or f"restore refuses all: {refused}")
+        goal = tried(self._goal, open.property)
+        if isinstance(goal, NotEncodable):
+            return replace(open, note=f"not encodable: {goal}")
+        of_types = open.property == "bounds"
+        facts = self.subject.facts() if of_types else self.facts()
+        facts = (*facts, self.logic.negate(goal))
+        answer = ask(self.logic, facts, budget)
+        if answer.status == "unsat":
+            proved = Verdict.PROVED_WITHIN if within else Verdict.PROVED
+            done = replace(open, verdict=proved, before=answer.before)
+            return replace(open, note=none) if none else done
+        if answer.status == "sat":
+            wished = near_the_start(self.subject, self.subject.state)
+            near = nearest(self.logic, facts, wished, budget.units(NEAREST_UNITS))
+            shown = self._told(near) or self._told(answer)
+            if shown is not None and not self.lost:
+                note = self._unread(shown) if of_types else ""
+                return replace(open, verdict=Verdict.VIOLATED, counterexample=shown, note=note)
+            return replace(open, note=f"a state is not taken over{self.lost}")
+        return replace(open, note=f"Z3 does not decide it: {answer.why}")
+
+    def _refused(self, name: str) -> str:
+        """Why `restore` refuses every state; nothing where it does not."""
+        if name == "bounds":
+            return f"{', '.join(self.unset)} is new, and begins with no value" * bool(self.unset)
+        p = next(p for p in self.new.properties if p.name == name)
+        return enforcement.without_a_list(p) if p.kind == "invariant" else ""
+
+    def _unread(self, shown: Mapping[str, Json]) -> str:
+        """Which variables have values that are none of their newer type."""
+        after, before = shown["after"], dict(fields_of(self.old))
+        assert is_object(after)
+        return "; ".join(
+            f"{name} is a {kind}, and this {before[was]} is none"
+            for name, kind in fields_of(self.new)
+            if name not in after and (was := self.versions.former(name)) is not None
+        )
+
+    def _goal(self, name: str) -> Term:
+        if name == "bounds":
+            return self.logic.all((*self.read.values(), *self._bounds()))
+        p = next(p for p in self.new.properties if p.name == name)
+        names: list[Term] = []
+        where: list[Term] = []
+        for param, kind in p.function.params:
+            names.append(self.logic.fresh(param, self.subject.encoding.shape(kind)))
+            where.append(self.subject.encoding.bounds(names[-1], kind))
+        args = dict(zip((n for n, _ in p.function.params), names, strict=True))
+        value, defined = self._run(self.after).judge(p.function, args)
+        return self.logic.forall(names, self.logic.all(where), self.logic.all((defined, value)))
+
+    def _bounds(self) -> Iterator[Term]:
+        known = _kinds(self.new)
+        for name, kind in fields_of(self.new):
+            value = self.after[name]
+            if known[name] == "ghost" or self.read.get(name) is self.logic.false:
+                continue
+            if isinstance(value, Missing):
+                raise NotEncodable(value.why)
+            if not isinstance(value, Many | Made | Whole):
+                inside = self.subject.encoding.bounds(value, kind)
+                yield self.logic.implies(self.read.get(name, self.logic.true), inside)
+
+    def _told(self, answer: Answer) -> dict[str, Json] | None:
+        """The state and what it would be; None where it is not finite."""
+        if answer.model is None:
+            return None
+        witness, out = Witness(self.subject.encoding, answer.model), dict[str, Json]()
+        for key, machine, state in (
+            ("state", self.old, self.subject.state),
+            ("after", self.new, self.after),
+        ):
+            read = {} if machine is self.old else self.read
+            out[key] = {
+                n: witness.value(state[n], kind)
+                for n, kind in fields_of(machine)
+                if n not in read or answer.model.truth(read[n])
+            }
+        return None if witness.infinite else out
+
+
+def _beginnings(machine: ir.Machine) -> Iterator[tuple[str, t.Type, ir.Expr | None]]:
+    """Each variable and parameter, and what it is where nobody gives a value."""
+    yield from ((v.name, v.type, v.initial) for v in machine.variables)
+    yield from ((p.name, p.type, p.default) for p in machine.parameters)
+
+
+def _same_types(old: ir.Machine, new: ir.Machine) -> None:
+    """Raise NotEncodable where a name is of one type in one version, of another in the other."""
+    if old.parts or new.parts:
+        raise NotEncodable("a machine with parts, of which an older version is taken over")
+    ticks = {clock.type for clock in map(clock_of, (old, new)) if clock is not None}
+    if len(ticks) > 1 and any(isinstance(kind, t.Timer) for kind in (*types(old), *types(new))):
+        raise NotEncodable("timers beside a clock that had other ticks")
+    named: dict[tuple[str, str], t.Type] = {}
+    for kind in (*types(old), *types(new)):
+        if not isinstance(kind, t.Enum | t.Sort | t.Record | t.Opaque):
+            continue
+        if named.setdefault((type(kind).__name__, kind.name), kind) != kind:
+            raise NotEncodable(f"{kind.name}, which is another type in the older version")

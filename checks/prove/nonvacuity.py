@@ -1,0 +1,108 @@
+"""What is seen to happen: a run is a model of a start and of a transition's guard, too."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from contextlib import suppress
+
+from lawful.checks.explore.limits import Budget, Limits, OutOfBudget
+from lawful.checks.explore.space import Space
+from lawful.checks.reference import Done
+from lawful.checks.reference.states import State
+from lawful.spec.flat import Flat
+from lawful.spec.values.world import World
+
+STATES = 3000
+TRIED = 100_000  # Events, the refused ones as well: what is met depends on no clock.
+LOOKS = 20_000  # At the budget, where many arguments are made of which none is tried.
+LONGEST = 60
+
+
+def happened(flat: Flat, world: World) -> frozenset[str | None]:
+    """The starts (None: from the defaults) and transitions met in random walks, a limited number;
+    all that there are where there are few states.
+
+    Only steps from states where all invariants hold count, and only those that stay in the scope.
+    """
+    space = Space(flat, world)
+    looks = itertools.count()
+    space.budget = Budget(Limits(stop=lambda: space.tried >= TRIED or next(looks) >= LOOKS))
+    walks = _Walks(space)
+    with suppress(OutOfBudget):  # What was met until then was.
+        walks.begin()
+        while walks.starts and not walks.over():
+            walks.walk(walks.rng.choice(walks.starts))
+            walks.walk(walks.new())
+    return frozenset(walks.met)
+
+
+class _Walks:
+    """Walks from the starts, and on from where others ended: each transition is as likely as the
+    others that can happen, however many arguments it can have."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.rng = random.Random(0)
+        self.met: set[str | None] = set()
+        self.steps: dict[State, list[list[State]]] = {}
+        self.starts: list[State] = []
+        self.seen: set[State] = set()
+        self.waiting: list[State] = []
+        self.every = 0
+
+    def begin(self) -> None:
+        """Meet the starts."""
+        space = self.space
+        for name, _, outcome in space.initial():
+            placed, cut = space.placed(outcome)
+            if isinstance(placed, Done) and cut is None:
+                self.met.add(name)
+                self.starts.append(placed.state)
+        self.seen = set(self.starts)
+        self.waiting = list(self.starts)
+        self.every = len(self.met) + len({row.name for _, row in space.rules})
+
+    def over(self) -> bool:
+        """Whether there is nothing more to meet, or enough was looked at."""
+        enough = len(self.steps) >= STATES or len(self.steps) == len(self.seen)
+        return enough or len(self.met) == self.every
+
+    def new(self) -> State:
+        """A state from which nothing was tried, if there is one."""
+        while len(self.waiting) > 1:
+            at = self.rng.randrange(len(self.waiting))
+            self.waiting[at], self.waiting[-1] = self.waiting[-1], self.waiting[at]
+            state = self.waiting.pop()
+            if state not in self.steps:
+                return state
+        return self.waiting[0]
+
+    def walk(self, state: State) -> None:
+        """One run, of some length."""
+        for _ in range(self.rng.randint(5, LONGEST)):
+            if self.over():
+                return
+            found = self._steps(state)
+            if not found:
+                return
+            state = self.rng.choice(self.rng.choice(found))
+
+    def _steps(self, state: State) -> list[list[State]]:
+        """The states after this one, by the transitions to them; none where it is no good one."""
+        if state not in self.steps:
+            found: dict[int, list[State]] = {}
+            for edge in self.space.edges(state) if self._is_kept(state) else ():
+                if isinstance(edge.outcome, Done) and edge.cut is None:
+                    self.met.add(self.space.rules[edge.rule][1].name)
+                    after = edge.outcome.state
+                    found.setdefault(edge.rule, []).append(after)
+                    if after not in self.seen:
+                        self.seen.add(after)
+                        self.waiting.append(after)
+            self.steps[state] = list(found.values())
+        return self.steps[state]
+
+    def _is_kept(self, state: State) -> bool:
+        space = self.space
+        return all(space.failing(j, state) is None for j in space.invariants)

@@ -1,0 +1,158 @@
+"""Proofs with Z3: every obligation of a machine met, and what all of them amount to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from lawful.checks.smt.solver.budget import ENDLESS, OVER_RUNS, USUAL, Effort
+from lawful.checks.verdict import Verdict
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from .bounded import Runs, searched
+from .conclusion import conclude
+from .horn import Spacer
+from .induction import Induction
+from .k_induction import Deeper
+from .reachability import settled
+from .redundant_guards import needless
+from .result import NOT_ASKED, Needless, Obligation, ProofResult, PropertyProof
+from .schedule import answers
+from .scope_text import sorts, types
+from .strengthening import Seen
+
+DEPTHS = {"auto": 4, "k-induction": 3, "bounded": 6}  # Where none is asked for.
+Method = Literal["auto", "induction", "k-induction", "spacer", "bounded"]
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How it is proved. `effort` is for each obligation; `depth` counts events: those of the runs
+    that are looked at, or of k-induction. With one of `workers` all is done in this process; more
+    are so many processes, in each of which Z3 searches, and may die.
+    """
+
+    method: Method = "induction"
+    effort: Effort = USUAL
+    depth: int | None = None
+    workers: int = 1
+
+    @property
+    def over_runs(self) -> Effort:
+        """How much each question may take that is about runs of several events."""
+        return self.effort.times(OVER_RUNS)
+
+    @property
+    def altogether(self) -> Effort:
+        """How much each may take of what is tried after induction over one step."""
+        return self.over_runs if self.method == "auto" else ENDLESS
+
+
+def prove(
+    machine: ir.Machine,
+    *,
+    sizes: Mapping[str, int],
+    how: How | None = None,
+    progress: Tell | None = None,
+    happened: Callable[[], Collection[str | None]] = frozenset,
+    explored: Callable[[], Seen | None] = lambda: None,
+) -> ProofResult:
+    """Prove the invariants and step properties, or find what violates them.
+
+    `sizes` gives the number of elements of sorts; a sort without a size may have any number.
+    `progress` is told how far it is. `happened` is asked which starts and transitions are known to
+    happen, where Z3 does not see it soon. `explored` is asked for a short exploration where
+    something is left open: a violation that it met is the verdict.
+    """
+    how = how or How()
+    began, sizes = time.perf_counter(), sorts(machine, sizes)
+    depth = how.depth or DEPTHS.get(how.method, 1)
+    obligations: list[Obligation] = []
+    properties: list[PropertyProof] = []
+    guards: list[Needless] = []
+    unmet: set[str] = set()  # Properties of what cannot happen.
+    if how.method == "spacer":
+        properties = _reached((machine, sizes), how, happened)
+    elif how.method == "bounded":
+        runs = Runs(depth, how.over_runs, how.altogether.begin(), how.workers)
+        properties = searched((machine, sizes), None, runs, progress)
+    else:
+        induction, obligations = _inductive((machine, sizes), how, depth, (progress, happened))
+        properties = conclude(induction, obligations)
+        unmet = {o.property for o in obligations if o.obligation in induction.vacuous}
+        happening = {*induction.steps} - {*induction.vacuous}
+        guards = needless(induction.exact, happening, how.workers)
+    seen = explored() if any(_is_open(p) for p in properties) else None
+    if seen is not None:
+        # Of a sort of any size, a counterexample may name elements that no instance has.
+        sized = all(k.name in sizes for k in types(machine) if isinstance(k, t.Sort))
+        properties = settled(properties, obligations if sized else (), seen)
+    left = _left(properties)
+    if how.method == "auto" and left:
+        spacer = Spacer(machine, sizes, how.over_runs.times(0.5), how.workers)
+        if spacer.plain:
+            properties = _joined(properties, spacer.prove([n for n in left if n not in unmet]))
+            left = _left(properties)
+    if how.method == "auto" and left:
+        runs = Runs(depth, how.over_runs, how.altogether.begin(), how.workers)
+        properties = _joined(properties, searched((machine, sizes), left, runs, progress))
+    seconds = time.perf_counter() - began
+    return ProofResult(machine.name, tuple(obligations), tuple(properties), seconds, tuple(guards))
+
+
+def _inductive(
+    what: tuple[ir.Machine, Mapping[str, int]],
+    how: How,
+    depth: int,
+    tell: tuple[Tell | None, Callable[[], Collection[str | None]]],
+) -> tuple[Induction, list[Obligation]]:
+    """Obligation by obligation; what of the invariants is not proved is assumed no more."""
+    progress, happened = tell
+    induction = Induction(*what, how.effort, how.workers)
+    asked = list(induction.questions())
+    found: dict[tuple[str, str], Obligation] = {}
+    for each in answers(induction, asked):
+        found[each.obligation, each.property] = each
+        if progress is not None:
+            progress(f"{len(found)} of {len(asked)}, {each.obligation}: {each.property}")
+    obligations = induction.sift([found[row] for row in asked])
+    if how.method != "induction":
+        deeper = Deeper(induction, how.over_runs)
+        obligations = deeper.show(obligations, depth, progress, how.altogether)
+    return induction, induction.grounded(obligations, happened)
+
+
+def _reached(
+    what: tuple[ir.Machine, Mapping[str, int]],
+    how: How,
+    happened: Callable[[], Collection[str | None]],
+) -> list[PropertyProof]:
+    """What Spacer shows; nothing of a machine with a start or transition that cannot happen."""
+    induction = Induction(*what, how.effort, how.workers)
+    spacer = Spacer(*what, how.over_runs, how.workers)
+    names = spacer.within_reach(dict.fromkeys(name for _, name in induction.questions()))
+    for step, why in induction.unmet(happened).items():
+        note = f"{step}: {why}"
+        return [PropertyProof(n, Verdict.UNKNOWN, "spacer", induction.covers, note) for n in names]
+    return spacer.prove(names)
+
+
+def _is_open(p: PropertyProof) -> bool:
+    """Whether exploration may say more: also of what starts wrong, it tells what `check` tells."""
+    return p.method != NOT_ASKED and not p.verdict.good
+
+
+def _left(properties: Iterable[PropertyProof]) -> list[str]:
+    return [p.name for p in properties if p.method != NOT_ASKED and p.verdict is Verdict.UNKNOWN]
+
+
+def _joined(
+    proved: Sequence[PropertyProof], searched: Sequence[PropertyProof]
+) -> list[PropertyProof]:
+    """What was proved, and in place of what is open what all runs up to a length say."""
+    other = {p.name: p for p in searched}
+    return [other.pop(p.name, p) for p in proved] + list(other.values())

@@ -1,0 +1,233 @@
+"""Counterexamples to induction, held against what exploration sees: is the state reachable at all?
+
+Where it is not, clauses are sought that hold in every state seen and exclude it, of simple forms;
+they are tried together, and those that are not inductive are taken back until the rest is
+(C. Flanagan, K. R. M. Leino, "Houdini, an annotation assistant for ESC/Java", 2001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lawful.checks.explore.refinement import refinements
+from lawful.checks.explore.retrace import again
+from lawful.checks.explore.search import Limits as Short
+from lawful.checks.explore.search import Search, visited
+from lawful.checks.explore.space import Space
+from lawful.checks.reference.states import State
+from lawful.checks.report.exploration import trace_json
+from lawful.checks.smt.solver.budget import Effort
+from lawful.checks.verdict import Trace
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.flat import Flat
+from lawful.spec.ir import Json
+from lawful.spec.values.time import with_ticks
+from lawful.spec.values.world import World, decode
+
+from .candidate_clauses import NAME, Clause, Clauses
+from .induction import NOT_SHOWN, VACUOUS, Induction
+from .result import Obligation, ProofResult, Proposal
+from .schedule import in_turn
+from .scope_text import sorts
+
+STATES = 3000
+TRIED = 150_000  # Events, the refused ones as well.
+EACH = 12  # Clauses tried for one counterexample.
+ROUNDS = 10
+
+
+Limits = tuple[Mapping[str, int], Effort, int]  # Sizes of sorts, for each question, processes.
+
+
+class Seen:
+    """The states of a search of limited length within a scope, and what it found wrong.
+
+    `declared` is the machine without the scope: serial numbers may have more bits there. Raises
+    ValueError where no initial state is within the scope.
+    """
+
+    def __init__(self, flat: Flat, world: World, declared: ir.Machine) -> None:
+        self.space = Space(flat, world)
+        short = Short(STATES, stop=lambda: self.space.tried >= TRIED)
+        self.search = Search(self.space, short, refinements=refinements(self.space))
+        for _ in visited(self.search):
+            pass
+        declared = with_ticks(declared)
+        self.narrowed = flat.machine != declared
+        self._whole = Space(replace(flat, machine=declared), world)
+
+    @property
+    def whole(self) -> bool:
+        """Whether these are all states there are, within the scope and beyond it."""
+        return self.search.complete and not self.search.cut_by
+
+    def is_real(self, name: str, trace: Trace) -> bool:
+        """Whether the run violates the property with all the bits that serial numbers have, too."""
+        if not self.narrowed:
+            return True
+        if not trace.states or name == "ambiguous":
+            return False
+        rows: Any = trace_json(trace)
+        return again(self._whole, name, rows) is not None
+
+    def state(self, example: Mapping[str, Json]) -> State | None:
+        """The state of a counterexample; None where it is none of this world."""
+        machine = self.space.machine
+        rows: list[Any] = []
+        try:
+            for where, fields in (("state", machine.variables), ("parameters", machine.parameters)):
+                shown = example[where]
+                assert isinstance(shown, Mapping)
+                rows += [decode(shown[f.name], f.type, self.space.world) for f in fields]
+        except (KeyError, TypeError, ValueError):
+            return None
+        return tuple(rows)
+
+    def number(self, example: Mapping[str, Json]) -> int | None:
+        """The number of the state of a counterexample to induction; None where it is not seen."""
+        state = None if example.get("state") is None else self.state(example)
+        return None if state is None else self.search.index.get(state)
+
+    def told(self, example: Mapping[str, Json]) -> str:
+        """Whether the state of a counterexample to induction is among them, in words."""
+        number, many = self.number(example), len(self.search.states)
+        if number is None:
+            states = f"none of the {many:,} states" if many > 1 else "not the 1 state"
+            there = "there are" if many > 1 else "there is"
+            return f"is {states} {there if self.whole else 'seen within the scope'}: strengthen"
+        events = 0
+        while self.search.before(number) >= 0:
+            number, events = self.search.before(number), events + 1
+        return f"is reached after {events} events within the scope: a bug"
+
+
+def looked_up(result: ProofResult, seen: Seen) -> ProofResult:
+    """The same, of every counterexample to induction told whether its state is reachable."""
+    rows: list[Obligation] = []
+    open = open_of(result)
+    for o in result.obligations:
+        if o in open and o.counterexample is not None:
+            example = {**o.counterexample, "reachable": seen.told(o.counterexample)}
+            rows.append(replace(o, counterexample=example))
+        else:
+            rows.append(o)
+    return replace(result, obligations=tuple(rows))
+
+
+def open_of(result: ProofResult) -> list[Obligation]:
+    """The obligations that are refuted by a state of which nobody knows whether it is reachable."""
+    rows = [o for o in result.counted if o.counterexample is not None]
+    return [o for o in rows if o.counterexample and o.counterexample.get("state") is not None]
+
+
+def proposed(machine: ir.Machine, seen: Seen, how: Limits, result: ProofResult) -> ProofResult:
+    """The same with clauses that prove more of what is open, where some are found.
+
+    `how` gives the sizes of sorts, how much effort for each obligation, and processes.
+    """
+    proposal = _propose(machine, seen, (sorts(machine, how[0]), *how[1:]), result.counted)
+    return replace(result, proposal=proposal)
+
+
+def _propose(
+    machine: ir.Machine,
+    seen: Seen,
+    how: Limits,
+    obligations: Sequence[Obligation],
+) -> Proposal | None:
+    """Clauses with which all that is open is proved, or some of it; None where there are none."""
+    clauses = Clauses(seen.space.reference, dict(_elements(seen)), seen.search.states)
+    pool: dict[str, ir.Property] = {}
+    # Of what cannot happen nothing is proved, with clauses or without.
+    known = [o for o in obligations if not o.note.startswith((VACUOUS, NOT_SHOWN))]
+    best = list(known)
+    for _ in range(ROUNDS):
+        found = [c for o in best for c in _excluding(seen, clauses, (o, pool))]
+        new = {c.text: c for c in found}
+        if not new:
+            break
+        for text, clause in new.items():
+            pool[text] = _property(machine, clause, f"clause_{len(pool) + 1}")
+        best = _tried(machine, tuple(pool.values()), how, known)
+        if all(o.verdict.good for o in best if o.property not in _names(pool)):
+            break
+    return _needed(pool, obligations, best)
+
+
+def _names(pool: Mapping[str, ir.Property]) -> set[str]:
+    return {p.name for p in pool.values()}
+
+
+def _elements(seen: Seen) -> Iterator[tuple[t.Type, list[Any]]]:
+    """The sorts, and their elements within the scope."""
+    for kind in seen.space.machine.types:
+        if isinstance(kind, t.Sort):
+            yield kind, list(seen.space.values.of(kind))
+
+
+def _excluding(
+    seen: Seen, clauses: Clauses, about: tuple[Obligation, Collection[str]]
+) -> list[Clause]:
+    """The next clauses, of those not tried yet, that exclude the state of a counterexample."""
+    o, tried = about
+    example = o.counterexample
+    if o.verdict.good or example is None or example.get("state") is None:
+        return []
+    state = seen.state(example)
+    if state is None or state in seen.search.index:
+        return []
+    return [c for c in clauses.excluding(state) if c.text not in tried][:EACH]
+
+
+def _property(machine: ir.Machine, clause: Clause, name: str) -> ir.Property:
+    params = () if clause.of is None else ((NAME, clause.of),)
+    body = (ir.Return(machine.place, clause.value),)
+    function = ir.Function(machine.place, name, params, t.BOOL, body)
+    return ir.Property(machine.place, name, "invariant", function, "")
+
+
+def _tried(
+    machine: ir.Machine,
+    clauses: tuple[ir.Property, ...],
+    how: Limits,
+    known: Sequence[Obligation],
+) -> list[Obligation]:
+    """What was open and the clauses, asked together; what does not hold is taken back."""
+    whole = replace(machine, properties=(*machine.properties, *clauses))
+    induction, names = Induction(whole, *how), {p.name for p in clauses}
+    open = {(o.obligation, o.property) for o in known if not o.verdict.good}
+    asked = [q for q in induction.questions() if q[1] in names or q in open]
+    good = [o for o in known if o.verdict.good]
+    sifted = induction.sift([*good, *in_turn(induction, asked)])
+    # What was shown with the help of a clause that is gone has no counterexample yet.
+    again = [
+        (o.obligation, o.property)
+        for o in sifted
+        if (o.obligation, o.property) in open and not o.verdict.good and o.counterexample is None
+    ]
+    found = dict(zip(again, in_turn(induction, again), strict=True))
+    return [found.get((o.obligation, o.property), o) for o in sifted]
+
+
+def _needed(
+    pool: Mapping[str, ir.Property], known: Sequence[Obligation], best: Sequence[Obligation]
+) -> Proposal | None:
+    """The clauses that what is newly proved leans on, and what these lean on; all obligations with
+    them."""
+    names = _names(pool)
+    was_open = {(o.obligation, o.property) for o in known if not o.verdict.good}
+    won = [o for o in best if o.verdict.good and (o.obligation, o.property) in was_open]
+    used = {name for o in won for name in o.leans if name in names}
+    while True:
+        more = {n for o in best if o.property in used for n in o.leans if n in names} - used
+        if not more:
+            break
+        used |= more
+    if not used:
+        return None
+    order = {(o.obligation, o.property): o for o in best}
+    rows = tuple(order.get((o.obligation, o.property), o) for o in known)
+    return Proposal(tuple(p for p in pool.values() if p.name in used), rows)

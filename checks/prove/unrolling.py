@@ -1,0 +1,149 @@
+"""A run of a machine as terms: a start or an arbitrary state, and one step after the other.
+
+Every step is all transitions and arguments at once; the state after it is merged over them. A fault
+ends a run: steps that go on are those that nothing stopped, within the lengths of the scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lawful.checks.smt.algebra.term import Term
+from lawful.checks.smt.encode.sorts import NotEncodable
+from lawful.checks.smt.encode.trail import Made, Many, Missing, Value, Whole
+from lawful.checks.smt.obligations import Case, State
+from lawful.checks.smt.solver.models import Witness
+from lawful.checks.smt.solver.solve import Model
+from lawful.checks.smt.system import Subject
+from lawful.checks.verdict import Trace, TraceStep
+from lawful.spec.ir import Json
+
+FAULTS = ("bounds", "asserts", "undefined", "ambiguous", "excess")
+
+
+@dataclass(frozen=True)
+class Link:
+    """One step of a run: which of the cases it is (`choice`), and that it goes on (`goes`).
+
+    `faults` is where it is stopped, by what; `excess` where a value is larger than can be seen.
+    """
+
+    choice: Term
+    cases: tuple[Case, ...]
+    goes: Term
+    faults: Mapping[str, Term]
+
+
+class Run:
+    """A run that gets longer by `extend`: `states[i]` is before `links[i]`.
+
+    From a start the first link is the start itself, and `states[0]` what there is before it.
+    """
+
+    def __init__(self, subject: Subject, *, started: bool) -> None:
+        self.subject = subject
+        self.logic = subject.logic
+        self.facts = subject.about_starts() if started else subject.about_any()
+        self.states: list[State] = [subject.parameters if started else subject.state]
+        self.links: list[Link] = []
+        if started:
+            self._add([_encoded(subject.case(name)) for name in subject.starts])
+
+    def extend(self, only: str | None = None) -> None:
+        """One step more, of one transition or of any; raises NotEncodable."""
+        rows = [row for row in self.subject.machine.transitions if only in (None, row.name)]
+        self._add([self.subject.step(row, self.states[-1]) for row in rows])
+
+    def _add(self, cases: Sequence[Case]) -> None:
+        logic, subject = self.logic, self.subject
+        choice = logic.fresh("choice", logic.int)
+        taken = [logic.equal(choice, logic.number(i)) for i in range(len(cases))]
+        goes: list[Term] = []
+        faults: dict[str, list[Term]] = {name: [] for name in FAULTS}
+        after: State = cases[-1].step.after
+        for test, case in reversed(list(zip(taken, cases, strict=True))):
+            here, step = (test, *case.given, case.within), case.step
+            seen = (*here, logic.negate(step.excess))
+            goes.append(logic.all((*seen, step.done, case.bounded)))
+            out_of = logic.all((step.done, logic.negate(case.bounded)))
+            faults["bounds"].append(logic.all((*seen, logic.any((step.bounds, out_of)))))
+            faults["asserts"].append(logic.all((*seen, step.asserts)))
+            faults["undefined"].append(logic.all((*seen, step.undefined)))
+            faults["ambiguous"].append(logic.all((*seen, step.ambiguous)))
+            faults["excess"].append(logic.all((*here, step.excess)))
+            if case is not cases[-1]:
+                join = subject.run(self.states[-1]).joined
+                after = join(test, step.after, after, subject.machine)
+        ways = [(test, case.step.after) for test, case in zip(taken, cases, strict=True)]
+        named, equal = self._named(after, ways)
+        self.states.append(named)
+        stops = {name: logic.any(where) for name, where in faults.items()}
+        done = logic.all((logic.any(goes), *equal))
+        self.links.append(Link(choice, tuple(cases), done, stops))
+
+    def _named(self, merged: State, ways: Sequence[tuple[Term, State]]) -> tuple[State, list[Term]]:
+        """The state after a step with names for what it changes, and what each way makes of them:
+        terms that grow from step to step are much harder. Containers are merged as they are."""
+        logic, subject = self.logic, self.subject
+        named, equal = dict(merged), list[Term]()
+        for name, old in self.states[-1].items():
+            value = merged[name]
+            if len(ways) < 2 or value is old or isinstance(value, Many | Made | Missing | Whole):
+                continue
+            if not logic.is_container(value):
+                new = named[name] = subject.encoding.give(logic.like(name, value))
+                self._limit(new, [after[name] for _, after in ways])
+                for test, after in ways:
+                    each = after[name]
+                    assert not isinstance(each, Many | Made | Missing | Whole)
+                    equal.append(logic.implies(test, logic.equal(new, each)))
+        return named, equal
+
+    def _limit(self, new: Term, values: Sequence[Value]) -> None:
+        """Let divisions in later steps use what a number can be after this one."""
+        spans = [self.logic.limited(each) for each in values if isinstance(each, Term)]
+        known = [span for span in spans if span is not None]
+        if len(known) == len(values):
+            self.logic.limit(new, min(low for low, _ in known), max(high for _, high in known))
+
+    def contested(self, only: str | None = None) -> Term:
+        """Where two transitions of one event, or of this one, could be the next step."""
+        logic, found = self.logic, list[Term]()
+        for event in self.subject.contested.values():
+            if only not in (None, event.name):
+                continue
+            case = self.subject.choice(event, self.states[-1])
+            found.append(logic.all((*case.given, case.within, case.step.ambiguous)))
+        return logic.any(found)
+
+    def case(self, model: Model, number: int) -> Case:
+        """Which case a link of the run is in a model."""
+        link = self.links[number]
+        return link.cases[min(max(0, model.integer(link.choice)), len(link.cases) - 1)]
+
+    def trace(self, model: Model) -> Trace | None:
+        """The run that a model is, from its start; None where a value in it has no end."""
+        witness = Witness(self.subject.encoding, model)
+        states: list[Mapping[str, Json]] = []
+        steps: list[TraceStep] = []
+        for number, link in enumerate(self.links):
+            case = self.case(model, number)
+            fixed, after, output = self.subject.told(case, witness)
+            # What the run was asked with is true, though a model does not decide all of it.
+            goes = link.goes in self.facts or model.truth(link.goes)
+            state = {**after, **fixed.parameters}
+            if number:
+                old = states[-1]
+                changed = {k: v for k, v in state.items() if goes and old[k] != v}
+                steps.append(TraceStep(case.event, case.name, fixed.args, changed, output))
+            if not goes:
+                break
+            states.append(state)
+        return None if witness.infinite else Trace(tuple(states), tuple(steps))
+
+
+def _encoded(case: Case | NotEncodable) -> Case:
+    if isinstance(case, NotEncodable):
+        raise case
+    return case

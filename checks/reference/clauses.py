@@ -1,0 +1,43 @@
+"""Why a guard or a condition is false: its clause, with the values read in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec.outcomes import Reason
+from lawful.spec.text.reasons import conjuncts, failure, form, named, plain, refusal, shown, text
+
+from .expressions import Env, Guard, Meaning
+
+
+def clause(m: Meaning, test: ir.Expr, env: Env) -> str:
+    """The first false conjunct, going into a quantifier that is false for one element."""
+    false = next((c for c in conjuncts(test) if not m.eval(c, env)), test)
+    if isinstance(false, ir.Comp) and false.kind == "all":
+        for inner in m.clauses(false.clauses, env):
+            if not m.eval(false.element, inner):
+                bound = [name for each in false.clauses for name in each.names]
+                at = ", ".join(f"{name} = {_plain(inner[name])}" for name in bound)
+                return f"{clause(m, false.element, inner)} for {at}"
+    values = [text(plain(m.eval(e, env), e.type)) for e in shown(false)]
+    return failure(false, values)
+
+
+def _plain(value: Any) -> str:
+    """A bound value as it is read: enums by name."""
+    return getattr(value, "name", None) or str(value)
+
+
+def explain(m: Meaning, guard: Guard, transition: str) -> Reason:
+    """The false clause of a guard with the values in it."""
+    if guard.says is not None:
+        clause, header = guard.says()
+        return Reason(transition, clause, "", header)
+    why = "" if guard.why is None else str(m.eval(guard.why, guard.env))
+    if guard.test is None:
+        return Reason(transition, "", why, {})
+    test = next((c for c in conjuncts(guard.test) if not m.eval(c, guard.env)), guard.test)
+    values = [form(m.eval(each, guard.env), each.type) for each in shown(test)]
+    clause = refusal(test, [text(value) for value in values])
+    return Reason(transition, clause, why, named(test, values))

@@ -1,0 +1,112 @@
+"""Properties to judge: the machine's own, and those of its parts, for every part of a family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.flat import Rule
+from lawful.spec.sorting import in_order
+from lawful.spec.text.reasons import text
+from lawful.spec.values.world import encode
+
+from .states import State
+
+Keys = tuple[Any, ...]
+LIVENESS: tuple[ir.PropertyKind, ...] = (
+    "eventually",
+    "eventually_always",
+    "infinitely_often",
+    "leads_to",
+)
+OF_PARTS: tuple[ir.PropertyKind, ...] = ("invariant", "step_property", *LIVENESS)
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A step from a machine to its part at this index; to all those of a family with such keys."""
+
+    at: int
+    name: str
+    key: t.Type | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A property to judge: the machine's own, or one of its parts, called `part.property`.
+
+    Of a family `peers` every member is judged, under the one name `peers.property`.
+    """
+
+    name: str
+    row: ir.Property
+    rule: Rule
+    path: tuple[Hop, ...]
+
+    @property
+    def kind(self) -> ir.PropertyKind:
+        return self.row.kind
+
+    def members(self, state: State) -> Iterator[tuple[Keys, State]]:
+        """The machines whose property it is, by the keys of the families on the way."""
+        yield from _members(self.path, state, ())
+
+    def where(self, keys: Keys) -> str:
+        """The path to a member, `peers[a]`; of what is in no family nothing."""
+        if not keys:
+            return ""
+        left, names = list(keys), list[str]()
+        for hop in self.path:
+            at = "" if hop.key is None else f"[{text(encode(left.pop(0), hop.key))}]"
+            names.append(hop.name + at)
+        return ".".join(names)
+
+
+def _members(path: tuple[Hop, ...], state: State, keys: Keys) -> Iterator[tuple[Keys, State]]:
+    if not path:
+        yield keys, state
+        return
+    hop, rest = path[0], path[1:]
+    if hop.key is not None:
+        for key in in_order(state[hop.at]):
+            yield from _members(rest, state[hop.at][key], (*keys, key))
+    else:
+        yield from _members(rest, state[hop.at], keys)
+
+
+def judged(machine: ir.Machine, rules: Mapping[str, Rule]) -> Iterator[Judged]:
+    """The machine's properties, and of its parts those that say what every run is like."""
+    yield from _judged(machine, machine, rules, ())
+
+
+def unjudged(machine: ir.Machine) -> tuple[str, ...]:
+    """What parts have to reach alone, `part.property`: it is not asked of them in the whole."""
+    return tuple(_unjudged(machine, machine, ""))
+
+
+def _unjudged(whole: ir.Machine, machine: ir.Machine, prefix: str) -> Iterator[str]:
+    for v in machine.variables:
+        part = t.part_of(v.type)
+        if part is not None:
+            inner = whole.part(part.machine)
+            for p in inner.properties:
+                if p.kind in ("reachable", "recoverable"):
+                    yield f"{prefix}{v.name}.{p.name}"
+            yield from _unjudged(whole, inner, f"{prefix}{v.name}.")
+
+
+def _judged(
+    whole: ir.Machine, machine: ir.Machine, rules: Mapping[str, Rule], path: tuple[Hop, ...]
+) -> Iterator[Judged]:
+    prefix = "".join(f"{hop.name}." for hop in path)
+    for p in machine.properties:
+        if not path or p.kind in OF_PARTS:
+            yield Judged(prefix + p.name, p, rules[f"{machine.name}.{p.name}"], path)
+    for at, v in enumerate(machine.variables):
+        part = t.part_of(v.type)
+        if part is not None:
+            hop = Hop(at, v.name, v.type.key if isinstance(v.type, t.Map) else None)
+            yield from _judged(whole, whole.part(part.machine), rules, (*path, hop))

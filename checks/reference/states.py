@@ -1,0 +1,53 @@
+"""States: values while they are kept, lists while a step changes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lawful.spec.values.world import FrozenMap
+
+State = tuple[Any, ...]
+
+
+class Box(list[Any]):
+    """A machine's state while a step changes it."""
+
+
+def freeze(box: Box) -> State:
+    """A box and the boxes in it as a value."""
+    return PartState([v if v.__class__ not in HOLDERS else _frozen(v) for v in box])
+
+
+def _frozen(value: Any) -> Any:
+    if value.__class__ is Box:
+        return freeze(value)
+    if value.__class__ is FrozenMap and value and next(iter(value.values())).__class__ is Box:
+        return FrozenMap({k: freeze(v) for k, v in value.items()})
+    return value
+
+
+def thaw(state: State) -> Box:
+    """A private copy of a state that a step may change; parts are told by their class."""
+    return Box([v if v.__class__ not in HOLDERS else _thawed(v) for v in state])
+
+
+def _thawed(value: Any) -> Any:
+    if value.__class__ is PartState:
+        return thaw(value)
+    if value.__class__ is FrozenMap and value and next(iter(value.values())).__class__ is PartState:
+        return FrozenMap({k: thaw(v) for k, v in value.items()})
+    return value
+
+
+def private(box: Any) -> Box:
+    """A copy of a machine, frozen or not, whose changes nobody else sees."""
+    return thaw(freeze(box)) if box.__class__ is Box else thaw(box)
+
+
+class PartState(tuple[Any, ...]):
+    """A part's state inside a state: a tuple that can be told from a tuple value."""
+
+    __slots__ = ()
+
+
+HOLDERS = frozenset({Box, PartState, FrozenMap})  # Only these can have a machine inside.

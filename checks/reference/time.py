@@ -1,0 +1,142 @@
+"""Time in a state: its clocks and timers, what one tick makes of them, what keeps it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.walk import everything
+from lawful.spec.values.time import counted_by, until_due
+from lawful.spec.values.world import FrozenMap
+
+from .states import Box, State, freeze, thaw
+
+Machines = Mapping[str, ir.Machine]
+Found = tuple[str, t.Timer, Any]
+
+
+def timers(machines: Machines, name: str, state: Box | State) -> Iterator[Found]:
+    """The timers of a state, parts included: place, type and value."""
+    for v, value in zip(machines[name].variables, state, strict=False):
+        match v.type:
+            case t.Timer() as timer:
+                yield v.name, timer, value
+            case t.Map(value=t.Timer() as timer):
+                yield from ((f"{v.name}[{k}]", timer, each) for k, each in value.items())
+            case t.Part(machine=part):
+                yield from _inside(v.name, timers(machines, part, value))
+            case t.Map(value=t.Part(machine=part)):
+                for k, each in value.items():
+                    yield from _inside(f"{v.name}[{k}]", timers(machines, part, each))
+            case _:
+                pass
+
+
+def _inside(place: str, found: Iterator[Found]) -> Iterator[Found]:
+    return ((f"{place}.{at}", timer, value) for at, timer, value in found)
+
+
+def urgent_and_due(machines: Machines, name: str, box: Box) -> Iterator[str]:
+    """The places of the urgent timers that are due, where timers count."""
+    found = timers(machines, name, box)
+    return (place for place, timer, left in found if timer.urgent and left == 0)
+
+
+def advance(machines: Machines, name: str, box: Box) -> None:
+    """One tick passes: clocks go on, and every armed timer is due one tick sooner."""
+    _change(machines, name, box, (lambda now: now + 1, _sooner))
+
+
+def _sooner(left: int | None) -> int | None:
+    return None if left is None else max(0, left - 1)
+
+
+def at_tick(machines: Machines, name: str, state: State, now: int) -> State:
+    """The state where its clocks have gone on to `now`; its timers are as they were."""
+    box = thaw(state)
+    _change(machines, name, box, (lambda _: now, lambda timer: timer))
+    return freeze(box)
+
+
+Changes = tuple[Callable[[int], int], Callable[[Any], Any]]
+
+
+def _change(machines: Machines, name: str, box: Box, changes: Changes) -> None:
+    """Change all clocks and timers, those of parts included."""
+    of_clock, of_timer = changes
+    for i, v in enumerate(machines[name].variables):
+        match v.type:
+            case t.Clock():
+                box[i] = of_clock(box[i])
+            case t.Timer():
+                box[i] = of_timer(box[i])
+            case t.Map(value=t.Timer()):
+                box[i] = FrozenMap({k: of_timer(each) for k, each in box[i].items()})
+            case t.Part(machine=part):
+                _change(machines, part, box[i], changes)
+            case t.Map(value=t.Part(machine=part)):
+                for each in box[i].values():
+                    _change(machines, part, each, changes)
+            case _:
+                pass
+
+
+# What waits for a timer.
+
+
+def waiting(machine: ir.Machine) -> frozenset[str]:
+    """The machine's transitions that wait for a timer: their own, or one of a part they step."""
+    bodies: dict[str, list[ir.Function]] = {}
+    timed: set[str] = set()
+    for m in (machine, *machine.parts):
+        for f in m.functions:
+            bodies.setdefault(f.name, []).append(f)
+        for row in m.bases if m is machine else (*m.bases, *m.transitions):
+            for name in {row.name, row.event}:
+                bodies.setdefault(name, []).append(row.function)
+                timed.update({name} if row.timer is not None else ())
+
+    def waits(function: ir.Function, seen: set[str]) -> bool:
+        names = set(_called(function)) - seen
+        inside = [f for name in names for f in bodies.get(name, ())]
+        return bool(names & timed) or any(waits(f, seen | names) for f in inside)
+
+    rows = machine.transitions
+    return frozenset(r.name for r in rows if r.timer is not None or waits(r.function, set()))
+
+
+def _called(function: ir.Function) -> Iterator[str]:
+    """The names of what a body steps, asks or calls."""
+    for node in everything(function.body):
+        match node:
+            case ir.Step(name=name) | ir.Can(name=name) | ir.Base(name=name):
+                yield name
+            case ir.Call(function=name):
+                yield name
+            case _:
+                pass
+
+
+# Single timers.
+
+
+def any_time(_timer: Any) -> str:
+    """An armed timer is due."""
+    return ""
+
+
+def ticks_left(left: int) -> str:
+    """The time until it is due, in words; nothing where it is due."""
+    return f"{left} tick{'s are' if left > 1 else ' is'}" if left else ""
+
+
+def armed_by(machine: ir.Machine) -> Callable[[float], Any]:
+    """What a timer is that was started with so many seconds."""
+    clock = counted_by(machine)
+    if clock is None:
+        return lambda _: True
+    assert isinstance(clock.type, t.Clock)
+    tick = clock.type.tick
+    return lambda seconds: until_due(seconds, tick)

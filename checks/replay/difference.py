@@ -1,0 +1,110 @@
+"""Comparing JSON forms: what a row says with what the machine does."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, TypeGuard
+
+from lawful.runtime.journal import HIDDEN
+from lawful.spec.codec.as_json import is_list, is_object
+from lawful.spec.ir import Json
+
+from .rows import ABSENT, Absent
+
+LONGEST = 60  # Of a value in a sentence; the details have all of it.
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two JSON forms are one value: `1` and `true` are not, nor are `1` and `1.0`.
+
+    No variable and no output is a float, so the two never mean the same. What a row does not tell
+    on purpose may be any value.
+    """
+    # Python takes True for 1, and is fast; the text does not, and mostly is the same text.
+    if a != b:
+        return hidden(a)
+    return a is None or a.__class__ is str or json.dumps(a) == json.dumps(b) or _alike(a, b)
+
+
+def hidden(data: Any) -> bool:
+    """Whether a journal was told to keep this value to itself (see `runtime.journal.Hidden`)."""
+    return is_object(data) and data.keys() == {HIDDEN}
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Of equal forms: whether where one has a truth value, or an integer, so has the other."""
+    if is_object(a) and is_object(b):
+        return all(_alike(a[k], b[k]) for k in a)
+    if is_list(a) and is_list(b):
+        return all(map(_alike, a, b))
+    return bool(a.__class__ is b.__class__)
+
+
+def exact(data: Any) -> bool:
+    """Whether large integers and the names of tokens are told in the one form they have."""
+    if is_list(data):
+        return all(map(exact, data))
+    if not is_object(data):
+        return True
+    if "$int" in data and not _is_integer(data["$int"]):
+        return False
+    if "$opaque" in data and data.get("id").__class__ not in (int, str):
+        return False
+    return all(map(exact, data.values()))
+
+
+def _is_integer(text: object) -> bool:
+    return isinstance(text, str) and re.fullmatch(r"-?[1-9][0-9]*|0", text) is not None
+
+
+def changes(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:
+    """What differs between two states, by path: `state`, `sender.window`."""
+    out: dict[str, Json] = {}
+    for name, value in after.items():
+        old: Any = before.get(name)
+        if name in before and same(old, value):
+            continue
+        if _is_part(old) and _is_part(value) and old.keys() == value.keys():
+            out.update({f"{name}.{k}": v for k, v in changes(old, value).items()})
+        else:
+            out[name] = value
+    return out
+
+
+def _is_part(value: Any) -> TypeGuard[dict[str, Any]]:
+    # A map with string-like keys looks the same, and is told apart no further.
+    return is_object(value) and bool(value) and not any(k.startswith("$") for k in value)
+
+
+def at(state: Mapping[str, Json], path: str) -> Json | Absent:
+    """What stands at a path of a state; ABSENT where nothing does."""
+    found: Any = state
+    for name in path.split("."):
+        if not is_object(found) or name not in found:
+            return ABSENT
+        found = found[name]
+    return found  # type: ignore[no-any-return]  # a part of JSON is JSON
+
+
+def pair(row: Json, machine: Json) -> Json:
+    """Two values that differ."""
+    return {"row": row, "machine": machine}
+
+
+def sentence(found: Mapping[str, Json]) -> str:
+    """The first few differences in words."""
+    parts: list[str] = []
+    for name, both in list(found.items())[:3]:
+        row, machine = (short(both[k]) for k in ("row", "machine")) if is_object(both) else "??"
+        parts.append(
+            f"{name.removeprefix('changed.')} is {row} in the row, {machine} by the machine"
+        )
+    return "; ".join(parts) + (" ..." if len(found) > 3 else "")
+
+
+def short(value: Json) -> str:
+    """A value as JSON text, cut where it is long."""
+    text = json.dumps(value, sort_keys=True)
+    return text if len(text) <= LONGEST else text[: LONGEST - 4] + " ..."

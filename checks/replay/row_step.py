@@ -1,0 +1,443 @@
+"""One row at a time: what the machine does in a state, compared with what a row says it did.
+
+Of a machine with a clock rows have no ticks: the present tick is what the row tells, never less
+than before. Timers are armed or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+from lawful.checks.reference import Done, Fault, Outcome, Reference, Refusal
+from lawful.checks.reference.expressions import SELF, Guard, NoValue
+from lawful.checks.reference.states import State
+from lawful.checks.reference.time import at_tick, waiting
+from lawful.runtime.elements import NO_ELEMENTS, Elements, named_in
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis import walk
+from lawful.spec.analysis.effects import erased, ghosts_of, only_reads
+from lawful.spec.codec import as_json
+from lawful.spec.codec.as_json import is_list
+from lawful.spec.ir import Json
+from lawful.spec.values import bounds
+from lawful.spec.values.time import clock_of
+from lawful.spec.values.world import World, decode, encode
+
+from .deviations import Differs, Malformed, Unreplayable
+from .difference import at, changes, exact, hidden, pair, same, sentence
+from .mapping import HAPPENED, SKIPPED
+from .row_state import Told, Untold, form
+from .rows import WHOLE, Absent, Row
+from .unknown_elements import stranger
+
+CONTROL = "state"  # The variable that is the control state, where it is an enum.
+KINDS = ("output", "changed", "after", "before")  # In which a row and the machine may differ.
+Args = Mapping[str, Any]
+
+
+class Stepper:
+    """Executes one machine from its IR."""
+
+    def __init__(self, machine: ir.Machine, anywhere: bool = False) -> None:
+        self.machine = machine
+        self.anywhere = anywhere
+        self.universe = NO_ELEMENTS
+        self.named = named_in(machine)
+        self.world = World.made_of(machine.types)
+        self.fingerprint = as_json.behaviour(machine)
+        # Ghosts are erased when a machine runs, and no journal tells of them.
+        self.reference = Reference(erased(machine), self.world)
+        self.reference.domains = self._domain
+        # As at run time: without a universe the elements of an ordered sort compare as text.
+        self.reference.in_rank = lambda sort: self.universe.get(str(sort))
+        self.rows = {row.name: row for row in machine.transitions}
+        self.events = {row.name: row for row in machine.events}
+        self.serving = {name: machine.serving(name) for name in self.events}
+        self.parts = {part.name: part for part in (machine, *machine.parts)}
+        self.kept = tuple((i, v) for i, v in enumerate(machine.variables) if not v.ghost)
+        found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
+        self.at = found[0] if found else None
+        self.waiting = waiting(machine)
+        self.told = Told(self.reference, self._held)
+
+    def _domain(self, kind: t.Type) -> tuple[Any, ...]:
+        try:
+            return bounds.Values(self.world, {}, self.universe).of(kind)
+        except KeyError as error:
+            sort = error.args[0]
+            raise Unreplayable(f"the journal does not say which elements {sort} has") from error
+
+    # What a state is, for people.
+
+    @property
+    def control_states(self) -> tuple[str, ...]:
+        """The names of the control states; none where the machine has no control state."""
+        kind = None if self.at is None else self.machine.variables[self.at].type
+        return kind.members if isinstance(kind, t.Enum) else ()
+
+    def control(self, state: State) -> str:
+        """The name of the control state, or nothing."""
+        return "" if self.at is None else str(state[self.at].name)
+
+    def shown(self, state: State) -> dict[str, Json]:
+        """The variables of a state, without ghosts; parts as objects."""
+        return {v.name: self._json(state[i], v.type) for i, v in self.kept}
+
+    def _json(self, value: Any, kind: t.Type) -> Json:
+        return form(self.parts, value, kind)
+
+    def legal(self, state: State) -> tuple[str, ...]:
+        """The events that a transition may serve in this state, for some arguments.
+
+        Guards that read an argument are left out of account.
+        """
+        return tuple(
+            name
+            for name in self.events
+            if any(self._may_serve(row, state) for row in self.serving[name])
+        )
+
+    def _may_serve(self, row: ir.Transition, state: State) -> bool:
+        try:
+            if not row.function.params:
+                return not isinstance(self._step(state, row, {}), Refusal)
+            return all(self._guards(row, state))
+        except (Guard, NoValue):
+            return False
+        except Unreplayable:
+            return True
+
+    def _guards(self, row: ir.Transition, state: State) -> Iterator[bool]:
+        env = {SELF: state}
+        if row.source is not None and row.control is not None and not walk.reads_local(row.control):
+            yield self.reference.eval(row.control, env).name in row.source
+        if row.timer is not None and not walk.reads_local(row.timer):
+            yield bool(self.reference.eval(row.timer, env))
+        for stmt in walk.leading_guards(row.function.body):
+            yield bool(self.reference.eval(stmt.test, env))
+
+    def ended(self, state: State) -> bool:
+        """Whether an instance may rest here for ever."""
+        terminal = self.machine.of_kind("terminal")
+        ghosts = ghosts_of(self.machine)
+        told = [p for p in terminal if only_reads(self.machine, ghosts, p.name)]
+        if not terminal or any(self._holds(p, state) for p in told):
+            return True
+        if len(told) < len(terminal):
+            untold = next(p.name for p in terminal if p not in told)
+            raise Unreplayable(f"{untold} reads a ghost, of which no journal tells")
+        return False
+
+    def _holds(self, p: ir.Property, state: State) -> bool:
+        try:
+            return bool(self.reference.run(p.function.body, {SELF: state}))
+        except NoValue as error:
+            raise Unreplayable(f"{p.name} has no value here: {error}") from error
+
+    # Rows.
+
+    def follow(self, state: State | None, row: Row) -> tuple[State, str | None]:
+        """The state after the row, and the transition taken.
+
+        Raises Malformed, Unreplayable, or Differs where the machine would not have written it.
+        """
+        if row.outcome == SKIPPED and state is not None:
+            return state, None
+        if row.fingerprint != self.fingerprint and row.outcome != HAPPENED:
+            raise Malformed("rows of another version of the machine (fingerprint)")
+        if state is None or row.outcome == "attached":
+            return self._made(row), None
+        if row.outcome == "continued":
+            return self._continued(state, row), None
+        if row.outcome == "made":
+            raise Malformed("made twice")
+        event = self.events.get(str(row.event))
+        if event is None:
+            raise Malformed("an unknown event")
+        if isinstance(row.transition, str) and row.transition not in self.rows:
+            raise Malformed("an unknown transition")
+        args = self._args(row, event.params)
+        state = self._on_time(state, row)
+        if row.outcome in ("done", HAPPENED):
+            done = self._done(state, row, args)
+            return done.state, done.transition or None
+        self._not_done(state, row, args)
+        return state, None
+
+    def _on_time(self, state: State, row: Row) -> State:
+        """The state at the tick in which the row was written."""
+        clock = clock_of(self.machine)
+        if clock is None:
+            return state
+        if isinstance(row.changed, Absent):
+            raise Unreplayable(f"the row does not tell {clock.name}, the present tick")
+        before = state[self.reference.layout[self.machine.name][clock.name]]
+        told = row.changed.get(clock.name, before)
+        now = self._value(clock.name, told, clock.type)
+        if now < before:
+            raise Differs("changed", f"{clock.name} goes back from {before} to {now}")
+        return at_tick(self.reference.machines, self.machine.name, state, now)
+
+    def _args(self, row: Row, params: tuple[tuple[str, t.Type], ...]) -> tuple[Any, ...]:
+        if set(row.args) != {name for name, _ in params}:
+            raise Malformed("arguments of other names")
+        values = tuple(self._value(name, row.args[name], kind) for name, kind in params)
+        for (name, kind), value in zip(params, values, strict=True):
+            found = bounds.breach(value, kind)
+            if found is not None:
+                raise Differs("argument", f"{name}{found if found[0] in '.[' else f': {found}'}")
+            self._known("argument", name, value, kind, self.universe)
+        return values
+
+    def _known(self, word: str, name: str, value: Any, kind: t.Type, told: Elements) -> None:
+        """Differs where a value has an element that the instance was not told."""
+        found = stranger(value, kind, told.members) if told else ""
+        if found:
+            raise Differs(word, f"{name}: {found}")
+
+    def _value(self, name: str, data: Json, kind: t.Type) -> Any:
+        if hidden(data):
+            raise Unreplayable(f"{name} is hidden in the journal")
+        if not exact(data):
+            raise Malformed(f"the value of {name} is no {kind}")
+        try:
+            return decode(data, kind, self.world)
+        except (ValueError, AttributeError, TypeError, RecursionError) as error:
+            raise Malformed(f"the value of {name} is no {kind}") from error
+
+    def _held(self, name: str, data: Json, kind: t.Type) -> Any:
+        """The value of a variable as a row tells it; elements that the machine names are known."""
+        value = self._value(name, data, kind)
+        self._known("changed", name, value, kind, self.universe.and_named(self.named))
+        return value
+
+    def _made(self, row: Row) -> State:
+        if row.outcome not in WHOLE:
+            raise Malformed("rows that do not begin where the instance was made")
+        known = {p.name: p for p in self.machine.parameters}
+        if not row.args.keys() <= known.keys():
+            raise Malformed("parameters of other names")
+        needed = {name for name, p in known.items() if p.default is None}
+        if not needed <= row.args.keys():
+            raise Malformed("a parameter is missing")
+        given = {name: self._value(name, row.args[name], known[name].type) for name in row.args}
+        state = self.reference.initial(given)
+        for i, each in enumerate(self.machine.parameters, len(self.machine.variables)):
+            self._known("parameter", each.name, state[i], each.type, self.universe)
+        for p in self.machine.of_kind("assume"):
+            if not self._holds(p, state):
+                raise Differs("assume", f"{p.name} is false of the parameters")
+        begun = self._on_time(self._begun(row, state), row)
+        out_of = self.reference.breach(self.machine.name, begun)
+        if out_of is not None:
+            raise Differs("fault", f"bounds: {out_of}")
+        self._compare(row, None, Done(begun, None, ""))
+        return begun
+
+    def _continued(self, state: State, row: Row) -> State:
+        """The state, compared with all that the first row of a new file tells of it."""
+        now = self._on_time(state, row)
+        first = len(self.machine.variables)
+        for i, p in enumerate(self.machine.parameters, first):
+            told, mine = row.args.get(p.name), self._json(now[i], p.type)
+            if not same(told, mine):
+                raise Differs("changed", sentence({p.name: pair(told, mine)}))
+        self._compare(row, None, Done(now, None, ""))
+        return now
+
+    def universe_of(self, row: Row) -> Elements:
+        """The elements of the sorts, as the row of the making tells them."""
+        sorts = {k.name: k for k in self.machine.types if isinstance(k, t.Sort)}
+        found = {
+            name: tuple(self._value(name, each, sorts[name]) for each in told)
+            for name, told in row.universe.items()
+            if name in sorts and is_list(told)
+        }
+        for name, elements in found.items():
+            if not elements or len(set(elements)) < len(elements):
+                raise Malformed(f"the universe of {name} is no instance's: {row.universe[name]}")
+        return Elements(found)
+
+    def _begun(self, row: Row, state: State) -> State:
+        """The state of the row's instance when its journal began.
+
+        An `@initial` is called before that, with arguments that no row tells: where there are
+        any, and where the instance had events before, the row's own word is taken.
+        """
+        plain = [self.reference.start(state, f, {}) for f in self.machine.initials if not f.params]
+        starts = [o.state for o in plain if isinstance(o, Done)]
+        some = any(f.params for f in self.machine.initials)
+        trusted = self.anywhere or row.outcome != "made"
+        if isinstance(row.changed, Absent) or not (trusted or self.machine.initials):
+            return state
+        try:
+            told = self.told.state(row.changed, state)
+        except Untold as error:
+            raise Malformed(str(error)) from error
+        if trusted or some or not starts:
+            return told
+        # Ghosts are not told, so states are compared as they are shown.
+        return next((s for s in starts if self.shown(s) == self.shown(told)), starts[0])
+
+    # Events.
+
+    def _step(self, state: State, row: ir.Transition, args: Args) -> Outcome:
+        try:
+            return self.reference.step(state, row.name, args)
+        except Unreplayable:
+            raise
+        except Exception as error:
+            # A fault of ours in one instance must not end the replay of all others.
+            raise Unreplayable(f"{row.name}: {error.__class__.__name__}: {error}") from error
+
+    def _outcomes(
+        self, state: State, rows: tuple[ir.Transition, ...], args: tuple[Any, ...]
+    ) -> Iterator[Outcome]:
+        for row in rows:
+            names = (name for name, _ in row.function.params)
+            yield self._step(state, row, dict(zip(names, args, strict=True)))
+
+    def _ignored(self, state: State, row: Row, args: tuple[Any, ...]) -> ir.Ignore | None:
+        event = self.events[str(row.event)]
+        named = dict(zip((name for name, _ in event.params), args, strict=True))
+        try:
+            return self.reference.ignored(self.machine, state, event.name, named)
+        except (Guard, NoValue) as error:
+            raise Differs("fault", f"undefined: {error}") from error
+
+    def _done(self, state: State, row: Row, args: tuple[Any, ...]) -> Done:
+        serving = self.serving[str(row.event)]
+        named = tuple(r for r in serving if r.name == row.transition)
+        for outcome in self._outcomes(state, named, args):
+            if isinstance(outcome, Done):
+                return self._checked(row, state, outcome)
+        outcomes = list(self._outcomes(state, serving, args))
+        done = [outcome for outcome in outcomes if isinstance(outcome, Done)]
+        if not done:
+            faulty = any(isinstance(outcome, Fault) for outcome in outcomes)
+            ignored = None if faulty else self._ignored(state, row, args)
+            if ignored is not None and row.outcome == HAPPENED:
+                return self._checked(row, state, Done(state, None, ""))
+            if ignored is not None:
+                raise Differs("ignored", f"{row.event} is ignored: {ignored.because}")
+            _refused(row, outcomes)
+        if isinstance(row.transition, str):
+            _another(row, outcomes, done[0])
+        if row.outcome == "done":
+            raise Malformed("done by no transition")
+        if len(done) > 1:
+            raise Unreplayable(f"{row.event}: the row does not say which of its transitions it was")
+        return self._checked(row, state, done[0])
+
+    def _checked(self, row: Row, state: State, done: Done) -> Done:
+        self._compare(row, state, done)
+        return done
+
+    def _not_done(self, state: State, row: Row, args: tuple[Any, ...]) -> None:
+        """The row says that nothing changed: refused or ignored."""
+        rows = self.serving[str(row.event)]
+        named = row.outcome == "refused" and any(r.name == row.transition for r in rows)
+        if named:
+            rows = (self.rows[str(row.transition)],)
+        outcomes = list(self._outcomes(state, rows, args))
+        if self._one_was_called(row, outcomes):
+            outcomes = [outcome for outcome in outcomes if isinstance(outcome, Refusal)]
+            rows = tuple(self.rows[outcome.transition] for outcome in outcomes)
+        for tried, outcome in zip(rows, outcomes, strict=True):
+            # At run time a timer's transition is refused until the timer is due; rows do not say.
+            if tried.name in self.waiting:
+                continue
+            if isinstance(outcome, Done):
+                raise Differs("accepted", f"{tried.name} is possible, and it was {row.outcome}")
+            if isinstance(outcome, Fault):
+                raise Differs("fault", f"{outcome.name}: {outcome.what}")
+        ignored = None if named else self._ignored(state, row, args)
+        if row.outcome == "refused" and ignored is not None:
+            raise Differs("ignored", f"{row.event} is ignored: {ignored.because}")
+        if row.outcome == "ignored" and ignored is None:
+            _refused(row, outcomes)
+        self._compare(row, state, Done(state, None, ""))
+        if isinstance(row.transition, str) and not named:
+            raise Malformed(f"{row.outcome} by a transition that does not serve the event")
+
+    def _one_was_called(self, row: Row, outcomes: Sequence[Outcome]) -> bool:
+        """Whether the caller chose a transition, which the row of a refusal does not tell."""
+        choice = self.events[str(row.event)].choice and row.outcome == "refused"
+        return choice and any(isinstance(outcome, Refusal) for outcome in outcomes)
+
+    # Comparison.
+
+    def _compare(self, row: Row, before: State | None, done: Done) -> None:
+        """Raise Differs, with everything in which the row and the machine differ."""
+        found: dict[str, Json] = {}
+        if before is not None:
+            self._compare_control(found, "before", row.before, before)
+        if not isinstance(row.output, Absent) and not same(row.output, self._output(done)):
+            found["output"] = pair(row.output, self._output(done))
+        if not isinstance(row.changed, Absent):
+            self._compare_changed(found, row.changed, before, done.state)
+        self._compare_control(found, "after", row.after, done.state)
+        if found:
+            kind = next(k for k in KINDS if any(name.split(".")[0] == k for name in found))
+            raise Differs(kind, sentence(found), differs=found)
+
+    def _output(self, done: Done) -> Json:
+        if done.output is None:
+            return None
+        return encode(done.output, self.rows[done.transition].function.output)
+
+    def _compare_control(
+        self, found: dict[str, Json], name: str, said: Json | Absent, state: State
+    ) -> None:
+        if isinstance(said, Absent):
+            return
+        mine: Json = self.shown(state) if isinstance(said, dict) else self.control(state) or None
+        if not same(said, mine):
+            found[name] = pair(said, mine)
+
+    def _compare_changed(
+        self, found: dict[str, Json], told: Mapping[str, Json], before: State | None, after: State
+    ) -> None:
+        mine: dict[str, Json] = {}
+        for i, v in self.kept:
+            if before is None or (after[i] is not before[i] and after[i] != before[i]):
+                mine.update(self._changes(v, None if before is None else before[i], after[i]))
+        for name in sorted(mine.keys() | told.keys()):
+            # What was assigned the value it had may be told, or left out.
+            value = mine[name] if name in mine else self._at(after, name)
+            if isinstance(value, Absent):
+                found[f"changed.{name}"] = pair(told[name], "(no such variable)")
+                continue
+            within = any(name.startswith(f"{whole}.") for whole in told)
+            if not same(told[name], value) if name in told else not within:
+                found[f"changed.{name}"] = pair(told.get(name, "(not told)"), value)
+
+    def _at(self, state: State, path: str) -> Json | Absent:
+        """The JSON form at a path of a state; ABSENT where nothing is."""
+        rows = [(v, state[i]) for i, v in self.kept if v.name == path.partition(".")[0]]
+        return at({v.name: self._json(value, v.type) for v, value in rows}, path)
+
+    def _changes(self, v: ir.Variable, before: Any, after: Any) -> dict[str, Json]:
+        now = self._json(after, v.type)
+        if before is None or not isinstance(v.type, t.Part):
+            return {v.name: now}
+        return changes({v.name: self._json(before, v.type)}, {v.name: now})
+
+
+def _refused(row: Row, outcomes: Sequence[Outcome]) -> NoReturn:
+    """The machine does not do the event: say why each transition that serves it does not."""
+    reasons = [str(o.reason()) for o in outcomes if isinstance(o, Refusal)]
+    faults = [o for o in outcomes if isinstance(o, Fault)]
+    if faults:
+        raise Differs("fault", f"{faults[0].name}: {faults[0].what}")
+    text = "; ".join(dict.fromkeys(reasons)) or "no transition serves it"
+    raise Differs("refused", text)
+
+
+def _another(row: Row, outcomes: Sequence[Outcome], done: Done) -> NoReturn:
+    """The machine takes another transition than the one that the row names."""
+    named = [o for o in outcomes if not isinstance(o, Done) and o.transition == row.transition]
+    why = f" ({named[0].reason()})" if named and isinstance(named[0], Refusal) else ""
+    raise Differs("transition", f"{row.transition} is not possible{why}; {done.transition} is")

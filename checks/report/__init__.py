@@ -1,0 +1,1 @@
+"""Reports: results as text, JSON, HTML, JUnit, SARIF and ITF."""

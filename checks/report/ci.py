@@ -1,0 +1,178 @@
+"""Verdicts in the formats of others: JUnit for CI servers, SARIF for code review.
+
+What a check, a proof or a replay found becomes cases of a suite first: one form, two ways to write
+it. Sources: the JUnit XML that Jenkins, GitLab and pytest read and write; SARIF 2.1.0 (OASIS,
+2020). XML 1.0 has no control characters: they stand as the escapes of Python.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from xml.etree import ElementTree
+
+from lawful.checks.conform import runtime_check
+from lawful.checks.explore import CheckResult
+from lawful.checks.verdict import PropertyResult, Verdict
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.errors import Place
+from lawful.spec.ir import Json
+
+from .exploration import counterexample
+
+UNDECIDED = (Verdict.UNKNOWN, Verdict.BOUNDED, Verdict.SAMPLED)
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+Outcome = Literal["passed", "failed", "skipped", "error"]
+NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One thing that was asked. A failure is a surprise; what is skipped was not established; an
+    error is why nothing was asked at all.
+
+    `kind` is the rule that it belongs to, `type` what a failure is, `lines` its evidence.
+    """
+
+    name: str
+    kind: str
+    outcome: Outcome
+    said: str = ""
+    type: str = ""
+    lines: tuple[str, ...] = ()
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """What was asked of one machine."""
+
+    name: str
+    seconds: float
+    cases: tuple[Case, ...]
+
+
+def suite(machine: ir.Machine, result: CheckResult) -> Suite:
+    """A case for each property of an explored machine, and one for the runtime if it was asked."""
+    rows = [_of_property(machine, p) for p in result.properties]
+    return Suite(result.machine, result.seconds, (*rows, *_of_runtime(machine, result)))
+
+
+def _of_property(machine: ir.Machine, p: PropertyResult) -> Case:
+    if p.as_expected:
+        return Case(p.name, p.kind, "passed")
+    wanted = "" if p.expect == "holds" else f", where {p.expect} was expected"
+    said = f"{p.name} is {p.verdict.value}{f': {p.why}' if p.why else ''}{wanted}"
+    outcome: Literal["failed", "skipped"] = "skipped" if p.verdict in UNDECIDED else "failed"
+    lines = tuple(counterexample(p))
+    return Case(p.name, p.kind, outcome, said, p.verdict.value, lines, place(machine, p.name))
+
+
+def _of_runtime(machine: ir.Machine, result: CheckResult) -> Iterator[Case]:
+    found = result.embedded
+    if found is None:
+        return
+    said, lines = " ".join(runtime_check.text(found)), tuple(runtime_check.told(found))
+    outcome: Literal["passed", "failed", "skipped"] = "passed" if found.complete else "skipped"
+    if found.differing:
+        outcome = "failed"
+    yield Case("runtime", "runtime", outcome, said, "differs", lines, machine.place)
+
+
+# JUnit.
+
+
+def junit(command: str, suites: Sequence[Suite]) -> str:
+    """A test suite for each machine, with its cases."""
+    root = ElementTree.Element("testsuites", name=f"lawful {command}")
+    for each in suites:
+        outcomes = [case.outcome for case in each.cases]
+        row = ElementTree.SubElement(
+            root,
+            "testsuite",
+            name=_xml(each.name),
+            tests=str(len(outcomes)),
+            failures=str(outcomes.count("failed")),
+            errors=str(outcomes.count("error")),
+            skipped=str(outcomes.count("skipped")),
+            time=f"{each.seconds:.3f}",
+        )
+        for case in each.cases:
+            _case(row, each.name, case)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _case(suite_: ElementTree.Element, machine: str, case: Case) -> None:
+    row = ElementTree.SubElement(suite_, "testcase", classname=_xml(machine), name=_xml(case.name))
+    if case.outcome == "skipped":
+        skipped = ElementTree.SubElement(row, "skipped", message=_xml(case.said))
+        skipped.text = _xml("\n".join(case.lines)) or None
+    elif case.outcome != "passed":
+        name = "error" if case.outcome == "error" else "failure"
+        failure = ElementTree.SubElement(row, name, message=_xml(case.said), type=_xml(case.type))
+        failure.text = _xml("\n".join(case.lines))
+
+
+def _xml(text: str) -> str:
+    return NO_XML.sub(lambda found: ascii(found.group())[1:-1], text)
+
+
+# SARIF.
+
+
+def sarif(suites: Sequence[Suite], version: str) -> dict[str, Json]:
+    """A result for every case that did not pass, where it stands in the source."""
+    rules: dict[str, Json] = {}
+    results: list[Json] = []
+    for each in suites:
+        for case in each.cases:
+            if case.outcome != "passed":
+                rules.setdefault(case.kind, {"id": case.kind})
+                results.append(_result(case))
+    driver: dict[str, Json] = {
+        "name": "lawful",
+        "version": version,
+        "rules": list(rules.values()),
+    }
+    runs: list[Json] = [{"tool": {"driver": driver}, "results": results}]
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": runs}
+
+
+def _result(case: Case) -> Json:
+    out: dict[str, Json] = {
+        "ruleId": case.kind,
+        "level": "warning" if case.outcome == "skipped" else "error",
+        "message": {"text": "\n".join([case.said, *case.lines[1:]])},
+    }
+    if case.place is None:
+        return out
+    region: dict[str, Json] = {"startLine": case.place.line, "startColumn": case.place.column + 1}
+    at: dict[str, Json] = {"artifactLocation": {"uri": _uri(case.place.file)}, "region": region}
+    locations: list[Json] = [{"physicalLocation": at}]
+    out["locations"] = locations
+    return out
+
+
+def _uri(file: str) -> str:
+    """A path from here where the file is below; else the whole."""
+    path = Path(file).absolute()
+    here = Path.cwd()
+    return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.as_uri()
+
+
+def place(whole: ir.Machine, name: str) -> Place:
+    """Where a property is declared, that of a part in the part; a built-in one at the machine."""
+    *way, last = name.split(".")
+    machine = whole
+    for step in way:
+        kinds = {v.name: t.part_of(v.type) for v in machine.variables}
+        part = kinds.get(step)
+        if part is not None:
+            machine = whole.part(part.machine)
+    found = next((p for p in machine.properties if p.name == last), None)
+    return machine.place if found is None else found.place

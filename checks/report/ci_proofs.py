@@ -1,0 +1,85 @@
+"""Proofs in the formats of others: a case for each property, and one for each obligation.
+
+A counterexample to induction is no violation: its state need not be reachable. It is skipped, with
+what it is called, and fails nothing; so is what is open. A run that violates a property fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lawful.checks import verdict
+from lawful.checks.prove.induction import TO_INDUCTION
+from lawful.checks.prove.result import NOT_ASKED, Obligation, ProofResult, PropertyProof
+from lawful.checks.verdict import Trace, TraceStep
+from lawful.spec import ir
+from lawful.spec.words import Expected
+
+from .ci import Case, Suite, place
+from .exploration import expected_text, trace_text
+from .proofs import PROVED, judgement, refuted
+
+
+def suite(machine: ir.Machine, result: ProofResult, expects: Mapping[str, Expected]) -> Suite:
+    """What was proved of a machine, and what was not."""
+    rows = [_of_property(machine, p, expects) for p in result.properties]
+    counted = {o.property for o in result.counted}
+    told = [o for o in result.obligations if o.property in counted or o.verdict.failed]
+    rows += [_of_obligation(machine, o, expects) for o in told]
+    return Suite(result.machine, result.seconds, tuple(rows))
+
+
+def _of_property(machine: ir.Machine, p: PropertyProof, expects: Mapping[str, Expected]) -> Case:
+    said = f"{p.name} is {p.verdict.value}{f': {p.note}' if p.note else ''}"
+    lines = () if p.trace is None else (said, *trace_text(p.trace))
+    at, judged = place(machine, p.name), judgement(p, expects)
+    if p.method == NOT_ASKED:
+        return Case(p.name, "proof", "skipped", f"{p.name} is not asked here: explore it", place=at)
+    if judged.as_expected:
+        return Case(p.name, "proof", "passed")
+    if verdict.exit_code([judged]) == 3:
+        return Case(p.name, "proof", "skipped", said, p.verdict.value, lines, at)
+    wanted = expected_text(judged).removeprefix("EXPECTED ")
+    said += "" if judged.expect == "holds" else f", where {wanted} was expected"
+    return Case(p.name, "proof", "failed", said, p.verdict.value, lines, at)
+
+
+def _of_obligation(machine: ir.Machine, o: Obligation, expects: Mapping[str, Expected]) -> Case:
+    name = f"{o.property}: {o.obligation}"
+    if o.verdict in PROVED or expects.get(o.property, "holds") != "holds":
+        return Case(name, "obligation", "passed")
+    lines, at = tuple(refuted(o)), place(machine, o.property)
+    said = lines[0]
+    if o.verdict.failed:
+        return Case(name, "obligation", "failed", said, o.verdict.value, lines, at)
+    kind = "induction" if is_to_induction(o) else "obligation"
+    return Case(name, kind, "skipped", said, o.verdict.value, lines, at)
+
+
+def is_to_induction(o: Obligation) -> bool:
+    """Whether it is left open by a counterexample to induction."""
+    return o.counterexample is not None and o.counterexample.get("label") == TO_INDUCTION
+
+
+def traces(machine: ir.Machine, result: ProofResult) -> Iterator[tuple[str, str, Trace]]:
+    """Runs that violate a property, and the steps of counterexamples to induction: each with what
+    it is called and what it is about."""
+    for p in result.properties:
+        if p.trace is not None and p.trace.states:
+            yield p.name, f"{machine.name}.{p.name} is {p.verdict.value} {p.note}".rstrip(), p.trace
+    for o in result.counted:
+        if is_to_induction(o) and not o.verdict.failed:
+            name = f"{o.property}.{o.obligation}.induction"
+            yield name, f"{refuted(o)[0]}: its state need not be reachable", _step(o)
+
+
+def _step(o: Obligation) -> Trace:
+    """The one step of a counterexample to induction, from its state."""
+    shown: Any = o.counterexample
+    fixed = shown["parameters"]
+    states = [{**shown["state"], **fixed}]
+    if shown["after"] is not None:
+        states.append({**shown["after"], **fixed})
+    step = TraceStep(shown["event"], shown["transition"], shown["args"], {})
+    return Trace(tuple(states), (step,))

@@ -1,0 +1,146 @@
+"""Replays in the formats of others: a case for each verdict, and one for each instance shown.
+
+Of each kind of deviation the first instances are shown, as everywhere; the case of the verdict has
+the count of all. What could not be judged is skipped. A trace up to a deviation is made by going
+through the rows of that instance once more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from lawful.checks.replay.fold import VERDICTS, Fold, ReplayProgram
+from lawful.checks.replay.rows import Rejected, Row
+from lawful.checks.replay.sources import sources
+from lawful.checks.replay.validation import Queue, ReplayResult, read_rows
+from lawful.checks.verdict import Trace, TraceStep
+from lawful.spec import ir
+from lawful.spec.errors import Place
+from lawful.spec.ir import Json
+from lawful.spec.text.reasons import text
+
+from .ci import Case, Suite
+from .replays import clause, headline
+
+JUDGED = ("fits", "open")
+
+
+def suites(result: ReplayResult) -> list[Suite]:
+    """One for each machine, and one for what belongs to none."""
+    answer: Any = result.to_json()
+    machines = {m.name: m for m in result.program.machines}
+    out = [
+        Suite(row["machine"], result.seconds, tuple(_cases(machines[row["machine"]], row)))
+        for row in answer["machines"]
+    ]
+    rest = tuple(_of_no_machine(answer))
+    return [*out, Suite("journal", result.seconds, rest)] if rest else out
+
+
+def _cases(machine: ir.Machine, row: Mapping[str, Any]) -> Iterator[Case]:
+    for verdict in VERDICTS:
+        count = row["verdicts"][verdict]
+        said = f"{count} of {row['instances']} instances: {verdict}"
+        if not count or verdict in JUDGED:
+            yield Case(verdict, verdict, "passed", said)
+        elif verdict == "deviates":
+            yield Case(verdict, verdict, "failed", said, verdict, (said,), machine.place)
+        else:
+            yield Case(verdict, verdict, "skipped", said, verdict, (said,), machine.place)
+    for finding in row["deviations"]:
+        yield _finding(machine, finding, "deviates")
+    for finding in row["not_judged"]:
+        yield _finding(machine, finding, finding["kind"])
+
+
+def _finding(machine: ir.Machine, finding: Mapping[str, Any], verdict: str) -> Case:
+    name = headline(finding)
+    said = f"{name}: {clause(finding)}"
+    lines = [said, *(f"  {k} = {text(value)}" for k, value in finding["state"].items())]
+    if finding["legal"]:
+        lines.append(f"  possible there: {', '.join(finding['legal'])}")
+    told = finding.get("row")
+    if told is not None:
+        lines.append(f"  the row: {json.dumps(told)}")
+    place = _place(machine, finding)
+    failed = verdict == "deviates"
+    rest = said, finding["kind"], tuple(lines), place
+    return Case(name, verdict, "failed" if failed else "skipped", *rest)
+
+
+def _place(machine: ir.Machine, finding: Mapping[str, Any]) -> Place:
+    """The transition that the row names, or the first that serves its event; else the machine."""
+    named = finding.get("row", {}).get("transition")
+    rows = [row for row in machine.transitions if row.name == named]
+    rows += machine.serving(str(finding["event"]))
+    return rows[0].place if rows else machine.place
+
+
+def _of_no_machine(answer: Mapping[str, Any]) -> Iterator[Case]:
+    for each in answer["rejected"]["reasons"]:
+        said = f"{each['total']} rows rejected: {each['reason']}"
+        lines = (said, *(f"  {row}" for row in each["first"]))
+        yield Case(str(each["reason"]), "rejected", "skipped", said, "rejected", lines)
+    if answer["unknown_machine"]:
+        said = f"{answer['unknown_machine']} instances whose machine no row tells"
+        yield Case("unknown machine", "quarantined", "skipped", said, "quarantined", (said,))
+
+
+# Traces.
+
+
+class _Recording(Fold):
+    """A fold that keeps the states that the machine went through."""
+
+    def __init__(self, program: ReplayProgram, instance: str) -> None:
+        super().__init__(program, instance)
+        self.kept: list[Mapping[str, Json]] = []
+        self.steps: list[TraceStep] = []
+
+    def take(self, row: Row) -> None:
+        """The next row, and the state it leads to."""
+        before, judged = self.state, self.found is None
+        super().take(row)
+        if self.stepper is None or not judged:
+            return
+        if self.state is not None and (self.found is None or self.state is not before):
+            self.kept.append(self.stepper.shown(self.state))
+        if len(self.kept) > 1 or (self.kept and self.found is not None):
+            event = row.event or ""
+            self.steps.append(TraceStep(event, event, dict(row.args), {}))
+
+    @property
+    def trace(self) -> Trace | None:
+        """The run up to the deviation, whose event is the last; None without a state before it."""
+        return Trace(tuple(self.kept), tuple(self.steps)) if self.kept else None
+
+
+def traces(
+    paths: Iterable[str | Path], result: ReplayResult
+) -> Iterator[tuple[ir.Machine, str, str, Trace]]:
+    """For each deviation that is shown: its machine, instance, what deviates, and the way there."""
+    answer: Any = result.to_json()
+    machines = {m.name: m for m in result.program.machines}
+    rows = [(m["machine"], each) for m in answer["machines"] for each in m["deviations"]]
+    folds = _recorded(paths, result.program, {each["instance"] for _, each in rows})
+    for name, finding in rows:
+        trace = folds[finding["instance"]].trace
+        if trace is not None:
+            about = f"{headline(finding)}: {clause(finding)}"
+            yield machines[name], finding["instance"], about, trace
+
+
+def _recorded(
+    paths: Iterable[str | Path], program: ReplayProgram, instances: Collection[str]
+) -> dict[str, _Recording]:
+    folds = {name: _Recording(program, name) for name in instances}
+    queues = {name: Queue(made) for name, made in folds.items()}
+    for row in read_rows(sources(paths), program) if instances else ():
+        if not isinstance(row, Rejected) and row.instance in queues:
+            queues[row.instance].take(row)
+    for queue in queues.values():
+        queue.end()
+    return folds

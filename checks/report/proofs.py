@@ -1,0 +1,212 @@
+"""What proofs established, as a table for people and as JSON (the command line's page)."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from lawful.checks import verdict
+from lawful.checks.prove.result import NOT_ASKED as NONE
+from lawful.checks.prove.result import Obligation, ProofResult, PropertyProof, Proposal
+from lawful.checks.smt.system import BUILT_IN
+from lawful.checks.verdict import PropertyResult, Verdict
+from lawful.spec.ir import Json
+from lawful.spec.text import statements
+from lawful.spec.text.reasons import text as value_text
+from lawful.spec.words import Expected
+
+from .exploration import INDENT, expected_text, table, trace_json, trace_text, verdict_text
+
+PROVED = frozenset({Verdict.PROVED, Verdict.PROVED_WITHIN})
+
+
+def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
+    """The table of properties, and every obligation that leaves one of them open."""
+    counted = result.counted
+    proved = sum(o.verdict in PROVED for o in counted)
+    counts = f"{proved} of {len(counted)} obligations proved, "
+    before = sum(o.before for o in counted)
+    counts += f"{before} of them known from before, " if before else ""
+    done = f"{counts if counted else ''}{result.seconds:.1f} s (Z3)"
+    lines = [result.machine, f"{INDENT}{'induction' if counted else 'runs':<9}  {done}"]
+    asked = [p for p in result.properties if p.method != NONE]
+    covers = _covers(asked)
+    lines += [f"{INDENT}covers     {covers}"] if covers else []
+    rows = [("property", "verdict", "method", "obligations", "seconds", "")]
+    for p, judged in zip(asked, judgements(result, expects), strict=True):
+        own = [o for o in counted if o.property == p.name]
+        done = f"{sum(o.verdict in PROVED for o in own)}/{len(own)}" if own else ""
+        spent = f"{sum(o.seconds for o in own):.2f}" if own else ""
+        more = [p.covers.removeprefix(f"{covers}; "), expected_text(judged)]
+        last = "  ".join(each for each in more if each and each != covers)
+        rows.append((p.name, verdict_text(judged), p.method, done, spent, last))
+    lines += ["", *(INDENT + line for line in table(rows))]
+    lines += _left_open([o for o in counted if o.verdict not in PROVED])
+    for p in asked:
+        if p.trace is not None:
+            lines += ["", f"{p.name} is {p.verdict.value} {p.note}"]
+            lines += [INDENT + line for line in trace_text(p.trace)]
+        elif p.note:
+            lines.append(f"{p.name}: {p.note}")
+    lines += _proposed(result)
+    lines += [f"{g.place}: {g.transition} is never refused by {g.text}" for g in result.needless]
+    rest = [p.name for p in result.properties if p.method == NONE]
+    lines += [f"not asked here (exploration): {', '.join(rest)}"] if rest else []
+    lines += ["nothing that it declares itself was asked"] if _nothing_own(result) else []
+    return "\n".join(lines)
+
+
+def _proposed(result: ProofResult) -> list[str]:
+    """The clauses that were found, as they are to be pasted."""
+    proposal = result.proposal
+    if proposal is None:
+        return []
+    proved = sum(o.verdict in PROVED for o in proposal.obligations)
+    counts = f"{proved} of {len(proposal.obligations)} obligations are"
+    lines = ["", f"with these {counts} proved"]
+    for clause in proposal.clauses:
+        lines += ["", *(INDENT * 2 + line for line in statements.property(clause))]
+    return [*lines, ""]
+
+
+def _covers(asked: Sequence[PropertyProof]) -> str:
+    """What all of the verdicts cover; some may cover less."""
+    first = min((p.covers for p in asked), key=len, default="")
+    return first if all(p.covers.startswith(first) for p in asked) else ""
+
+
+def _nothing_own(result: ProofResult) -> bool:
+    """Whether all that the machine declares is for exploration: then nothing of it is proved."""
+    asked = [p for p in result.properties if p.method != NONE and p.name not in BUILT_IN]
+    left = [p for p in result.properties if p.method == NONE and p.name != "deadlock"]
+    return bool(left) and not asked
+
+
+def judgements(result: ProofResult, expects: Mapping[str, Expected]) -> list[PropertyResult]:
+    """What is asked here, each with what the declaration expects of it, as `check` has them."""
+    return [judgement(p, expects) for p in result.properties if p.method != NONE]
+
+
+def judgement(p: PropertyProof, expects: Mapping[str, Expected]) -> PropertyResult:
+    """A property's verdict beside the expected one."""
+    expected = expects.get(p.name, "holds")
+    expect, events = (expected, None) if isinstance(expected, str) else expected
+    return PropertyResult(p.name, "proof", p.verdict, expect, events, p.note, p.trace)
+
+
+def _left_open(obligations: Sequence[Obligation]) -> list[str]:
+    """What is not proved, in order; what one reason leaves open is told together."""
+    alike: dict[tuple[Verdict, str], list[Obligation]] = {}
+    for o in obligations:
+        if o.counterexample is None:
+            alike.setdefault((o.verdict, o.note), []).append(o)
+    lines: list[str] = []
+    for o in obligations:
+        rows = alike.get((o.verdict, o.note), []) if o.counterexample is None else []
+        if len(rows) < 2:
+            lines += ["", *refuted(o)]
+        elif o is rows[0]:
+            lines += ["", *_together(rows)]
+    return lines
+
+
+def _together(rows: Sequence[Obligation]) -> list[str]:
+    """Obligations that are open for the same reason: the reason, then each step's properties."""
+    names: dict[str, list[str]] = {}
+    for o in rows:
+        names.setdefault(o.obligation, []).append(o.property)
+    lines = [f"{len(rows)} are {rows[0].verdict.value}  {rows[0].note}".rstrip()]
+    for step, properties in names.items():
+        told = f"{step}: {', '.join(properties)}"
+        lines += textwrap.wrap(
+            told, 96, initial_indent=INDENT, subsequent_indent=INDENT * 3, break_long_words=False
+        )
+    return lines
+
+
+def refuted(o: Obligation) -> list[str]:
+    """An obligation that is not proved; a counterexample to induction is called just that."""
+    shown = o.counterexample
+    if shown is None:
+        return [f"{o.obligation}: {o.property} is {o.verdict.value}  {o.note}".rstrip()]
+    lines = [f"{o.obligation}: {o.property}: {o.note or shown.get('label', '')}"]
+    if o.verdict is not Verdict.VIOLATED:
+        kept = "all invariants" if o.note == shown.get("label") else "the other invariants"
+        reached = shown.get("reachable", "need not be reachable")
+        lines.append(f"{INDENT}its state keeps {kept}, and {reached}")
+    for key in ("parameters", "state", "args", "after"):
+        rows = shown.get(key)
+        if isinstance(rows, Mapping) and rows:
+            lines.append(f"{INDENT}{key}")
+            before = shown.get("state") if key == "after" else None
+            lines += [f"{INDENT * 2}{row}" for row in _rows(rows, before)]
+    return lines
+
+
+def _rows(rows: Mapping[str, Json], before: Json) -> list[str]:
+    """Variables with their values; after a step only those that it changed."""
+    old = before if isinstance(before, Mapping) else {}
+    return [f"{k} = {value_text(v)}" for k, v in rows.items() if k not in old or old[k] != v]
+
+
+def to_json(result: ProofResult) -> Json:
+    """One machine's entry in the JSON of `lawful prove`."""
+    return {
+        "machine": result.machine,
+        "seconds": round(result.seconds, 3),
+        "obligations": [_obligation(o) for o in result.obligations],
+        "properties": [
+            {
+                "name": p.name,
+                "verdict": p.verdict.value,
+                "method": p.method,
+                "covers": p.covers,
+                "note": p.note,
+                "trace": None if p.trace is None else trace_json(p.trace),
+            }
+            for p in result.properties
+        ],
+        "needless": [
+            {
+                "transition": g.transition,
+                "clause": g.text,
+                "file": g.place.file,
+                "line": g.place.line,
+            }
+            for g in result.needless
+        ],
+        "proposal": None if result.proposal is None else _proposal(result.proposal),
+    }
+
+
+def _proposal(proposal: Proposal) -> Json:
+    clauses: list[Json] = ["\n".join(statements.property(clause)) for clause in proposal.clauses]
+    proved = sum(o.verdict in PROVED for o in proposal.obligations)
+    return {"clauses": clauses, "proved": proved}
+
+
+def _obligation(o: Obligation) -> Json:
+    shown = None if o.counterexample is None else dict(o.counterexample)
+    leans: list[Json] = [*sorted(o.leans)]
+    return {
+        "property": o.property,
+        "obligation": o.obligation,
+        "verdict": o.verdict.value,
+        "covers": o.covers,
+        "seconds": round(o.seconds, 4),
+        "units": o.units,
+        "counterexample": shown,
+        "note": o.note,
+        "leans_on": leans,
+        "known_before": o.before,
+        "steps": o.depth,
+    }
+
+
+def exit_code(result: ProofResult, expects: Mapping[str, Expected]) -> int:
+    """0 all as expected, 1 a surprise, 3 something is open: as `check` has it.
+
+    What is not asked here does not count, unless it is all that the machine declares: then its
+    pass would be an empty one.
+    """
+    return verdict.exit_code(judgements(result, expects)) or (3 if _nothing_own(result) else 0)

@@ -1,0 +1,309 @@
+"""A replay's answer for people: as text, and as one HTML page that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any
+
+from lawful.checks.replay import ReplayResult
+from lawful.checks.replay.fold import VERDICTS
+from lawful.spec.ir import Json
+
+MEANS = {
+    "fits": "the machine did all of this, and the instance may rest where it ended",
+    "open": "the machine did all of this, and the instance is not at its end",
+    "deviates": "the machine would not have done this",
+    "inconclusive": "the machine's answer cannot be worked out",
+    "quarantined": "the rows cannot be replayed",
+}
+SAYS = {
+    "refused": "the machine refuses it: ",
+    "fault": "the machine would fail: ",
+    "argument": "out of bounds: ",
+    "inconclusive": "cannot be judged: ",
+    "quarantined": "cannot be replayed: ",
+}
+SHOWN = 200  # Instances listed on the page.
+TOLD = 20  # Findings in the text.
+LONGEST = 2000  # Characters of one value on the page.
+
+# Text.
+
+
+def text(result: ReplayResult) -> str:
+    """The answer in a few lines: counts, what is not covered, and what was found."""
+    answer: Any = result.to_json()
+    lines = [line for machine in answer["machines"] for line in _machine_text(machine)]
+    if len(answer["machines"]) > 1 or answer["unknown_machine"]:
+        lines.append(f"in all: {_verdicts_text(answer['verdicts'])}")
+    for each in answer["rejected"]["reasons"]:
+        lines.append(f"{each['total']} rows rejected: {each['reason']}, as in {each['first'][0]}")
+    for name, other in answer["other_machines"].items():
+        lines.append(f"{other['rows']} rows of {name} left aside: not asked about")
+    lines += _findings_text(answer)
+    lines.append(f"replayed by the {answer['engine']} engine in {answer['seconds']:.1f} s")
+    return "\n".join(lines)
+
+
+def _machine_text(machine: Mapping[str, Any]) -> list[str]:
+    coverage = machine["coverage"]
+    lines = [
+        f"{machine['machine']} {machine['fingerprint']}: {machine['instances']} instances, "
+        f"{machine['events']} events: {_verdicts_text(machine['verdicts'])}"
+    ]
+    for kind, counts in coverage.items():
+        missed = [name for name, count in counts.items() if not count]
+        rest = f"; never: {', '.join(missed)}" if missed else ""
+        if counts:
+            lines.append(f"  {len(counts) - len(missed)} of {len(counts)} {kind} covered{rest}")
+    return lines
+
+
+def _verdicts_text(verdicts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in verdicts.items() if count) or "none"
+
+
+def _findings_text(answer: Mapping[str, Any]) -> list[str]:
+    lines: list[str] = []
+    told = [*answer["deviations"], *answer["not_judged"]][:TOLD]
+    for f in told:
+        lines.append(f"{headline(f)}: {clause(f)}")
+        if f["legal"]:
+            lines.append(f"  possible there: {', '.join(f['legal'])}")
+    found = sum(total["total"] for total in answer["totals"])
+    if found > len(told):
+        lines.append(f"and {found - len(told)} more")
+    return lines
+
+
+def clause(finding: Mapping[str, Any]) -> str:
+    """What is wrong."""
+    return SAYS.get(finding["kind"], "") + str(finding["clause"])
+
+
+def headline(finding: Mapping[str, Any]) -> str:
+    """Where it is wrong: instance, row, event, control state."""
+    row = f" row {finding['index']}" if finding["index"] >= 0 else ""
+    event = f", {finding['event']}" if finding["event"] else ""
+    control = f" in {finding['control']}" if finding["control"] else ""
+    return f"{finding['instance']}{row}{event}{control}"
+
+
+# HTML.
+
+
+def html(result: ReplayResult) -> str:
+    """The page: verdicts, coverage, first divergences with state, clause and legal events."""
+    answer: Any = result.to_json()
+    names = ", ".join(machine["machine"] for machine in answer["machines"])
+    found = [*answer["deviations"], *answer["not_judged"]]
+    parts = [
+        f"<h1>Replay of {escape(names)}</h1>",
+        _summary(answer),
+        _table("Verdicts", _verdict_rows(answer)),
+        *(_coverage(machine) for machine in answer["machines"]),
+        _section("First divergences", map(_divergence, found), _more(answer, len(found))),
+        _section("Rows that belong to no instance", _rejected_rows(answer), ""),
+        _section("Other machines in the journal", _other_rows(answer), ""),
+        _instances(answer),
+    ]
+    return PAGE.format(title=escape(f"Replay of {names}"), style=STYLE, body="\n".join(parts))
+
+
+def _summary(answer: Mapping[str, Any]) -> str:
+    if answer["verdicts"]["deviates"]:
+        count = answer["verdicts"]["deviates"]
+        kind, says = "deviates", f"{count:,} instance{'s deviate' if count > 1 else ' deviates'}"
+    elif any(answer["verdicts"][v] for v in VERDICTS[3:]) or answer["rejected"]["rows"]:
+        kind, says = "quarantined", "Not everything could be judged"
+    else:
+        kind, says = "fits", "All instances agree with their machine"
+    facts = (
+        f"{answer['instances']:,} instances · {answer['events']:,} events · "
+        f"{answer['engine']} engine · {answer['seconds']:.1f} s"
+    )
+    bar = "".join(
+        f'<i class="{name}" style="flex:{count}" title="{name}: {count}"></i>'
+        for name, count in answer["verdicts"].items()
+        if count
+    )
+    return (
+        f'<p class="sum {kind}"><b>{says}</b><span>{facts}</span></p><div class="bar">{bar}</div>'
+    )
+
+
+def _verdict_rows(answer: Mapping[str, Any]) -> list[list[str]]:
+    machines = answer["machines"]
+    rows = [["verdict", *(escape(m["machine"]) for m in machines), "means"]]
+    for name in VERDICTS:
+        counts = [f"{machine['verdicts'][name]:,}" for machine in machines]
+        rows.append([f'<span class="chip {name}">{name}</span>', *counts, MEANS[name]])
+    if answer["unknown_machine"]:
+        rest = ["" for _ in machines[1:]]
+        means = "instances whose machine no row tells, all in quarantine"
+        rows.append(["unknown machine", f"{answer['unknown_machine']:,}", *rest, means])
+    return rows
+
+
+def _table(title: str, rows: list[list[str]], numbers: bool = True) -> str:
+    head, *body = rows
+    cells = "".join(f"<th>{cell}</th>" for cell in head)
+    lines = "".join(f"<tr>{''.join(f'<td>{c}</td>' for c in row)}</tr>" for row in body)
+    kind = ' class="numbers"' if numbers else ""
+    return f"<h2>{title}</h2><table{kind}><tr>{cells}</tr>{lines}</table>"
+
+
+def _coverage(machine: Mapping[str, Any]) -> str:
+    name = escape(machine["machine"])
+    halves = [_bars(kind, counts) for kind, counts in machine["coverage"].items() if counts]
+    head = f"<h2>Coverage of {name} <code>{escape(machine['fingerprint'])}</code></h2>"
+    return f'{head}<div class="halves">{"".join(halves)}</div>'
+
+
+def _bars(kind: str, counts: Mapping[str, int]) -> str:
+    most = max(counts.values(), default=0) or 1
+    covered = sum(1 for count in counts.values() if count)
+    rows = "".join(
+        f'<tr class="{"" if count else "never"}"><td>{escape(name)}</td>'
+        f'<td class="meter"><i style="width:{100 * count / most:.1f}%"></i></td>'
+        f"<td>{f'{count:,}' if count else 'never'}</td></tr>"
+        for name, count in counts.items()
+    )
+    return (
+        f'<div><h3>{covered} of {len(counts)} {kind}</h3><table class="bars">{rows}</table></div>'
+    )
+
+
+def _section(title: str, parts: Iterable[str], after: str) -> str:
+    body = "\n".join(parts)
+    return f"<h2>{title}</h2>{body}{after}" if body else ""
+
+
+def _divergence(finding: Mapping[str, Any]) -> str:
+    kind = finding["kind"]
+    verdict = kind if kind in VERDICTS else "deviates"
+    out = [f'<article><h3><span class="chip {verdict}">{escape(kind)}</span> ']
+    out.append(f"{escape(headline(finding))}</h3>")
+    out.append(f'<p class="clause">{escape(clause(finding))}</p>')
+    row = finding.get("row")
+    if row:
+        said = [f"<b>{escape(k)}</b> {_value(v)}" for k, v in row.items() if v not in (None, {})]
+        out.append(f'<p class="said">The row says: {" · ".join(said)}</p>')
+    if finding.get("differs"):
+        rows = [["differs", "in the row", "by the machine"]]
+        for name, both in finding["differs"].items():
+            path = escape(name.removeprefix("changed."))
+            rows.append([path, _value(both["row"]), _value(both["machine"])])
+        out.append(_table("", rows, numbers=False).replace("<h2></h2>", ""))
+    if finding["state"]:
+        rows = [[escape(name), _value(value)] for name, value in finding["state"].items()]
+        lines = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
+        out.append(f"<details open><summary>State before</summary><table>{lines}</table></details>")
+        legal = "".join(f"<code>{escape(name)}</code> " for name in finding["legal"])
+        out.append(f"<p>Possible there: {legal or 'no event'}</p>")
+    return "".join(out) + "</article>"
+
+
+def _value(value: Json) -> str:
+    full = value if isinstance(value, str) else json.dumps(value)
+    return f"<code>{escape(full[:LONGEST])}{' ...' if len(full) > LONGEST else ''}</code>"
+
+
+def _more(answer: Mapping[str, Any], shown: int) -> str:
+    found = sum(total["total"] for total in answer["totals"])
+    if found <= shown:
+        return ""
+    rows = [["verdict", "kind", "event or reason", "state", "instances"]]
+    for each in answer["totals"]:
+        what = each.get("clause") or each.get("event") or ""
+        cells = [each["verdict"], each["kind"], what, each.get("state", "")]
+        rows.append([*map(escape, cells), f"{each['total']:,}"])
+    return f"<p>Shown are the first of each kind; in all:</p>{_table('', rows, numbers=False)}"
+
+
+def _rejected_rows(answer: Mapping[str, Any]) -> list[str]:
+    return [
+        f"<p><b>{each['total']:,}</b> {escape(each['reason'])}: "
+        f"{' '.join(_value(first) for first in each['first'])}</p>"
+        for each in answer["rejected"]["reasons"]
+    ]
+
+
+def _other_rows(answer: Mapping[str, Any]) -> list[str]:
+    return [
+        f"<p>{escape(name)}: {other['rows']:,} rows of {other['instances']:,} instances, not "
+        "asked about</p>"
+        for name, other in answer["other_machines"].items()
+    ]
+
+
+def _instances(answer: Mapping[str, Any]) -> str:
+    named = list(answer["by_instance"].items())
+    rows = "".join(
+        f'<li><span class="chip {verdict}">{verdict}</span> {escape(name)}</li>'
+        for name, verdict in named[:SHOWN]
+    )
+    rest = answer["instances"] - min(len(named), SHOWN)
+    more = f"<p>and {rest:,} more</p>" if rest > 0 else ""
+    return f"<details><summary>Instances</summary><ul>{rows}</ul>{more}</details>"
+
+
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>{style}</style></head>
+<body><main>
+{body}
+</main></body></html>
+"""
+STYLE = """
+:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #dde2e9;
+  --page: #f5f7fa; --card: #fff; --fits: #2c8a57; --open: #3572b0; --deviates: #c0392f;
+  --inconclusive: #8a6d1f; --quarantined: #7a5aa6; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6eaf0; --soft: #9aa6b5; --line: #333c48;
+  --page: #14181e; --card: #1c2129; --fits: #55b581; --open: #6ba6e0; --deviates: #ec7468;
+  --inconclusive: #cfae56; --quarantined: #b094da; } }
+body { margin: 0; background: var(--page); color: var(--ink);
+  font: 15px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
+main { max-width: 62rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
+h1 { font-size: 1.6rem; margin: 0 0 1rem; }
+h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
+h3 { font-size: 1rem; margin: 0 0 .5rem; }
+code { font: .87em/1.4 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
+h2 code { color: var(--soft); font-weight: normal; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line);
+  vertical-align: top; }
+th { color: var(--soft); font-weight: 600; font-size: .87rem; }
+table.numbers td:not(:first-child):not(:last-child) { font-variant-numeric: tabular-nums; }
+.sum { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; align-items: baseline; margin: 0;
+  padding: .8rem 1rem; background: var(--card); border: 1px solid var(--line);
+  border-left: 5px solid var(--kind); border-radius: 6px; }
+.sum b { font-size: 1.1rem; color: var(--kind); }
+.sum span { color: var(--soft); }
+.bar { display: flex; gap: 2px; height: 10px; margin: .8rem 0 0; }
+.bar i { background: var(--kind); border-radius: 3px; min-width: 4px; }
+.chip { display: inline-block; padding: 0 .55rem; border-radius: 1rem; font-size: .82rem;
+  font-weight: 600; color: var(--kind); border: 1px solid var(--kind); }
+.fits { --kind: var(--fits); } .open { --kind: var(--open); }
+.deviates { --kind: var(--deviates); } .inconclusive { --kind: var(--inconclusive); }
+.quarantined { --kind: var(--quarantined); }
+.halves { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 1.5rem; }
+.bars td { border: 0; padding: .15rem .6rem .15rem 0; white-space: nowrap; }
+.bars td:last-child { text-align: right; font-variant-numeric: tabular-nums; padding: .15rem 0; }
+.meter { width: 55%; }
+.meter i { display: block; height: .7rem; margin-top: .4rem; border-radius: 3px;
+  background: var(--open); min-width: 2px; }
+.never i { display: none; }
+.never { color: var(--soft); }
+article { background: var(--card); border: 1px solid var(--line); border-radius: 6px;
+  padding: .9rem 1rem; margin: 0 0 .9rem; }
+article p { margin: .4rem 0; }
+.clause { font-weight: 600; }
+.said, details { color: var(--soft); } .said b { font-weight: 600; }
+details table { color: var(--ink); } summary { cursor: pointer; margin: .6rem 0 .2rem; }
+details td:first-child { width: 12rem; }
+ul { columns: 16rem; list-style: none; padding: 0; margin: .5rem 0; } li { margin: .15rem 0; }
+"""

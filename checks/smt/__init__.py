@@ -1,0 +1,1 @@
+"""A machine as a transition system in terms of first-order logic."""

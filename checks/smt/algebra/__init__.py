@@ -1,0 +1,1 @@
+"""Terms, their sorts and their simplification. Nothing here knows Z3."""

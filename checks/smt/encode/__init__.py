@@ -1,0 +1,1 @@
+"""Encoding: values, expressions, statements, time and parts as terms."""

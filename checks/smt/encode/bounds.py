@@ -1,0 +1,61 @@
+"""What is true of values in every state: their bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lawful.checks.smt.algebra.logic import Logic
+from lawful.checks.smt.algebra.term import Term
+from lawful.spec import types as t
+
+from .sorts import NotEncodable
+from .trail import Made, Many, Missing, Value, Whole
+from .values import Encoding
+
+
+def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:
+    """Whether a value keeps its type's bounds; what has no term, element by element."""
+    match value:
+        case Many(rows=rows, item=item):
+            wanted, logic = t.element(kind) or item, encoding.logic
+            each = [logic.forall(r.names, r.when, inside(encoding, r.value, wanted)) for r in rows]
+            if isinstance(kind, t.Seq) and kind.most is not None:
+                each.append(logic.at_most(_length(encoding, value), logic.number(kind.most)))
+            return logic.all(each)
+        case Made(fields=fields):
+            whole = encoding.product(kind, len(fields))
+            kinds = [of for _, of in encoding.variants(whole)[0][1]]
+            pairs = zip(fields, kinds, strict=True)
+            return encoding.logic.all(inside(encoding, v, k) for v, k in pairs)
+        case Missing() | Whole():
+            return encoding.logic.true
+        case _:
+            return encoding.bounds(value, kind)
+
+
+def pertinent(encoding: Encoding, facts: Iterable[Term]) -> tuple[Term, ...]:
+    """The facts without what the encoding knows of constants that occur in no other fact: those
+    constants belong to other questions, and which of these a process has asked is chance."""
+    rows, known, mask = tuple(facts), {*encoding.facts}, 0
+    for row in rows:
+        mask |= 0 if row in known else row.free
+    return tuple(row for row in rows if row not in known or not row.free & ~mask)
+
+
+def limit(logic: Logic, value: Value, kind: t.Type) -> None:
+    """Let divisions use the bounds of an integer constant's type. They are a fact of every question
+    about the constant: those of the state before a step, or those of the step's arguments."""
+    match kind:
+        case t.Int(low=int() as low, high=int() as high):
+            if isinstance(value, Term) and value.op == "constant":
+                logic.limit(value, low, high)
+        case _:
+            pass
+
+
+def _length(encoding: Encoding, many: Many) -> Term:
+    logic = encoding.logic
+    if not many.listed:
+        raise NotEncodable("the length of a sequence without a bound")
+    one, none = logic.number(1), logic.number(0)
+    return logic.add(none, *(logic.choose(row.when, one, none) for row in many.rows))

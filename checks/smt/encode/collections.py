@@ -1,0 +1,343 @@
+"""The operators that make collections and take them apart; a part of the table of `operators`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from lawful.checks.smt.algebra.term import Term
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from .iteration import NO_FIRST, Rounds
+from .sequences import in_order, places
+from .sorts import LISTED, NotEncodable
+from .trail import Many, Row, Value
+
+Operator: TypeAlias = Callable[[Rounds, ir.Op, list[Value]], Value]
+
+
+def unknown(kind: t.Type) -> bool:
+    """Whether it is the type of an empty display, whose elements have no type yet."""
+    return isinstance(t.element(kind), t.Unknown) or isinstance(kind, t.Unknown)
+
+
+def _keys(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+    kind = e.args[0].type
+    assert isinstance(kind, t.Map)
+    run.listing(kind, e)
+    key = run.logic.fresh("k", run.encoding.shape(kind.key))
+    there = run.encoding.get(kind, run.sure(values[0]), key)[0]
+    if kind.total:
+        there = run.encoding.bounds(key, kind.key)
+    return run.logic.by_cases(key, there)
+
+
+def _values(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+    return _entries(run, e, values, lambda key, value: value)
+
+
+def _items(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+    kind = t.element(e.type)
+    assert kind is not None
+    data = run.encoding.data(kind)
+    return _entries(run, e, values, lambda key, value: run.logic.make(data, 0, [key, value]))
+
+
+def _entries(
+    run: Rounds, e: ir.Op, values: list[Value], make: Callable[[Term, Term], Term]
+) -> Many:
+    kind, item = e.args[0].type, t.element(e.type)
+    assert item is not None
+    rows: list[Row] = []
+    for row in run.elements(values[0], kind, e).rows:
+        key = run.sure(row.value)
+        value = run.encoding.get(kind, run.sure(values[0]), key)[1]
+        rows.append(Row(row.names, row.when, make(key, value)))
+    return Many(tuple(rows), item)
+
+
+def _get(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+    kind = e.args[0].type
+    item = t.element(kind)
+    assert item is not None
+    key = run.term(run.fit(values[1], e.args[1].type, item, e), item, e)
+    there, value = run.held(kind, run.term(values[0], kind, e), key)
+    found = run.fit(value, kind.value if isinstance(kind, t.Map) else t.INT, e.type, e)
+    default = run.fit(values[2], e.args[2].type, e.type, e)
+    return run.merge(there, found, default, e)
+
+
+def _fold(kind: str) -> Operator:
+    def fold(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+        return run.fold(kind, run.elements(values[0], e.args[0].type, e), e)
+
+    return fold
+
+
+def _gathered(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+    """`set list tuple` of what can be iterated."""
+    if unknown(e.args[0].type):
+        return Many((), t.Unknown())
+    if isinstance(e.type, t.Set) and isinstance(e.args[0].type, t.Set):
+        return run.fit(values[0], e.args[0].type, e.type, e)
+    many = run.elements(values[0], e.args[0].type, e)
+    item = t.element(e.type) or many.item
+    fitted = run.fit(many, t.Iter(many.item, False), t.Iter(item, False), e)
+    assert isinstance(fitted, Many)
+    return run.settle(fitted, e.type, e)
+
+
+def _sorted(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+    kind = e.args[0].type
+    many = run.elements(values[0], kind, e)
+    if isinstance(kind, t.Set | t.Map | t.Bag) and not isinstance(values[0], Many):
+        # The elements of listed types, and the numbers of a quantifier, come in ascending order.
+        return many
+    return in_order(run, many, e)
+
+
+def _dict_of(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+    return run.fit(values[0], e.args[0].type, e.type, e)
+
+
+def _counter_of(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+    kind, logic = e.args[0].type, run.logic
+    item = t.element(e.type)
+    if item is None or isinstance(item, t.Unknown):
+        return Many((), t.Unknown())
+    if isinstance(values[0], Many) and not values[0].rows:
+        return run.encoding.empty(e.type)
+    key = logic.fresh("e", run.encoding.shape(item))
+    if isinstance(kind, t.Set | t.Map | t.Bag):
+        there, value = run.encoding.held(kind, run.term(values[0], kind, e), key)
+        count = logic.number(1) if isinstance(kind, t.Set) else value
+        return logic.by_cases(key, logic.choose(there, count, logic.number(0)))
+    many = run.elements(values[0], kind, e)
+    if not many.listed:
+        raise NotEncodable("Counter of a collection without a bound")
+    counts = [
+        logic.choose(
+            logic.all((r.when, run.encoding.equal(run.sure(r.value), key, item))),
+            logic.number(1),
+            logic.number(0),
+        )
+        for r in many.rows
+    ]
+    return logic.by_cases(key, logic.add(logic.number(0), *counts))
+
+
+def _range(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+    logic = run.logic
+    terms = [run.sure(v) for v in values]
+    low = terms[0] if len(terms) > 1 else logic.number(0)
+    high = terms[1] if len(terms) > 1 else terms[0]
+    step = 1 if len(terms) < 3 else logic.known(terms[2])
+    if step is None:
+        raise NotEncodable("a range whose step is not a number")
+    if step == 0:
+        run.stop("undefined", logic.true, e)
+        return Many((), t.INT)
+    first, last = logic.known(low), logic.span(high)
+    if first is not None and last is not None:
+        numbers = range(first, last[step > 0], step)
+        if len(numbers) <= LISTED:
+            return _listed_range(run, numbers, high)
+    if step < 0:
+        raise NotEncodable("a descending range without fixed ends")
+    window = run.encoding.universe(t.INT)
+
+    def inside(i: Term) -> Term:
+        on = logic.remainder(logic.add(i, logic.negative(low)), logic.number(step))
+        hit = logic.true if step == 1 else logic.equal(on, logic.number(0))
+        return logic.all((logic.at_most(low, i), logic.less(i, high), hit))
+
+    if window is not None:
+        return Many(tuple(Row((), inside(i), i) for i in window), t.INT)
+    name = logic.fresh("i", logic.int)
+    return Many((Row((name,), inside(name), name),), t.INT)
+
+
+def _listed_range(run: Rounds, numbers: range, high: Term) -> Many:
+    """The numbers of a range up to its end, which is not beyond the last of these."""
+    logic = run.logic
+    rows: list[Row] = []
+    for i in map(logic.number, numbers):
+        there = logic.less(i, high) if numbers.step > 0 else logic.less(high, i)
+        rows.append(Row((), there, i))
+    return Many(tuple(rows), t.INT, dense=True)
+
+
+def _reversed(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+    many = run.elements(values[0], e.args[0].type, e)
+    if not many.listed:
+        raise NotEncodable("reversed of a collection without a bound")
+    return Many(many.rows[::-1], many.item)
+
+
+def _zipped(run: Rounds, e: ir.Op, columns: list[tuple[Row, ...]]) -> Many:
+    item = t.element(e.type)
+    assert isinstance(item, t.Tuple)
+    rows = [
+        Row((), run.logic.all(r.when for r in row), run.made(item, [r.value for r in row]))
+        for row in zip(*columns, strict=False)
+    ]
+    return Many(tuple(rows), item, dense=True)
+
+
+def _enumerate(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+    rows = places(run, values[0], e.args[0].type, e).rows
+    numbers = [Row((), run.logic.true, run.logic.number(i)) for i in range(len(rows))]
+    return _zipped(run, e, [tuple(numbers), rows])
+
+
+def _zip(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+    pairs = zip(values, e.args, strict=True)
+    return _zipped(run, e, [places(run, v, arg.type, e).rows for v, arg in pairs])
+
+
+def _concat(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+    both: list[Row] = []
+    item = t.element(e.type)
+    assert item is not None
+    for value, arg in zip(values, e.args, strict=True):
+        many = run.elements(value, arg.type, e)
+        fitted = run.fit(many, t.Iter(many.item, True), t.Iter(item, True), e)
+        assert isinstance(fitted, Many)
+        both += fitted.rows
+    return Many(tuple(both), item)
+
+
+def _count(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+    many = run.elements(values[0], e.args[0].type, e)
+    if not many.listed:
+        raise NotEncodable("count in a sequence without a bound")
+    element = run.term(run.fit(values[1], e.args[1].type, many.item, e), many.item, e)
+    one, none, logic = run.logic.number(1), run.logic.number(0), run.logic
+    hits = [
+        logic.all((r.when, run.encoding.equal(run.sure(r.value), element, many.item)))
+        for r in many.rows
+    ]
+    return logic.add(none, *(logic.choose(hit, one, none) for hit in hits))
+
+
+def _total(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+    kind = e.args[0].type
+    assert isinstance(kind, t.Bag)
+    return run.encoding.total(run.term(values[0], kind, e), kind)
+
+
+def _display(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+    item = t.element(e.type)
+    assert item is not None
+    fitted = [run.fit(v, a.type, item, e) for v, a in zip(values, e.args, strict=True)]
+    many = Many(tuple(Row((), run.logic.true, v) for v in fitted), item)
+    return run.settle(many, e.type, e)
+
+
+def _tuple(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+    if not isinstance(e.type, t.Tuple):
+        return _display(run, e, values)
+    triples = zip(values, e.args, e.type.items, strict=True)
+    return run.made(e.type, [run.fit(v, a.type, kind, e) for v, a, kind in triples])
+
+
+def _map(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+    kind = e.type
+    if not isinstance(kind, t.Map) or unknown(kind):
+        return Many((), t.Unknown())
+    terms = [
+        run.term(run.fit(v, a.type, of, e), of, e)
+        for v, a, of in zip(values, e.args, [kind.key, kind.value] * len(values), strict=False)
+    ]
+    partial = t.Map(kind.key, kind.value, kind.mutable)
+    made = run.encoding.empty(partial)
+    for key, value in zip(terms[::2], terms[1::2], strict=True):
+        made = run.logic.write(made, key, run.encoding.present(kind.value, value))
+    return run.fit(made, partial, kind, e)
+
+
+def _or_default(kind: str) -> Operator:
+    """`min` or `max` with a default: of the elements as they are in the result's type."""
+
+    def fold(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+        default = run.fit(values[1], e.args[1].type, e.type, e)
+        if unknown(e.args[0].type):
+            return default
+        many = run.elements(values[0], e.args[0].type, e)
+        if not many.rows:
+            return default
+        some = run.logic.any(row.when for row in many.rows)
+        with run.where(some):
+            best = run.fit(run.fold(kind, many, e), many.item, e.type, e)
+        return run.merge(some, best, default, e)
+
+    return fold
+
+
+def _first_or(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+    found = run.fit(values[1], e.args[1].type, e.type, e)
+    many, names = values[0], list[Term]()
+    assert isinstance(many, Many)
+    for row in reversed(many.rows):
+        names += row.names
+        here = run.least(row) if row.names else row
+        found = run.merge(here.when, run.fit(here.value, many.item, e.type, e), found, e)
+    if len(set(names)) < len(names):  # Several of one round: rows are not in order.
+        raise NotEncodable(NO_FIRST)
+    return found
+
+
+def _subsets(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+    kind, item = e.args[0].type, t.element(e.type)
+    assert isinstance(item, t.Set)
+    elements = run.encoding.universe(item.item)
+    if elements is None or 2 ** len(elements) > LISTED:
+        raise NotEncodable(f"the subsets of a {kind}: its elements are not few")
+    logic = run.logic
+    many = run.elements(values[0], kind, e)
+    rows: list[Row] = []
+    for size in range(len(elements) + 1):
+        for chosen in itertools.combinations(elements, size):
+            made = run.encoding.empty(item)
+            for element in chosen:
+                made = logic.write(made, element, logic.true)
+            when = logic.all(run.member(many, element, item.item, e) for element in chosen)
+            rows.append(Row((), when, made))
+    return Many(tuple(rows), item)
+
+
+COLLECTIONS: Mapping[str, Operator] = {
+    "concat": _concat,
+    "count": _count,
+    "total": _total,
+    "keys": _keys,
+    "values": _values,
+    "items": _items,
+    "get": _get,
+    "sorted": _sorted,
+    "set_of": _gathered,
+    "frozenset_of": _gathered,
+    "list_of": _gathered,
+    "tuple_of": _gathered,
+    "dict_of": _dict_of,
+    "counter_of": _counter_of,
+    "range": _range,
+    "reversed": _reversed,
+    "enumerate": _enumerate,
+    "zip": _zip,
+    "set": _display,
+    "list": _display,
+    "tuple": _tuple,
+    "map": _map,
+    "all_of": _fold("all"),
+    "any_of": _fold("any"),
+    "sum_of": _fold("sum"),
+    "min_or": _or_default("min"),
+    "max_or": _or_default("max"),
+    "first_or": _first_or,
+    "subsets": _subsets,
+    "min_of": _fold("min"),
+    "max_of": _fold("max"),
+}

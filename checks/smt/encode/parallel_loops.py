@@ -1,0 +1,78 @@
+"""A loop over a set without a bound: all of its rounds at once.
+
+Each round changes containers at its own element, and nothing else, and reads of these containers
+what is at its own element, and nothing else. So no round sees what another does, and what one round
+makes of an arbitrary element is what the loop makes of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from lawful.checks.smt.algebra.term import Term, occurs
+from lawful.spec import ir
+
+from .places import Places
+from .sorts import NotEncodable
+from .trail import Many, Value
+
+
+def at_once(run: Places, s: ir.Loop, many: Many, body: Callable[[], None]) -> None:
+    """Execute the body for every element; raises NotEncodable where that is not all it takes."""
+    logic, refused = run.logic, NotEncodable(f"a loop over a {s.over.type}, which has no bound")
+    row = many.rows[0]
+    if len(many.rows) > 1 or len(row.names) != 1 or row.value is not row.names[0]:
+        raise refused
+    element, before = row.names[0], dict(run.state)
+    # The containers before the round, as constants: so it is seen what the round reads of them.
+    blank = {n: logic.fresh(n, held.shape) for n, held in _arrays(before)}
+    run.state = {**before, **blank}
+    went_on = _round(run, s, many, body)
+    after, run.state = run.state, before
+    changed = [n for n in after if after[n] is not blank.get(n, before[n])]
+    if not went_on or not all(_only_at(after[n], blank.get(n), element) for n in changed):
+        raise refused
+    held = dict(_arrays(before))
+    own = [(logic.read(blank[n], element), logic.read(held[n], element)) for n in changed]
+    outside = [(blank[n], held[n]) for n in blank if n not in changed]
+    for n in changed:
+        value = logic.replace(logic.replace(logic.read(run.sure(after[n]), element), own), outside)
+        if any(occurs(blank[other], value) for other in changed):
+            raise refused
+        stays = logic.read(held[n], element)
+        run.state[n] = logic.by_cases(element, logic.choose(row.when, value, stays))
+
+
+def _round(run: Places, s: ir.Loop, many: Many, body: Callable[[], None]) -> bool:
+    """One round, for an arbitrary element; whether it does no more than change the state."""
+    frame, kept = run.frame, dict(run.frame.locals)
+    ways = len(frame.returns), len(frame.broken), len(frame.continued)
+    extra, count = run.extra, len(run.found)
+    with run.inside(many.rows[0].when) as stops:
+        run.bind(s.names, many.rows[0].value, many.item)
+        body()
+    local = [n for n in kept if n not in s.names and frame.locals[n][0] is not kept[n][0]]
+    left = ways != (len(frame.returns), len(frame.broken), len(frame.continued))
+    frame.locals = kept
+    found = len(run.found) > count
+    return not (stops or local or left or found or run.extra is not extra)
+
+
+def _arrays(state: Mapping[str, Value]) -> Iterator[tuple[str, Term]]:
+    for name, value in state.items():
+        if isinstance(value, Term) and value.shape.of == "array":
+            yield name, value
+
+
+def _only_at(value: Value, blank: Term | None, element: Term) -> bool:
+    """Whether it is the container with other values at the element alone."""
+    if not isinstance(value, Term) or blank is None or value is blank:
+        return value is blank and blank is not None
+    match value.op:
+        case "store":
+            below, at, _ = value.args
+            return at is element and _only_at(below, blank, element)
+        case "if":
+            return all(_only_at(each, blank, element) for each in value.args[1:])
+        case _:
+            return False

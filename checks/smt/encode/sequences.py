@@ -1,0 +1,252 @@
+"""Lists and sequences, place by place: what an item, a slice, a change of one is.
+
+A list is its places without gaps (`Many.dense`), so that a place is the index of its item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lawful.checks.smt.algebra.term import Term
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from .iteration import Rounds
+from .sorts import NotEncodable
+from .trail import Many, Row, Value
+
+
+def places(run: Rounds, value: Value, kind: t.Type, node: ir.Node) -> Many:
+    """The places of a list, sequence or what has an order; raises NotEncodable."""
+    if isinstance(value, Many) or not isinstance(kind, t.Seq):
+        return run.dense(run.elements(value, kind, node), node)
+    return run.opened(value, kind, node)
+
+
+def length(run: Rounds, many: Many) -> Term:
+    """The number of places that are there."""
+    found = run.logic.number(len(many.rows))
+    for i, row in reversed(list(enumerate(many.rows))):
+        found = run.logic.choose(row.when, found, run.logic.number(i))
+    return found
+
+
+def hits(run: Rounds, many: Many, index: Term, node: ir.Node) -> list[Term]:
+    """For each place whether the index, negative from the end, means it; undefined for none."""
+    logic, known, n = run.logic, run.logic.known(index), len(many.rows)
+    there = [row.when for row in many.rows]
+    if known is not None and known >= 0:
+        run.stop("undefined", logic.negate(there[known]) if known < n else logic.true, node)
+        return [logic.truth(i == known) for i in range(n)]
+    if known is not None:
+        ends = [*there, *[logic.false] * -known]
+        found = [logic.all((ends[i - known - 1], logic.negate(ends[i - known]))) for i in range(n)]
+    else:
+        turned = logic.add(index, length(run, many))
+        at = logic.choose(logic.less(index, logic.number(0)), turned, index)
+        found = [logic.all((w, logic.equal(at, logic.number(i)))) for i, w in enumerate(there)]
+    run.stop("undefined", logic.negate(logic.any(found)), node)
+    return found
+
+
+def item(run: Rounds, many: Many, index: Term, node: ir.Node) -> Value:
+    """The item at an index."""
+    return chosen(run, many, hits(run, many, index, node), node)
+
+
+def chosen(run: Rounds, many: Many, found: Sequence[Term], node: ir.Node) -> Value:
+    """The item of the place that is hit; any value where none is."""
+    if not many.rows:
+        if isinstance(many.item, t.Unknown):
+            raise NotEncodable("an item of an empty list", node.place)
+        return run.logic.fresh("none", run.encoding.shape(many.item))
+    value = many.rows[-1].value
+    for hit, row in list(zip(found, many.rows, strict=True))[-2::-1]:
+        value = run.merge(hit, row.value, value, node)
+    return value
+
+
+def put(run: Rounds, many: Many, index: Term, value: Value, node: ir.Node) -> Many:
+    """The list with the value at an index."""
+    found = hits(run, many, index, node)
+    rows = [
+        Row((), row.when, run.merge(hit, value, row.value, node))
+        for hit, row in zip(found, many.rows, strict=True)
+    ]
+    return Many(tuple(rows), many.item, dense=True)
+
+
+def kept(run: Rounds, many: Many, tests: Sequence[Term], node: ir.Node) -> Many:
+    """The items where the tests are true."""
+    rows = [
+        replace(row, when=run.logic.all((row.when, test)))
+        for row, test in zip(many.rows, tests, strict=True)
+    ]
+    return run.dense(Many(tuple(rows), many.item), node)
+
+
+def _clamped(run: Rounds, many: Many, end: Term) -> Term:
+    """An end of a slice: negative from the end, and not before the beginning."""
+    logic = run.logic
+    zero = logic.number(0)
+    known = logic.known(end)
+    if known is not None and known >= 0:
+        return end
+    turned = logic.add(end, length(run, many))
+    turned = logic.choose(logic.less(turned, zero), zero, turned)
+    return logic.choose(logic.less(end, zero), turned, end)
+
+
+def sliced(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+    """`of[low:high]`, the ends being None where they are left out."""
+    logic, kind = run.logic, e.args[0].type
+    many = places(run, values[0], kind, e)
+    low, high = (
+        None if isinstance(arg.type, t.Nothing) else _clamped(run, many, run.sure(value))
+        for arg, value in zip(e.args[1:], values[1:], strict=True)
+    )
+    tests: list[Term] = []
+    for i in range(len(many.rows)):
+        at = logic.number(i)
+        above = logic.true if low is None else logic.at_most(low, at)
+        below = logic.true if high is None else logic.less(at, high)
+        tests.append(logic.all((above, below)))
+    return kept(run, many, tests, e)
+
+
+def index(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+    """Where an item stands first."""
+    many = places(run, values[0], e.args[0].type, e)
+    wanted = run.term(run.fit(values[1], e.args[1].type, many.item, e), many.item, e)
+    first = _first(run, many, wanted)
+    run.stop("undefined", run.logic.negate(run.logic.any(first)), e)
+    found = run.logic.number(0)
+    for i, hit in reversed(list(enumerate(first))):
+        found = run.logic.choose(hit, run.logic.number(i), found)
+    return found
+
+
+def _first(run: Rounds, many: Many, wanted: Term) -> list[Term]:
+    """For each place whether the wanted item stands there, and at none before."""
+    logic, seen, out = run.logic, run.logic.false, list[Term]()
+    for row in many.rows:
+        same = run.encoding.equal(run.sure(row.value), wanted, many.item)
+        here = logic.all((row.when, same))
+        out.append(logic.all((here, logic.negate(seen))))
+        seen = logic.any((seen, here))
+    return out
+
+
+def equal(run: Rounds, a: Many, b: Many, kind: t.Type, node: ir.Node) -> Term:
+    """Whether two lists have the same items, as values of a type that both fit."""
+    logic, found = run.logic, list[Term]()
+    item = t.element(kind) or t.NOTHING
+    a, b = run.dense(a, node), run.dense(b, node)
+    common = min(len(a.rows), len(b.rows))
+    longer = (*a.rows[common:], *b.rows[common:])
+    found += [logic.negate(row.when) for row in longer]
+    for x, y in zip(a.rows[:common], b.rows[:common], strict=True):
+        left = run.term(run.fit(x.value, a.item, item, node), item, node)
+        right = run.term(run.fit(y.value, b.item, item, node), item, node)
+        same = run.encoding.equal(left, right, item)
+        found += [logic.equal(x.when, y.when), logic.implies(x.when, same)]
+    return logic.all(found)
+
+
+def in_order(run: Rounds, many: Many, node: ir.Node) -> Many:
+    """The items in ascending order: each is put before those that are greater."""
+    logic = run.logic
+    found = Many((), many.item, dense=True)
+    for last in run.dense(many, node).rows:
+        rows, before, there = list[Row](), logic.true, logic.true
+        old: Value = last.value
+        for row in found.rows:
+            greater = run.encoding.less(run.sure(last.value), run.sure(row.value), many.item)
+            stays = logic.all((row.when, logic.negate(logic.all((last.when, greater)))))
+            shifted = run.merge(before, last.value, old, node)
+            rows.append(
+                Row(
+                    (),
+                    logic.any((row.when, logic.all((last.when, there)))),
+                    run.merge(stays, row.value, shifted, node),
+                )
+            )
+            before, there, old = stays, row.when, row.value
+        value = run.merge(before, last.value, old, node)
+        rows.append(Row((), logic.all((last.when, there)), value))
+        found = Many(tuple(rows), many.item, dense=True)
+    return found
+
+
+# Changes.
+
+
+def changed(
+    run: Rounds, s: ir.Update, kind: t.Seq, args: Sequence[Value]
+) -> tuple[Many, Value | None]:
+    """The list after an update, and what the update gives; `args[0]` is the list before."""
+    many = run.opened(args[0], kind, s)
+    if s.op == "extend":
+        more = run.elements(args[1], s.args[0].type, s)
+        fitted = run.fit(more, t.Iter(more.item, True), t.Iter(kind.item, True), s)
+        assert isinstance(fitted, Many)
+        return run.dense(Many((*many.rows, *fitted.rows), many.item), s), None
+    given = [run.fit(v, a.type, _wanted(s, kind, i), s) for i, (v, a) in _numbered(s, args)]
+    match s.op:
+        case "append":
+            return run.pushed(many, Row((), run.logic.true, given[0]), s), None
+        case "insert":
+            return _inserted(run, many, run.sure(given[0]), given[1], s), None
+        case "pop":
+            return _popped(run, many, [run.sure(v) for v in given], s)
+        case "remove":
+            found = _first(run, many, run.term(given[0], kind.item, s))
+            run.stop("undefined", run.logic.negate(run.logic.any(found)), s)
+            return kept(run, many, [run.logic.negate(hit) for hit in found], s), None
+        case "clear":
+            return Many((), kind.item, dense=True), None
+        case _:
+            raise NotEncodable(f"{s.op} of a {kind}", s.place)
+
+
+def _numbered(s: ir.Update, args: Sequence[Value]) -> list[tuple[int, tuple[Value, ir.Expr]]]:
+    return list(enumerate(zip(args[1:], s.args, strict=True)))
+
+
+def _wanted(s: ir.Update, kind: t.Seq, position: int) -> t.Type:
+    """The type of an update's argument."""
+    return t.INT if s.op == "pop" or (s.op == "insert" and position == 0) else kind.item
+
+
+def _popped(run: Rounds, many: Many, index: Sequence[Term], node: ir.Node) -> tuple[Many, Value]:
+    """All items but one, the last where no index is given; and that one."""
+    found = hits(run, many, index[0] if index else run.logic.number(-1), node)
+    value = chosen(run, many, found, node)
+    logic, rows = run.logic, list[Row]()
+    past = logic.false
+    for i, row in enumerate(many.rows[1:]):
+        # Behind the place that is hit each has the item of the next one.
+        past = logic.any((past, found[i]))
+        moved = run.merge(past, row.value, many.rows[i].value, node)
+        rows.append(Row((), row.when, moved))
+    return Many(tuple(rows), many.item, dense=True), value
+
+
+def _inserted(run: Rounds, many: Many, at: Term, value: Value, node: ir.Node) -> Many:
+    """One item more, before the place of the index or at the end."""
+    logic = run.logic
+    at = _clamped(run, many, at)
+    rows, before = list[Row](), logic.true
+    for i in range(len(many.rows) + 1):
+        here, later = logic.equal(at, logic.number(i)), logic.less(at, logic.number(i))
+        new = value
+        if i < len(many.rows):
+            row = many.rows[i]
+            new = run.merge(logic.any((here, logic.negate(row.when))), value, row.value, node)
+        if i:
+            behind = many.rows[i - 1]
+            new = run.merge(logic.all((later, behind.when)), behind.value, new, node)
+        rows.append(Row((), before, new))
+        before = many.rows[i].when if i < len(many.rows) else before
+    return Many(tuple(rows), many.item, dense=True)

@@ -1,0 +1,61 @@
+"""What a machine in Z3 is asked about: a start or a transition, and whether it keeps a property."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import ParamSpec, TypeVar
+
+from lawful.checks.smt.algebra.term import Term
+from lawful.checks.smt.encode.execution import Symbolic
+from lawful.checks.smt.encode.sorts import NotEncodable
+from lawful.checks.smt.encode.trail import Value
+from lawful.spec import types as t
+from lawful.spec.ir import Json
+
+P = ParamSpec("P")
+T = TypeVar("T")
+State = Mapping[str, Value]
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Values put in for parameters, state and arguments, in JSON form."""
+
+    parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    state: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    args: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A start or a transition: the state before (none at a start), arguments, and the step.
+
+    `bounded`: the state after keeps its bounds; `within`: it keeps the lengths of the scope.
+    """
+
+    name: str
+    event: str
+    before: State | None
+    args: Mapping[str, tuple[Value, t.Type]]
+    given: tuple[Term, ...]
+    step: Symbolic
+    bounded: Term
+    within: Term
+    output: t.Type
+
+
+@dataclass(frozen=True)
+class Question:
+    """Whether the goals are true wherever the facts are."""
+
+    facts: tuple[Term, ...]
+    goals: tuple[Term, ...]
+
+
+def tried(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | NotEncodable:
+    """What `work` makes, or why it cannot."""
+    try:
+        return work(*args, **kwargs)
+    except NotEncodable as error:
+        return error

@@ -1,0 +1,1 @@
+"""The solver: the only modules that know Z3."""

@@ -1,0 +1,107 @@
+"""Of the states that answer a question, one next to the start, and of small values.
+
+Wishes are tried in order, and each that can be met together with those met before is kept: first
+that a variable is as at the start, else that it is small; then that parameters and arguments are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TypeGuard
+
+from lawful.checks.smt.algebra.term import Term
+from lawful.checks.smt.encode.sorts import NotEncodable
+from lawful.checks.smt.encode.time import stopped
+from lawful.checks.smt.encode.trail import Made, Many, Missing, Value, Whole
+from lawful.checks.smt.encode.values import Encoding
+from lawful.checks.smt.obligations import Case, State, tried
+from lawful.checks.smt.system import Subject
+from lawful.spec import types as t
+
+SIZES = (0, 1, 2, 3, 5, 10, 100)
+KEYS = 12  # Of larger containers the first so many are looked at.
+
+Wish = tuple[Term, ...]  # The first of them that can be met is enough.
+
+
+def wishes(subject: Subject, case: Case) -> Iterator[Wish]:
+    """What is wished of the values of a case, the most important first."""
+    yield from near_the_start(subject, case.before or {})
+    for value, kind in case.args.values():
+        yield from _of(subject.encoding, value, kind)
+
+
+def near_the_start(subject: Subject, before: State) -> Iterator[Wish]:
+    """What is wished of a state, and then of the parameters."""
+    encoding = subject.encoding
+    start = subject.run(subject.parameters).defaults(subject.parameters)
+    for v in subject.machine.variables:
+        if v.name in before:
+            yield from _as_at_first(encoding, before[v.name], start.get(v.name), v.type)
+    for p in subject.machine.parameters:
+        yield from _of(encoding, subject.parameters[p.name], p.type)
+
+
+def _as_at_first(
+    encoding: Encoding, value: Value, first: Value | None, kind: t.Type
+) -> Iterator[Wish]:
+    """That the variable is as at the start, if the start says what it is."""
+    if first is not None and _is_term(first) and _is_term(value):
+        same = tried(encoding.equal, value, first, kind)
+        if not isinstance(same, NotEncodable):
+            yield (same,)
+    yield from _of(encoding, value, kind)
+
+
+def _of(encoding: Encoding, value: Value, kind: t.Type) -> Iterator[Wish]:
+    if _is_term(value):
+        with suppress(NotEncodable):
+            yield from _small(encoding, value, kind)
+
+
+def _is_term(value: Value) -> TypeGuard[Term]:
+    return not isinstance(value, Many | Made | Missing | Whole)
+
+
+def _small(encoding: Encoding, term: Term, kind: t.Type) -> Iterator[Wish]:
+    """That a value is small; raises NotEncodable."""
+    logic = encoding.logic
+    match kind:
+        case t.Timer():
+            yield (logic.equal(term, stopped(encoding)),)
+        case t.Bool():
+            yield (logic.negate(term),)
+        case t.Int() | t.Clock():
+            yield tuple(
+                logic.all(
+                    (logic.at_most(logic.number(-n), term), logic.at_most(term, logic.number(n)))
+                )
+                for n in SIZES
+            )
+        case t.Enum() | t.Sort() if (every := encoding.universe(kind)) is not None:
+            yield tuple(logic.equal(term, each) for each in every)
+        case t.Union(options=options):
+            data = encoding.data(kind)
+            order = sorted(range(len(options)), key=lambda i: len(data.variants[i][1]))
+            yield tuple(logic.is_variant(data, i, term) for i in order)
+        case t.Record() | t.Tuple() | t.Part():
+            data, fields = encoding.data(kind), encoding.variants(kind)[0][1]
+            for i, (_, of) in enumerate(fields):
+                yield from _small(encoding, logic.field(data, 0, i, term), of)
+        case t.Seq(item=item):
+            rows = encoding.items(term, kind)
+            yield tuple(logic.negate(there) for there, _ in rows)
+            for _, each in rows:
+                yield from _small(encoding, each, item)
+        case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item):
+            total = isinstance(kind, t.Map) and kind.total
+            keys = encoding.keys(kind) if isinstance(kind, t.Map) else encoding.universe(item)
+            for key in reversed((keys or [])[:KEYS]):
+                there, value = encoding.get(kind, term, key)
+                if not total:
+                    yield (logic.negate(there),)
+                if isinstance(kind, t.Map):
+                    yield from _small(encoding, value, kind.value)
+        case _:
+            pass

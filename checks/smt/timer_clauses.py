@@ -1,0 +1,234 @@
+"""When timers are due, by what the state tells besides: clauses that may be true in every state.
+
+What a body says when it starts a timer holds until the timer fires: that it is due after at most so
+many seconds; or after so many from the tick that a variable of the same machine names, in whose
+assignment `clock.now` has a part. `established` shows which of them are true.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lawful.checks.smt.algebra.term import Term
+from lawful.checks.smt.encode.execution import Execution
+from lawful.checks.smt.encode.parts import members, unlisted
+from lawful.checks.smt.encode.sorts import fields_of
+from lawful.checks.smt.encode.time import armed, entries, started
+from lawful.checks.smt.encode.trail import At, Place
+from lawful.checks.smt.encode.values import Encoding
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.walk import everything, statements
+from lawful.spec.text.statements import expr as text
+
+
+@dataclass(frozen=True)
+class Clause(ABC):
+    """What is said of a variable of a machine, itself at `path`, that is a timer or a map of them:
+    of each that there is."""
+
+    machine: ir.Machine
+    path: Place
+    timer: str
+
+    def said(self, run: Execution) -> Term:
+        """That it is so in the state of an execution; raises NotEncodable."""
+        return run.logic.all(
+            run.logic.forall(unlisted(place), run.logic.all(where), self._of_member(run, place))
+            for place, where in members(run.encoding, self.path, [run])
+        )
+
+    def _of_member(self, run: Execution, place: Place) -> Term:
+        timers, kind = self.read(run, place, self.timer), self.kind(self.timer)
+        if not isinstance(kind, t.Map):
+            return self.of(run, place, (timers, None))
+        return run.logic.all(
+            run.logic.forall(names, there, self.of(run, place, (timer, key)))
+            for names, there, timer, key in entries(run.encoding, timers, kind)
+        )
+
+    def kind(self, name: str) -> t.Type:
+        """The type of a variable."""
+        return dict(fields_of(self.machine))[name]
+
+    def read(self, run: Execution, place: Place, name: str) -> Term:
+        """The value of a variable of the machine at a place."""
+        return run.sure(run.read((*place, At(t.Part(self.machine.name), name))))
+
+    @abstractmethod
+    def of(self, run: Execution, place: Place, one: tuple[Term, Term | None]) -> Term:
+        """What is said of one timer, of a map with its key."""
+
+    def item(
+        self, run: Execution, place: Place, name: str, key: Term | None
+    ) -> tuple[Term, Term, t.Type]:
+        """What a variable has, a map at the key: whether it is there, it, and its type."""
+        value, kind = self.read(run, place, name), self.kind(name)
+        if not isinstance(kind, t.Map):
+            return run.logic.true, value, kind
+        assert key is not None
+        return *run.encoding.held(kind, value, key), kind.value
+
+
+@dataclass(frozen=True)
+class Deadline(Clause):
+    """Each that runs is due after at most one of `seconds` from now on; or else after so many, none
+    or one, from the tick `since`."""
+
+    seconds: tuple[ir.Expr, ...]
+    since: str | None = None
+
+    def of(self, run: Execution, place: Place, one: tuple[Term, Term | None]) -> Term:
+        logic, (timer, key) = run.logic, one
+        rest = [self._ticks(run, place, each) for each in self.seconds]
+        if self.since is None:
+            soon = logic.any(logic.at_most(timer, each) for each in rest)
+            return logic.implies(armed(run.encoding, timer), soon)
+        known, since = _number(run.encoding, *self.item(run, place, self.since, key))
+        left = logic.add(since, *rest, logic.negative(run.now()))
+        if not self._urgent:  # No tick passes an urgent one by.
+            left = logic.choose(logic.at_most(logic.number(0), left), left, logic.number(0))
+        then = logic.all((known, logic.equal(timer, left)))
+        return logic.implies(armed(run.encoding, timer), then)
+
+    @property
+    def _urgent(self) -> bool:
+        kind = self.kind(self.timer)
+        one = kind.value if isinstance(kind, t.Map) else kind
+        return isinstance(one, t.Timer) and one.urgent
+
+    def _ticks(self, run: Execution, place: Place, seconds: ir.Expr) -> Term:
+        """After how many ticks a timer is due that is started now."""
+        body = (ir.Return(seconds.place, seconds),)
+        function = ir.Function(seconds.place, "seconds", (), seconds.type, body)
+        value, _ = run.judge(function, {}, place, self.machine)
+        return started(run.encoding, value)
+
+
+@dataclass(frozen=True)
+class Runs(Clause):
+    """Where the control variable has this value, it runs, or does not."""
+
+    control: str
+    member: str
+    runs: bool
+
+    def of(self, run: Execution, place: Place, one: tuple[Term, Term | None]) -> Term:
+        logic, (timer, key) = run.logic, one
+        there, value, kind = self.item(run, place, self.control, key)
+        here = logic.equal(value, run.encoding.element(kind, self.member))
+        runs = armed(run.encoding, timer)
+        then = runs if self.runs else logic.negate(runs)
+        return logic.implies(logic.all((there, here)), then)
+
+
+def _number(encoding: Encoding, there: Term, value: Term, kind: t.Type) -> tuple[Term, Term]:
+    """Whether what is there is a number, and it."""
+    if isinstance(kind, t.Union):
+        some = encoding.is_option(value, kind, (t.INT,))
+        return encoding.logic.all((there, some)), encoding.coerce(value, kind, t.INT)
+    return there, value
+
+
+# What may be true.
+
+
+def clauses(machine: ir.Machine) -> list[Clause]:
+    """The clauses about a machine's timers and those of its parts."""
+    whole = (machine, *machine.parts)
+    bodies = [(m, f) for m in whole for f in _bodies(m)]
+    starts = [(m, s) for m, f in bodies for s in _starts(f)]
+    found: list[Clause] = []
+    for owner, path in _machines(machine, machine, ()):
+        kinds = dict(fields_of(owner))
+        told = list(dict.fromkeys(name for _, f in bodies for name in _told(f, owner)))
+        control = list(dict.fromkeys(_control(owner)))
+        for name, kind in kinds.items():
+            if not t.contains(kind, t.Timer) or t.part_of(kind) is not None:
+                continue
+            mine = [(m, s.args[0]) for m, s in starts if _variable(s.target) == (owner.name, name)]
+            known = {text(e): e for m, e in mine if m is owner and _is_fixed(e, owner)}
+            if mine and all(m is owner and text(e) in known for m, e in mine):
+                found.append(Deadline(owner, path, name, tuple(known.values())))
+            for since in (each for each in told if _is_number(_beside(kind, kinds[each]))):
+                after = [(), *((e,) for e in known.values())]
+                found += [Deadline(owner, path, name, e, since) for e in after]
+            for at, of in ((each, _beside(kind, kinds[each])) for each in control):
+                names = of.members if isinstance(of, t.Enum) else ()
+                found += [Runs(owner, path, name, at, n, r) for n in names for r in (True, False)]
+    return found
+
+
+def _machines(
+    whole: ir.Machine, machine: ir.Machine, path: Place
+) -> Iterator[tuple[ir.Machine, Place]]:
+    """A machine and its parts at any depth, each with the path to it."""
+    yield machine, path
+    for v in machine.variables:
+        part = t.part_of(v.type)
+        if part is not None:
+            at: Place = (*path, At(t.Part(machine.name), v.name))
+            at = (*at, At(v.type)) if isinstance(v.type, t.Map) else at
+            yield from _machines(whole, whole.part(part.machine), at)
+
+
+def _bodies(m: ir.Machine) -> Iterator[ir.Function]:
+    yield from (*m.initials, *m.functions, *(r.function for r in (*m.transitions, *m.bases)))
+
+
+def _starts(function: ir.Function) -> Iterator[ir.Update]:
+    for s in statements(function.body):
+        if isinstance(s, ir.Update) and isinstance(s.target.type, t.Timer) and s.op == "start":
+            yield s
+
+
+def _variable(place: ir.Expr) -> tuple[str, str] | None:
+    """The machine and variable in which a place is."""
+    while isinstance(place, ir.Item | ir.Narrow):
+        place = place.of
+    if isinstance(place, ir.Field) and isinstance(place.of.type, t.Part):
+        return place.of.type.machine, place.name
+    return None
+
+
+def _control(machine: ir.Machine) -> Iterator[str]:
+    """The variables in which the machine's transitions begin and end."""
+    for row in machine.transitions:
+        at = None if row.control is None else _variable(row.control)
+        if at is not None and at[0] == machine.name:
+            yield at[1]
+
+
+def _told(function: ir.Function, owner: ir.Machine) -> Iterator[str]:
+    """The variables of the owner that a body assigns which asks for the time."""
+    asked = (n for n in everything(function.body) if isinstance(n, ir.Field))
+    if not any(isinstance(n.of.type, t.Clock) for n in asked):
+        return
+    for s in statements(function.body):
+        at = _variable(s.target) if isinstance(s, ir.Assign) else None
+        if at is not None and at[0] == owner.name:
+            yield at[1]
+
+
+def _is_fixed(e: ir.Expr, machine: ir.Machine) -> bool:
+    """Whether a value depends on nothing but parameters."""
+    names = {p.name for p in machine.parameters}
+    allowed = (ir.Const, ir.Self, ir.Op, ir.If, ir.And, ir.Or, ir.Field)
+    nodes = list(everything((e,)))
+    fields = [n for n in nodes if isinstance(n, ir.Field)]
+    mine = all(isinstance(n.of, ir.Self) and n.name in names for n in fields)
+    return mine and all(isinstance(n, allowed) for n in nodes)
+
+
+def _beside(timers: t.Type, other: t.Type) -> t.Type:
+    """The type of what another variable has for a timer, or for each of a map of them."""
+    if isinstance(timers, t.Map):
+        fits = isinstance(other, t.Map) and timers.key == other.key
+        return other.value if fits and isinstance(other, t.Map) else t.NOTHING
+    return other
+
+
+def _is_number(kind: t.Type) -> bool:
+    return any(t.fits(option, t.INT) for option in t.options(kind))

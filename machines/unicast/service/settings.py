@@ -1,0 +1,140 @@
+"""What an endpoint is told when it is opened, and what it tells of itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from lawful.machines.unicast.declaration import Conn
+from lawful.machines.unicast.messages import Dropped
+from lawful.runtime.journal import Journal
+
+from .wire import LARGEST_DATAGRAM
+
+LARGEST_WINDOW = 4_096  # Messages; more unacknowledged ones no endpoint may have.
+
+
+@dataclass(frozen=True)
+class Config:
+    """How an endpoint behaves; times in seconds.
+
+    `xmit_interval`: between two rounds of the one periodic task, which fires timers, resends and
+    requests (500 ms in the seed), see `pause`. `ack_interval`: least time between two
+    acknowledgements to one peer. `conn_expiry_timeout`: after so long without activity a
+    connection begins to close, 0: never. `conn_close_timeout`: and after so long again it is
+    gone. `window`: messages to one peer that may be unacknowledged; then `send` waits. `inbox`:
+    payloads delivered that the application has not taken; then delivery waits, acknowledgements
+    with it, and so in the end the sender. `largest_datagram` (bytes) and `most_messages` bound
+    what one datagram carries. Errors: ValueError for a value out of its range.
+    """
+
+    xmit_interval: float = 0.5
+    ack_interval: float = 0.5
+    conn_expiry_timeout: float = 120.0
+    conn_close_timeout: float = 60.0
+    window: int = 64
+    inbox: int = 1_024
+    largest_datagram: int = 1_400
+    most_messages: int = 64
+
+    def __post_init__(self) -> None:
+        for name in ("xmit_interval", "ack_interval", "conn_close_timeout"):
+            if not 0.0 < getattr(self, name) < float("inf"):
+                raise ValueError(f"{name} is a time in seconds > 0, not {getattr(self, name)}")
+        if not 0.0 <= self.conn_expiry_timeout < float("inf"):
+            raise ValueError(f"conn_expiry_timeout is >= 0, not {self.conn_expiry_timeout}")
+        limits = {
+            "window": LARGEST_WINDOW,
+            "inbox": 2**31,
+            "largest_datagram": LARGEST_DATAGRAM,
+            "most_messages": 2**16 - 1,
+        }
+        for name, limit in limits.items():
+            if not 1 <= getattr(self, name) <= limit:
+                raise ValueError(f"{name} is in 1..{limit}, not {getattr(self, name)}")
+
+    def pause(self, busy: float) -> float:
+        """Seconds until the next round, after `busy` seconds of work since the last one began.
+
+        Requests must not outrun their answers: an endpoint that is slow would ask again for what
+        already waits in its socket, and be slower still. So it takes a quarter of the time for
+        its work, though a round never comes later than twenty intervals after the last (U17).
+        """
+        return min(max(self.xmit_interval, 4 * busy), 20 * self.xmit_interval)
+
+
+class Clock(Protocol):
+    """What entries take the time from: seconds that never decrease."""
+
+    def now(self) -> float: ...
+
+
+class LoopClock:
+    """The running event loop's clock."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+
+    def now(self) -> float:
+        return self._loop.time()
+
+
+@dataclass(frozen=True)
+class Options:
+    """What an endpoint works with besides its configuration.
+
+    `clock`: by default the event loop's. `journal`: receives a row for each event of each entry,
+    under the instances "A>B/sender" and "A>B/receiver"; one journal serves one life of an
+    endpoint. `epoch`: the connection ids of this life are greater than it; it must grow from one
+    life of a name to the next, by default it is the wall clock's microseconds (U-B5).
+    `on_dropped`: is told the peer and what will never be delivered.
+    """
+
+    clock: Clock | None = None
+    journal: Journal | None = None
+    epoch: int | None = None
+    on_dropped: Callable[[str, Dropped], None] | None = None
+
+
+@dataclass(frozen=True)
+class ConnectionStats:
+    """Both directions with one peer, read from the machines: states and sequence numbers."""
+
+    sending: Conn
+    sent: int
+    acked: int
+    unacked: int
+    receiving: Conn
+    expected: int
+    buffered: int
+
+
+@dataclass(frozen=True)
+class EndpointStats:
+    """What an endpoint did since it was opened.
+
+    Datagrams that came in and were dropped: `malformed` (no datagram of ours), `misdirected`
+    (meant for another endpoint), `unknown` (from a peer that was not connected). Messages:
+    `refused` by the machine, about a `former` life of this endpoint, `beyond` any window a peer
+    may have. `messages_sent` and
+    `messages_received` by kind ("Data", "Ack", ...). Payloads: `accepted` from the application,
+    `delivered` to it, `dropped` and reported.
+    """
+
+    datagrams_sent: int
+    datagrams_received: int
+    malformed: int
+    misdirected: int
+    unknown: int
+    refused: int
+    former: int
+    beyond: int
+    accepted: int
+    delivered: int
+    dropped: int
+    send_errors: int
+    messages_sent: Mapping[str, int]
+    messages_received: Mapping[str, int]
+    connections: Mapping[str, ConnectionStats]

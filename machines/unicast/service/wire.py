@@ -1,0 +1,210 @@
+"""Datagrams: between bytes and the records that the unicast machines take and return.
+
+One datagram carries a *message batch* of one endpoint for another [seed:50-51]: one or more
+messages, from and to named endpoints. All integers are big-endian, nothing is padded:
+
+    datagram := "LU3" version:u8 crc32:u32 source:name target:name count:u16 message{count}
+    name     := length:u8 UTF-8{length}
+    message  := kind:u8 conn:u64 body
+    body     := kind 1, Data:      seqno:u64 first:u8(0|1) length:u16 payload{length}
+              | kind 2, Ack:       seqno:u64
+              | kind 3, SendFirst: nothing
+              | kind 4, XmitReq:   count:u16 seqno:u64{count}, strictly increasing
+              | kind 5, Close:     nothing
+
+The checksum covers all that follows it, so that a damaged datagram is refused as a whole and not
+taken for another one. Encoding is canonical: what decodes, encodes to the same bytes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lawful.machines.unicast.messages import Ack, Close, Data, Message, SendFirst, XmitReq
+
+MAGIC = b"LU3\x01"
+LARGEST_DATAGRAM = 65_507  # Bytes: what UDP over IPv4 carries at most.
+LONGEST_NAME = 255  # Bytes of UTF-8.
+LONGEST_PAYLOAD = 60_000  # Bytes: one message fits a datagram whatever the names.
+MOST_MESSAGES = 2**16 - 1
+MOST_REQUESTED = 7_000  # Sequence numbers in one XmitReq, for the same reason.
+
+_CRC = struct.Struct("!I")
+_COUNT = struct.Struct("!H")
+_NUMBER = struct.Struct("!Q")
+_HEAD = struct.Struct("!BQ")
+_DATA = struct.Struct("!QBH")
+
+_KINDS: dict[type[Message], int] = {Data: 1, Ack: 2, SendFirst: 3, XmitReq: 4, Close: 5}
+
+
+class WireError(ValueError):
+    """These bytes are no datagram of ours; the message says what was expected, and where."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The messages of one datagram, in their order, from the endpoint `source` to `target`."""
+
+    source: str
+    target: str
+    messages: tuple[Message, ...]
+
+    def in_order_of_handling(self) -> list[Message]:
+        """The messages, data marked first before all others, else as they stand [seed:119]."""
+        return sorted(self.messages, key=lambda m: not (isinstance(m, Data) and m.first))
+
+
+def encode(batch: Batch) -> bytes:
+    """The datagram that carries the batch.
+
+    Errors: ValueError if it carries no message, or anything in it is larger than the format has
+    room for; the datagram as a whole may still exceed LARGEST_DATAGRAM, which `pack` never lets
+    happen.
+    """
+    if not 0 < len(batch.messages) <= MOST_MESSAGES:
+        raise ValueError(f"a datagram carries 1 to {MOST_MESSAGES} messages")
+    return _sealed(batch.source, batch.target, [encode_message(m) for m in batch.messages])
+
+
+def pack(batch: Batch, largest: int = 1_400, most: int = MOST_MESSAGES) -> Iterator[bytes]:
+    """The datagrams, in order, that carry the batch, none if it has no messages.
+
+    Each has at most `most` messages and `largest` bytes, unless a single message is larger.
+    Errors: ValueError as `encode`.
+    """
+    empty = len(_sealed(batch.source, batch.target, []))
+    waiting: list[bytes] = []
+    size = empty
+    for message in batch.messages:
+        raw = encode_message(message)
+        if waiting and (len(waiting) == most or size + len(raw) > largest):
+            yield _sealed(batch.source, batch.target, waiting)
+            waiting, size = [], empty
+        waiting.append(raw)
+        size += len(raw)
+    if waiting:
+        yield _sealed(batch.source, batch.target, waiting)
+
+
+def _sealed(source: str, target: str, messages: list[bytes]) -> bytes:
+    parts = [encode_name(source), encode_name(target), _COUNT.pack(len(messages)), *messages]
+    content = b"".join(parts)
+    return MAGIC + _CRC.pack(zlib.crc32(content)) + content
+
+
+def encode_name(name: str) -> bytes:
+    """An endpoint's name as it stands in a datagram. Errors: ValueError if empty or too long."""
+    raw = name.encode()
+    if not 0 < len(raw) <= LONGEST_NAME:
+        raise ValueError(f"an endpoint's name has 1 to {LONGEST_NAME} bytes, not {len(raw)}")
+    return bytes((len(raw),)) + raw
+
+
+def encode_message(message: Message) -> bytes:
+    """One message as it stands in a datagram. Errors: ValueError for what is too large."""
+    try:
+        return _HEAD.pack(_KINDS[type(message)], message.conn) + _body(message)
+    except struct.error as error:
+        raise ValueError(f"{message!r} does not fit the format: {error}") from error
+
+
+def _body(message: Message) -> bytes:
+    match message:
+        case Data(seqno=seqno, first=first, payload=payload):
+            if len(payload) > LONGEST_PAYLOAD:
+                raise ValueError(f"a payload has at most {LONGEST_PAYLOAD} bytes")
+            return _DATA.pack(seqno, first, len(payload)) + payload
+        case Ack(seqno=seqno):
+            return _NUMBER.pack(seqno)
+        case XmitReq(missing=missing):
+            if len(missing) > MOST_REQUESTED:
+                raise ValueError(f"at most {MOST_REQUESTED} numbers are requested at once")
+            return _COUNT.pack(len(missing)) + b"".join(map(_NUMBER.pack, sorted(missing)))
+        case SendFirst() | Close():
+            return b""
+
+
+def decode(datagram: bytes) -> Batch:
+    """The batch that a datagram carries. Errors: WireError and no other, whatever the bytes."""
+    if datagram[: len(MAGIC)] != MAGIC:
+        raise WireError(f"expected a datagram that begins with {MAGIC!r}")
+    reader = _Reader(datagram, len(MAGIC))
+    checksum = reader.number(4, "the checksum")
+    if checksum != zlib.crc32(datagram[reader.at :]):
+        raise WireError("the checksum is another: damaged or cut short")
+    source, target = reader.name("the source"), reader.name("the target")
+    count = reader.number(2, "the number of messages")
+    if count == 0:
+        raise WireError("expected at least one message")
+    messages = tuple(_message(reader) for _ in range(count))
+    if reader.at != len(datagram):
+        raise WireError(f"{len(datagram) - reader.at} bytes after the last message")
+    return Batch(source, target, messages)
+
+
+def _message(reader: _Reader) -> Message:
+    kind = reader.number(1, "the kind of a message")
+    conn = reader.number(8, "a connection")
+    match kind:
+        case 1:
+            return _data(reader, conn)
+        case 2:
+            return Ack(seqno=reader.number(8, "an acknowledged number"), conn=conn)
+        case 3:
+            return SendFirst(conn=conn)
+        case 4:
+            return XmitReq(conn=conn, missing=_requested(reader))
+        case 5:
+            return Close(conn=conn)
+        case _:
+            raise WireError(f"byte {reader.at}: no message is of kind {kind}")
+
+
+def _data(reader: _Reader, conn: int) -> Data:
+    seqno = reader.number(8, "a number")
+    first = reader.number(1, "the mark of first data")
+    if first > 1:
+        raise WireError(f"byte {reader.at}: the mark of first data is 0 or 1, not {first}")
+    payload = reader.take(reader.number(2, "a payload's length"), "a payload")
+    return Data(seqno=seqno, conn=conn, first=first == 1, payload=payload)
+
+
+def _requested(reader: _Reader) -> frozenset[int]:
+    count = reader.number(2, "how many are requested")
+    seqnos = [reader.number(8, "a requested number") for _ in range(count)]
+    if any(a >= b for a, b in itertools.pairwise(seqnos)):
+        raise WireError(f"byte {reader.at}: requested numbers increase")
+    return frozenset(seqnos)
+
+
+class _Reader:
+    """A place in a datagram that moves forward; whatever is missing is a WireError."""
+
+    def __init__(self, data: bytes, at: int) -> None:
+        self._data = data
+        self.at = at
+
+    def take(self, length: int, what: str) -> bytes:
+        end = self.at + length
+        if end > len(self._data):
+            raise WireError(f"byte {self.at}: expected {what} of {length} bytes, the datagram ends")
+        taken, self.at = self._data[self.at : end], end
+        return taken
+
+    def number(self, size: int, what: str) -> int:
+        return int.from_bytes(self.take(size, what), "big")
+
+    def name(self, what: str) -> str:
+        raw = self.take(self.number(1, f"{what}'s length"), what)
+        try:
+            name = raw.decode()
+        except UnicodeDecodeError as error:
+            raise WireError(f"byte {self.at}: expected {what} in UTF-8") from error
+        if not name:
+            raise WireError(f"byte {self.at}: {what} has no name")
+        return name

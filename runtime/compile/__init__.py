@@ -1,0 +1,1 @@
+"""The compiler: IR -> Python functions under the declaration's own file and lines."""

@@ -1,0 +1,264 @@
+"""Arguments: whether a value is of its declared type, before anything happens.
+
+Of every value from outside: TypeError where it is of another type; ValueError where it is out of
+bounds, has an element of a sort that is none of those which the instance was told, or lacks a key
+that its type has. Both name the argument and the place in it. What is kept
+is the machine's own, and immutable where its type is: a container that the caller could change
+later is copied, and what holds one is made anew around the copy.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from lawful.runtime.elements import NO_ELEMENTS, Elements
+from lawful.runtime.kernel.state import Untold
+from lawful.spec import types as t
+from lawful.spec.values.bounds import Values, bounded, breach
+from lawful.spec.values.opaques import mixed
+from lawful.spec.values.text import shown
+from lawful.spec.values.world import FrozenBag, FrozenMap, World
+
+from .expressions import Names
+from .python_ast import all_of, any_of, attribute, call, compare, name, outside
+
+Check = Callable[..., Any]  # Of a value, and of the elements of the sorts where they are known.
+MOST_TESTS = 12  # More than these are left to the function that also explains.
+MOST_NAMED = 5  # Missing keys that are named.
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What values are judged by: the machine's classes, and the elements of its sorts.
+
+    `anyhow`: a total map over a sort that was not told may have any keys.
+    """
+
+    world: World
+    elements: Elements
+    anyhow: bool = False
+
+
+def checker(what: str, kind: t.Type, world: World) -> Check:
+    """The function that gives the value, as the machine keeps it, or raises what is wrong."""
+
+    def check(value: Any, elements: Elements = NO_ELEMENTS) -> Any:
+        return admitted(value, kind, Known(world, elements), what)
+
+    return check
+
+
+def admitted(value: Any, kind: t.Type, known: Known, what: str) -> Any:
+    """The value as the machine keeps it; TypeError or ValueError where it is none."""
+    mine = taken(value, kind, known, what)
+    found = breach(mine, kind) if bounded(kind) else None
+    if found is not None:
+        raise ValueError(f"{what}{_joined(found)}")
+    return mine
+
+
+def _joined(found: str) -> str:
+    return found if found.startswith((".", "[")) else f": {found}"
+
+
+def taken(value: Any, kind: t.Type, known: Known, what: str) -> Any:
+    """The value as the machine keeps it, if it is of this type; bounds aside. TypeError if it is
+    not; ValueError where an element in it is none that was told, or a total map lacks a key."""
+    cls: Any = value.__class__
+    match kind:
+        case t.Int() if cls is int:
+            return value
+        case t.Bool() if cls is bool:
+            return value
+        case t.Float() if cls is float or cls is int:
+            return value
+        case t.Text() if cls is str:
+            return value
+        case t.Nothing() if value is None:
+            return value
+        case t.Enum(name=key) if isinstance(value, known.world.enums[key]):
+            return value
+        case t.Sort(name=key) if cls is known.world.sorts[key]:
+            if str(value) not in known.elements.members[key]:
+                raise ValueError(f"{what}: {value!r} is no element that universe= told")
+            return value
+        case t.Opaque(name=key) if cls.__hash__ is not None:
+            number = known.world.opaques.get(key, int)
+            other = mixed(value, number)
+            if other is not None:
+                numbers = f"{kind}, whose numbers are of type {number.__name__}"
+                raise TypeError(f"{what} is a {numbers}, not {other!r}, a {type(other).__name__}")
+            return value
+        case t.Record(name=key, fields=fields) if cls is known.world.records[key]:
+            held = [getattr(value, field) for field, _ in fields]
+            mine = [
+                taken(each, of, known, f"{what}.{field}")
+                for each, (field, of) in zip(held, fields, strict=True)
+            ]
+            return value if _same(held, mine) else cls(*mine)
+        case t.Union(options=options):
+            return _one_of(value, options, known, what)
+        case _:
+            return _container(value, kind, known, what)
+
+
+def _same(held: Iterable[Any], mine: Iterable[Any]) -> bool:
+    """Whether these are the very same things."""
+    return all(map(_is, held, mine))
+
+
+def _frozen(held: Any) -> bool:
+    """Whether it is one of our immutable containers, and no subclass, which could hold more."""
+    return type(held) in (tuple, frozenset, FrozenMap)
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _one_of(value: Any, options: tuple[t.Type, ...], known: Known, what: str) -> Any:
+    for option in options:
+        named = isinstance(option, t.Record)
+        if named and type(value) is not known.world.records[str(option)]:
+            continue
+        try:
+            return taken(value, option, known, what)
+        except TypeError:
+            if named:
+                raise
+    _wrong(value, t.Union(options), what)
+
+
+def _container(value: Any, kind: t.Type, known: Known, what: str) -> Any:
+    held = value  # Of a type that no test below narrows.
+    plain = _frozen(value)
+    match kind:
+        case t.Tuple(items=items) if isinstance(value, tuple) and len(held) == len(items):
+            rows = enumerate(zip(held, items, strict=True))
+            mine = tuple(taken(each, of, known, f"{what}[{i}]") for i, (each, of) in rows)
+            return held if plain and _same(held, mine) else mine
+        case t.Seq(item=item, mutable=mutable) if isinstance(value, list if mutable else tuple):
+            all_ = [taken(each, item, known, f"{what}[{i}]") for i, each in enumerate(held)]
+            if mutable:
+                return all_
+            return held if plain and _same(held, all_) else tuple(all_)
+        case t.Set(item=item, mutable=mutable) if isinstance(value, set if mutable else frozenset):
+            given = list(held)
+            all_ = [taken(each, item, known, f"an element of {what}") for each in given]
+            if mutable:
+                return set(all_)
+            return held if plain and _same(given, all_) else frozenset(all_)
+        case t.Map() if isinstance(value, Mapping):
+            return _map(held, kind, known, what)
+        case t.Bag(item=item) if isinstance(value, Mapping):
+            counts = {
+                taken(k, item, known, f"an element of {what}"): taken(
+                    n, t.INT, known, f"{what}[{k!r}]"
+                )
+                for k, n in held.items()
+            }
+            return Counter(counts) if isinstance(value, Counter) else FrozenBag(counts)
+        case _:
+            _wrong(value, kind, what)
+
+
+def _map(held: Mapping[Any, Any], kind: t.Map, known: Known, what: str) -> Any:
+    given = dict(held)
+    mine = {
+        taken(k, kind.key, known, f"a key of {what}"): taken(v, kind.value, known, f"{what}[{k!r}]")
+        for k, v in given.items()
+    }
+    complete(mine, kind, known, what)
+    if kind.mutable:
+        return mine
+    alike = _same(given, mine) and _same(given.values(), mine.values())
+    return held if alike and _frozen(held) else FrozenMap(mine)
+
+
+def complete(held: Mapping[Any, Any], kind: t.Map, known: Known, what: str) -> None:
+    """ValueError, naming what is missing, where a map lacks a key that its type has; `Untold` where
+    nobody can know, because the elements of a sort were not told."""
+    if kind.total:
+        absent = (k for k in _keys(kind.key, known, what) if k not in held)
+        missing = [f"{k!r}" for k in itertools.islice(absent, MOST_NAMED + 1)]
+        if missing:
+            more = ", ..." if len(missing) > MOST_NAMED else ""
+            raise ValueError(f"{what} has no value for {', '.join(missing[:MOST_NAMED])}{more}")
+
+
+def _keys(kind: t.Type, known: Known, what: str) -> Iterable[Any]:
+    """Every value of a type."""
+    match kind:
+        case t.Int(low=int() as low, high=int() as high):
+            return range(low, high + 1)  # However many: not more are looked at than there are keys.
+        case _:
+            try:
+                return Values(known.world, {}, known.elements).of(kind)
+            except KeyError as error:
+                if known.anyhow:
+                    return ()
+                (sort,) = error.args
+                needed = f"a value for each {sort}: make the instance with universe="
+                raise Untold(f"{what} has {needed}{{{sort}: [...]}}") from None
+
+
+def _wrong(value: Any, kind: t.Type, what: str) -> NoReturn:
+    told = shown(value)
+    told = told if len(told) <= 60 else f"{told[:57]}..."
+    raise TypeError(f"{what} is a {kind}, not {told}, a {type(value).__name__}")
+
+
+# The fast way: a test in the generated code, which lets the function above explain.
+
+
+def suspicious(names: Names, value: Callable[[], ast.expr], kind: t.Type) -> ast.expr | None:
+    """The test that a value may be none of this type; None where a function has to look."""
+    tests = _tests(names, value, kind)
+    return any_of(tests) if tests is not None and 0 < len(tests) <= MOST_TESTS else None
+
+
+def _tests(names: Names, value: Callable[[], ast.expr], kind: t.Type) -> list[ast.expr] | None:
+    cls: type[Any]
+    match kind:
+        case t.Int():
+            over = outside(value, kind)
+            return [_not_a(names, value, int), *([over] if over is not None else [])]
+        case t.Enum(name=key):
+            return [_not_a(names, value, names.world.enums[key])]
+        case t.Sort(name=key):
+            told = _part(_part(lambda: name("self"), "__around__"), "told")
+            members = ast.Subscript(told(), ast.Constant(key), ast.Load())
+            some = compare(told(), ast.IsNot(), ast.Constant(None))
+            strange = compare(call(names.put("str", str), value()), ast.NotIn(), members)
+            return [_not_a(names, value, names.world.sorts[key]), all_of([some, strange])]
+        case t.Bool():
+            return [_not_a(names, value, bool)]
+        case t.Opaque(name=key):
+            found = call(names.put("type", type), value())
+            plain = frozenset({bytes, str, names.world.opaques.get(key, int)})
+            return [compare(found, ast.NotIn(), name(names.number("plain", plain)))]
+        case t.Record(name=key, fields=fields):
+            cls = names.world.records[key]
+            tests = [_not_a(names, value, cls)]
+            for field, of in fields:
+                inner = _tests(names, _part(value, field), of)
+                if inner is None:
+                    return None
+                tests += inner
+            return tests
+        case _:
+            return None
+
+
+def _part(value: Callable[[], ast.expr], field: str) -> Callable[[], ast.expr]:
+    return lambda: attribute(value(), field)
+
+
+def _not_a(names: Names, value: Callable[[], ast.expr], cls: type[Any]) -> ast.expr:
+    found = call(names.put("type", type), value())
+    return compare(found, ast.IsNot(), name(names.put(cls.__name__, cls)))

@@ -1,0 +1,418 @@
+"""IR bodies and headers -> Python functions that change a machine's state where it stands.
+
+A container is copied before a function first changes it where it stands; who runs a step keeps
+the old one, and undoing a step is putting names back. What is written into a container is looked
+at as it is written: `ODD` says that something was out of its bounds, and only then the whole
+container is judged at the end of the step.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+
+from lawful.runtime.kernel import dispatch, guards, operators
+from lawful.runtime.kernel.state import ODD
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.effects import in_place, variable_of
+from lawful.spec.analysis.partiality import may_stop, mixed
+from lawful.spec.analysis.walk import statements
+from lawful.spec.errors import Place
+from lawful.spec.syntax.declare import slot
+from lawful.spec.text import reasons
+from lawful.spec.values.bounds import bounded
+
+from .expressions import Expressions, Names, copier
+from .in_place import Light
+from .python_ast import (
+    assign,
+    attribute,
+    call,
+    if_,
+    located,
+    name,
+    negated,
+    outside,
+    target,
+    target_of,
+)
+
+# What a function does where it ends, with its output if it has one.
+Finish = Callable[[ast.expr | None, Place], list[ast.stmt]]
+
+
+class Body(Expressions):
+    """Emits one function's statements.
+
+    `sure`: the locals whose values are known to be within the bounds of their types.
+    """
+
+    def __init__(
+        self, names: Names, functions: dict[str, str], me: str, finish: Finish, sure: set[str]
+    ) -> None:
+        super().__init__(names, functions, me)
+        self.finish = finish
+        self.sure = sure
+        self.copied: set[str] = set()
+        self.light: dict[int, Light] = {}  # By the identity of their statements.
+        self.count = 0  # Of the locals of ours.
+
+    def whole(self, body: Sequence[ir.Stmt], end: Place) -> list[ast.stmt]:
+        """A function's body, and what it does where it ends without a `return`."""
+        out: list[ast.stmt] = []
+        for stmt in body:
+            for variable in in_place(stmt):
+                if variable not in self.copied and id(stmt) not in self.light:
+                    self.copied.add(variable)
+                    out.append(located(self.own_copy(variable), stmt.place))
+            out += self.statement(stmt)
+        if not body or not isinstance(body[-1], ir.Return | ir.Refuse):
+            out += [located(s, end) for s in self.finish(None, end)]
+        return out
+
+    def own_copy(self, variable: str) -> ast.stmt:
+        """A private copy of a variable's container, in the variable's place."""
+        held = attribute(name(self.me), slot(variable))
+        copied = call(attribute(held, "copy"))
+        return assign(attribute(name(self.me), slot(variable)), copied)
+
+    def block(self, body: Iterable[ir.Stmt]) -> list[ast.stmt]:
+        return [made for stmt in body for made in self.statement(stmt)] or [ast.Pass()]
+
+    def statement(self, stmt: ir.Stmt) -> list[ast.stmt]:
+        """The statement, at its place."""
+        return [located(made, stmt.place) for made in STATEMENTS[type(stmt)](self, stmt)]
+
+    # Guards.
+
+    def refusal(self, site: guards.Site, why: ir.Expr | None, *values: ast.expr) -> ast.Raise:
+        text = ast.Constant("") if why is None else self.expr(why)
+        where = name(self.names.number("site", site))
+        return ast.Raise(call(self.use(guards.Refusal), where, text, *values), None)
+
+    def require(self, stmt: ir.Require) -> list[ast.stmt]:
+        return [
+            located(
+                if_(
+                    negated(self.expr(test)),
+                    self.refusal(guards.false(test), stmt.why, *self.exprs(reasons.shown(test))),
+                ),
+                test.place,
+            )
+            for test in reasons.conjuncts(stmt.test)
+        ]
+
+    def refuse(self, stmt: ir.Refuse) -> list[ast.stmt]:
+        return [self.refusal(guards.said(""), stmt.why)]
+
+    def claim(self, stmt: ir.Assert) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for test in reasons.conjuncts(stmt.test):
+            site = name(self.names.number("claim", guards.unasserted(test)))
+            values = self.exprs(reasons.shown(test))
+            broken = call(self.use(guards.Broken), ast.Constant("asserts"), site, *values)
+            out.append(located(if_(negated(self.expr(test)), ast.Raise(broken, None)), test.place))
+        return out
+
+    # Writing.
+
+    def owned(self, place: ir.Expr, out: list[ast.stmt]) -> ast.expr:
+        """A container that this step may change: one inside a container is copied there first."""
+        if isinstance(place, ir.Narrow):
+            return self.owned(place.of, out)
+        if isinstance(place, ir.Item) and not t.immutable(place.type):
+            of = self.owned(place.of, out)
+            slot = ast.Subscript(of, self.expr(place.key), ast.Load())
+            copied = call(self.use(copier(place.type)), self.expr(place))
+            out.append(assign(slot, copied))
+        return self.expr(place)
+
+    def odd(self, suspicious: ast.expr) -> ast.stmt:
+        """Note that a write was out of bounds."""
+        add = attribute(name(self.names.put("ODD", ODD)), "add")
+        return if_(suspicious, ast.Expr(call(add, call(self.use(id), name(self.me)))))
+
+    def screened(self, e: ir.Expr, kind: t.Type, out: list[ast.stmt]) -> ast.expr:
+        """The value for a place in a container; `out` takes the look at its bounds."""
+        value = self.value(e, kind)
+        if not bounded(kind) or self.is_sure(e, kind):
+            return value
+        held = self.held(value, out)
+        out.append(self.odd(self.stray(held, kind)))
+        return name(held.id)
+
+    def held(self, value: ast.expr, out: list[ast.stmt]) -> ast.Name:
+        """The value in a local of ours, so that it is evaluated now and once."""
+        if isinstance(value, ast.Name):
+            return value
+        key = self.names.local(f"value{self.count}")
+        self.count += 1
+        out.append(assign(name(key), value))
+        return name(key)
+
+    def stray(self, value: ast.Name, kind: t.Type) -> ast.expr:
+        test = outside(lambda: name(value.id), kind) if isinstance(kind, t.Int) else None
+        if test is not None:
+            return test
+        return call(self.use(operators.stray), value, name(self.names.number("type", kind)))
+
+    def is_sure(self, e: ir.Expr, kind: t.Type) -> bool:
+        """Whether the value is known to be within the bounds of this type."""
+        match e:
+            case _ if not bounded(kind):
+                return True
+            case ir.Op(op="serial_add" | "serial_sub", type=t.Serial() as mine) if mine == kind:
+                return True
+            case ir.Const(value=int() as value):
+                return isinstance(kind, t.Int) and _within(t.Int(value, value), kind)
+            case ir.Const():
+                return True
+            case ir.Local(name=key):
+                return key in self.sure and _within(e.type, kind)
+            case ir.Field(of=ir.Self()):
+                return isinstance(e.type, t.Map | t.Set | t.Seq | t.Bag) and _within(e.type, kind)
+            case ir.Field(of=of) | ir.Narrow(of=of):
+                return _within(e.type, kind) and self.is_sure(of, of.type)
+            case ir.Comp(clauses=clauses):
+                return self._comp_is_sure(e, clauses, kind)
+            case _:
+                return False
+
+    def _comp_is_sure(self, e: ir.Comp, clauses: tuple[ir.Clause, ...], kind: t.Type) -> bool:
+        kept = set(self.sure)
+        for clause in clauses:
+            if self._goes_over_sure(clause.over):
+                self.sure.update(clause.names)
+            else:
+                self.sure.difference_update(clause.names)
+        item = kind.value if isinstance(kind, t.Map) else t.element(kind)
+        sure = item is not None and self.is_sure(e.element, item)
+        if sure and e.key is not None:
+            sure = isinstance(kind, t.Map) and self.is_sure(e.key, kind.key)
+        self.sure = kept
+        return sure
+
+    def _goes_over_sure(self, over: ir.Expr) -> bool:
+        match over:
+            case ir.Op(op="items" | "keys" | "values" | "sorted", args=(of,)):
+                return self._goes_over_sure(of)
+            case _:
+                return self.is_sure(over, over.type)
+
+    def assignment(self, stmt: ir.Assign) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        match stmt.target:
+            case ir.Item(of=of, key=key):
+                return self.store(of, key, stmt.value, self.light.get(id(stmt)))
+            case place:
+                out.append(assign(self.expr(place), self.value(stmt.value, place.type)))
+                out += self.look(place, stmt.value)
+                return out
+
+    def store(
+        self, of: ir.Expr, key: ir.Expr, given: ir.Expr, light: Light | None
+    ) -> list[ast.stmt]:
+        """An item is assigned. As in Python: the value, then the container, then the key."""
+        out, after = list[ast.stmt](), list[ast.stmt]()
+        bag = isinstance(of.type, t.Bag)
+        value = self.expr(given) if bag else self.screened(given, _item(of.type), out)
+        held, at = self.owned(of, after), self.screened(key, _key(of.type), after)
+        if (bag or after or light) and may_stop(given):
+            value = self.held(value, out)
+        if light is not None:
+            after += light.before(self.me, at)
+            at = name(light.at)
+        if bag:
+            return [*out, *after, self.odd(call(self.use(operators.put), held, at, value))]
+        return [*out, *after, assign(ast.Subscript(held, at, ast.Load()), value)]
+
+    def look(self, place: ir.Expr, value: ir.Expr) -> list[ast.stmt]:
+        """A whole container was assigned: look at its bounds."""
+        container = isinstance(place.type, t.Map | t.Set | t.Seq | t.Bag)
+        if variable_of(place) is None or not container or self.is_sure(value, place.type):
+            return []
+        if isinstance(value, ir.Op) and not value.args:
+            return []
+        kind = name(self.names.number("type", place.type))
+        return [self.odd(call(self.use(operators.stray), self.expr(place), kind))]
+
+    def update(self, stmt: ir.Update) -> list[ast.stmt]:
+        place, kind = stmt.target, stmt.target.type
+        out: list[ast.stmt] = []
+        if isinstance(kind, t.Timer):
+            return self.timer(stmt)
+        of = self.owned(place, out)
+        if isinstance(place, ir.Item):
+            of = self.held(of, out)
+        args = self.in_order(zip(stmt.args, _taken(stmt), strict=True), out)
+        light = self.light.get(id(stmt))
+        if light is not None:
+            out += light.before(self.me, None if isinstance(kind, t.Seq) else args[0])
+            args = args if isinstance(kind, t.Seq) else [name(light.at)]
+        if stmt.op == "delete":
+            slot = ast.Subscript(of, args[0], ast.Del())
+            return [*out, ast.Delete([slot])]
+        done = call(attribute(of, stmt.op), *args)
+        return [*out, self.into(stmt.into, done)]
+
+    def in_order(
+        self, given: Iterable[tuple[ir.Expr, t.Type]], out: list[ast.stmt]
+    ) -> list[ast.expr]:
+        """Arguments, each evaluated before the next one is looked at."""
+        made: list[ast.expr] = []
+        for e, kind in given:
+            after: list[ast.stmt] = []
+            value = self.screened(e, kind, after)
+            if after:
+                made = [self.held(each, out) for each in made]
+            out += after
+            made.append(value)
+        return made
+
+    def timer(self, stmt: ir.Update) -> list[ast.stmt]:
+        """Start and stop: the timer's place takes its deadline, or None."""
+        out: list[ast.stmt] = []
+        if isinstance(stmt.target, ir.Item):
+            out.append(ast.Expr(self.expr(stmt.target)))  # Undefined where there is no such timer.
+            of = self.owned(stmt.target.of, out)
+            slot: ast.expr = ast.Subscript(of, self.expr(stmt.target.key), ast.Load())
+        else:
+            slot = self.expr(stmt.target)
+        deadline: ast.expr = ast.Constant(None)
+        if stmt.op == "start":
+            around = attribute(name(self.me), "__around__")
+            deadline = call(attribute(around, "due"), self.expr(stmt.args[0]))
+        return [*out, assign(slot, deadline)]
+
+    def now(self) -> ast.expr:
+        return call(attribute(attribute(name(self.me), "__around__"), "now"))
+
+    def into(self, place: ir.Expr | None, value: ast.expr) -> ast.stmt:
+        """The value of a step or an update, where it goes."""
+        return ast.Expr(value) if place is None else assign(self.expr(place), value)
+
+    def unpack(self, stmt: ir.Unpack) -> list[ast.stmt]:
+        return [ast.Assign([target_of(stmt.names)], self.expr(stmt.value))]
+
+    # Control.
+
+    def branch(self, stmt: ir.Branch) -> list[ast.stmt]:
+        other = self.block(stmt.other) if stmt.other else []
+        return [ast.If(self.expr(stmt.test), self.block(stmt.then), other)]
+
+    def loop(self, stmt: ir.Loop) -> list[ast.stmt]:
+        # The order in which keys come into a map shows from outside.
+        over = self.iterated(stmt.over, mixed(stmt.body) or _puts_keys(stmt.body))
+        return [ast.For(target(stmt.names), over, self.block(stmt.body), [])]
+
+    def leave(self, stmt: ir.Break) -> list[ast.stmt]:
+        return [ast.Break()]
+
+    def go_on(self, stmt: ir.Continue) -> list[ast.stmt]:
+        return [ast.Continue()]
+
+    def give(self, stmt: ir.Return) -> list[ast.stmt]:
+        if stmt.value is None:
+            value = None
+        elif isinstance(stmt.value.type, t.Map):
+            value = self.given(stmt.value)  # Where it is put into a place, it is copied there.
+        else:
+            value = self.value(stmt.value, stmt.value.type)
+        return self.finish(value, stmt.place)
+
+    # Calls that change the state.
+
+    def step(self, stmt: ir.Step) -> list[ast.stmt]:
+        args = [self.expr(stmt.part), ast.Constant(stmt.name), *map(self.given, stmt.args)]
+        return [self.into(stmt.into, call(self.use(dispatch.step), *args))]
+
+    def base(self, stmt: ir.Base) -> list[ast.stmt]:
+        key = self.functions[f"super {stmt.name}"]
+        return [self.into(stmt.into, call(key, name(self.me), *map(self.given, stmt.args)))]
+
+    def do(self, stmt: ir.Do) -> list[ast.stmt]:
+        made = self.expr(stmt.call)
+        into = stmt.into
+        if into is not None and isinstance(into.type, t.Map) and into.type.mutable:
+            made = call(self.use(dict), made)
+        return [self.into(into, made)]
+
+
+def _item(kind: t.Type) -> t.Type:
+    """The type of what an item of a container holds."""
+    return kind.value if isinstance(kind, t.Map) else t.element(kind) or t.Unknown()
+
+
+def _key(kind: t.Type) -> t.Type:
+    """The type of what a container's items are found by."""
+    match kind:
+        case t.Map(key=key) | t.Bag(item=key):
+            return key
+        case _:
+            return t.Unknown()
+
+
+def _taken(stmt: ir.Update) -> tuple[t.Type, ...]:
+    """The types of the places that an update's arguments come into."""
+    kind = stmt.target.type
+    match kind, stmt.op:
+        case (t.Set(), "update") | (t.Seq(), "extend") | (t.Map(), "update"):
+            return (kind,)
+        case t.Set(item=item), "add":
+            return (item,)
+        case t.Seq(item=item), "append":
+            return (item,)
+        case t.Seq(item=item), "insert":
+            return (t.Unknown(), item)
+        case t.Map(value=value), "pop":
+            return (t.Unknown(), value)[: len(stmt.args)]
+        case _:
+            return (t.Unknown(),) * len(stmt.args)
+
+
+def _within(mine: t.Type, theirs: t.Type) -> bool:
+    """Whether whatever keeps the bounds of one type keeps those of the other."""
+    match mine, theirs:
+        case t.Int(), t.Int():
+            low = theirs.low is None or (mine.low is not None and mine.low >= theirs.low)
+            return low and (
+                theirs.high is None or (mine.high is not None and mine.high <= theirs.high)
+            )
+        case t.Set(), t.Set():
+            return _within(mine.item, theirs.item)
+        case t.Map(), t.Map():
+            return _within(mine.key, theirs.key) and _within(mine.value, theirs.value)
+        case _:
+            return mine == theirs
+
+
+STATEMENTS: dict[type[ir.Stmt], Callable[..., list[ast.stmt]]] = {
+    ir.Assign: Body.assignment,
+    ir.Update: Body.update,
+    ir.Unpack: Body.unpack,
+    ir.Branch: Body.branch,
+    ir.Loop: Body.loop,
+    ir.Break: Body.leave,
+    ir.Continue: Body.go_on,
+    ir.Return: Body.give,
+    ir.Require: Body.require,
+    ir.Refuse: Body.refuse,
+    ir.Assert: Body.claim,
+    ir.Step: Body.step,
+    ir.Base: Body.base,
+    ir.Do: Body.do,
+}
+
+
+def _puts_keys(body: tuple[ir.Stmt, ...]) -> bool:
+    """Whether some statement may put a key into a map."""
+    for stmt in statements(body):
+        match stmt:
+            case ir.Assign(target=ir.Item(of=ir.Expr(type=t.Map() | t.Bag()))):
+                return True
+            case ir.Do() | ir.Step():
+                return True
+            case _:
+                pass
+    return False

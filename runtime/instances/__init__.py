@@ -1,0 +1,1 @@
+"""Instances: how they are made, observed, copied, kept and restored."""

@@ -1,0 +1,416 @@
+"""`entry.lawful` and `Class.lawful`: everything about a machine that is no event of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+
+from lawful.runtime.elements import Universe, other_elements
+from lawful.runtime.kernel import dispatch
+from lawful.runtime.kernel.commit import choose
+from lawful.runtime.kernel.guards import Refusal
+from lawful.runtime.kernel.plan import Alarm, Plan, Way
+from lawful.runtime.kernel.state import State
+from lawful.runtime.migration import Migration
+from lawful.runtime.timers import ALL_AROUND, REAL, Around
+from lawful.spec import ir
+from lawful.spec.codec.as_json import Fingerprints, behaviour, fingerprints
+from lawful.spec.outcomes import MachineFault, Reason
+from lawful.spec.resolve import Resolved, abstract_scopes, resolve
+from lawful.spec.syntax.declare import slot
+
+from . import enforcement, snapshots
+from .enforcement import Asserted
+from .make import assume, bare, begin, plan_of
+from .observers import Observed, Observer, foremost
+
+if TYPE_CHECKING:
+    from lawful.runtime.instance import Machine
+
+M = TypeVar("M", bound="Machine")
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """A timer's transition that ran, and what it returned."""
+
+    event: str
+    transition: str
+    output: Any
+
+
+class Access(Generic[M]):
+    """What `Machine.lawful` leads to on a class."""
+
+    def __init__(self, cls: type[M]) -> None:
+        self._cls = cls
+
+    @property
+    def resolved(self) -> Resolved:
+        """The resolved machine with its classes, scopes and expectations."""
+        return resolve(self._cls)
+
+    @property
+    def ir(self) -> ir.Machine:
+        """The typed IR; raises `DeclarationError` with everything wrong in the declaration."""
+        return self.resolved.machine
+
+    @property
+    def plan(self) -> Plan:
+        """The compiled machine; the runtime's own."""
+        return plan_of(self._cls)
+
+    @property
+    def fingerprint(self) -> Fingerprints:
+        """Three fingerprints: `shape`, `behaviour`, `whole`."""
+        return fingerprint_of(self.plan)
+
+    def generated(self) -> str:
+        """The generated Python, as text; it is compiled under the lines that it names."""
+        return self.plan.text()
+
+    def restore(
+        self,
+        data: Mapping[str, Any],
+        *,
+        universe: Universe | None = None,
+        clock: Any = None,
+        renamed: Mapping[str, str] | None = None,
+    ) -> M:
+        """An instance as a snapshot has it; its timers have the time left that they had.
+
+        With `renamed`, which gives the former names of variables and parameters that had others,
+        the snapshot may be of another version: what that had is taken over by name, what is new
+        begins as declared, and what is no more is left out. Every invariant is judged of such a
+        state. What `lawful diff` proved of the migration is given as `migration.proved(path)`; a
+        function for what names do not say as a `Migration`.
+
+        The universe is that of the snapshot where none is given. One with other elements is taken
+        as another version is: only with `renamed`, be it empty, and by every invariant.
+
+        ValueError where the data are no snapshot of this machine, or of another shape of it; where
+        a value is none of its type, or an element none of the universe; where an `@assume` is
+        false; and where an invariant is false, or cannot be judged.
+        """
+        plan = self.plan
+        shape = fingerprint_of(plan).shape
+        if not isinstance(cast(object, data), Mapping):
+            raise ValueError(f"not a snapshot of {plan.name}: {data!r}")
+        if data.get("v") != 1:
+            raise ValueError(f"a snapshot of version {data.get('v')!r}; this lawful reads 1")
+        another = data.get("shape") != shape
+        told = snapshots.told_in(data, plan)
+        other = other_elements(universe or {}, told)
+        if another and renamed is None:
+            raise ValueError(
+                f"a snapshot of another {plan.name}: shape {data.get('shape')!r}, not {shape!r}"
+            )
+        if other and renamed is None:
+            how = "renamed={} takes it over where every invariant allows it"
+            raise ValueError(f"a snapshot of {plan.name} with another universe: {other}; {how}")
+        machine = bare(self._cls, {**told, **(universe or {})} or None, clock)
+        if another and renamed is not None:
+            change = None
+            if isinstance(renamed, Migration):
+                renamed.check(plan.name, str(data.get("shape")), self.fingerprint.whole)
+                change = renamed.change
+            self._take_over(machine, snapshots.renamed(data, plan, renamed, change))
+        elif other:
+            self._take_over(machine, snapshots.renamed(data, plan, {}, None))
+        else:
+            kept = snapshots.read(data, plan, machine.__around__.universe)
+            snapshots.fill(machine, kept, machine.__around__.now())
+            assume(machine)
+        if plan.asserted is not None:
+            plan.asserted.but_of_steps().judge(machine, "restore")
+        return machine
+
+    def _take_over(self, machine: M, data: dict[str, Any]) -> None:
+        """Give an instance the values of another version, if its invariants allow them."""
+        plan = self.plan
+        kept = snapshots.read(data, plan, machine.__around__.universe, partly=True)
+        missing = [name for name in plan.required if name not in kept.parameters]
+        if not missing:
+            begin(machine, kept.parameters, plan.fresh_but(frozenset(kept.variables)))
+            snapshots.fill(machine, kept, machine.__around__.now())
+            assume(machine)
+            missing = [name for name in plan.variables if not hasattr(machine, slot(name))]
+        if missing:
+            raise ValueError(f"{plan.name}: {', '.join(missing)} is new, and begins with no value")
+        asserted = enforcement.judged(plan).but_of_steps()
+        unknown = [name for name, why in asserted.left.items() if why != enforcement.ERASED]
+        if unknown:
+            raise ValueError(f"{plan.name}: nobody can judge {', '.join(unknown)} of one state")
+        try:
+            asserted.judge(machine, "restore")
+        except MachineFault as fault:
+            what = f"the snapshot is of no state of {plan.name}: {fault}: {machine!r}"
+            raise ValueError(what) from fault
+
+    def enforce(
+        self, which: Literal["off", "unproved", "all"], lock: str | Path | None = None
+    ) -> Asserted:
+        """Assert invariants and step properties after each event of the instances that are made
+        from now on: the event raises `PropertyViolated` (or `Undefined`), and nothing has changed.
+
+        "unproved" leaves out what `lock`, a file of `lawful lock`, says is proved for all values
+        whatever the scope. What is asserted is returned, with the reasons why the rest is not.
+        ValueError where the file is of another version of the machine.
+        """
+        plan = self.plan
+        if (which == "unproved") != (lock is not None):
+            raise ValueError(f"enforce: {which!r} {'without' if lock is None else 'with'} a lock")
+        done: frozenset[str] = frozenset()
+        if lock is not None:
+            done = enforcement.proved(lock, plan, self.fingerprint.whole)
+        asserted = enforcement.NOTHING if which == "off" else enforcement.judged(plan, done)
+        plan.asserted = asserted if asserted.rows else None
+        if plan.plain:  # Its own `__init__` asserts nothing.
+            plan.plain = False
+            del plan.cls.__init__
+        return asserted
+
+    def state(self, *, universe: Universe | None = None, **values: Any) -> M:
+        """An instance with these variables and parameters; the others have their defaults.
+
+        TypeError and ValueError for what is no value of the variable.
+        """
+        plan = self.plan
+        unknown = set(values) - set(plan.fields)
+        if unknown:
+            known = ", ".join(plan.fields)
+            raise TypeError(f"{plan.name} has no {', '.join(sorted(unknown))}; it has {known}")
+        fixed = {k: v for k, v in values.items() if k not in plan.variables}
+        given = {k: v for k, v in values.items() if k in plan.variables}
+        machine = bare(self._cls, universe, None)
+        begin(machine, fixed, plan.fresh_but(frozenset(given)))
+        for name, value in given.items():
+            setattr(machine, slot(name), snapshots.checked(machine, name, value))
+        return machine
+
+
+class InstanceAccess(Access[M]):
+    """What `entry.lawful` leads to on an instance."""
+
+    def __init__(self, machine: M) -> None:
+        super().__init__(type(machine))
+        self._machine = machine
+
+    def _way(self, event: str) -> Way:
+        ways = self.plan.ways
+        if event not in ways:
+            raise ValueError(f"{self.plan.name} has no event {event}; it has {', '.join(ways)}")
+        return ways[event]
+
+    def _checked(self, event: str, args: tuple[Any, ...]) -> tuple[Way, tuple[Any, ...]]:
+        way = self._way(event)
+        if len(args) != len(way.params):
+            wanted = ", ".join(f"{n}: {kind}" for n, kind in way.params)
+            raise TypeError(f"{event} takes ({wanted}), not {len(args)} arguments")
+        known = self._machine.__around__.universe
+        both = zip(way.checks, args, strict=True)
+        return way, tuple(check(arg, known) for check, arg in both)
+
+    def enabled(self) -> tuple[str, ...]:
+        """The events that are possible now, in the order of the declaration.
+
+        An event without parameters is listed if one of its transitions would run (or fail, by a
+        fault of the machine). An event with parameters is listed unless each of its transitions
+        is already refused by what needs no argument: its source, its timer, and those of its
+        body's conditions that stand before everything else and read no argument. That an event
+        would be ignored does not make it possible.
+        """
+        self._open("enabled")
+        return tuple(e.name for e in self.ir.events if self._is_enabled(e))
+
+    def _is_enabled(self, event: ir.Event) -> bool:
+        state = self._machine
+        way = self.plan.ways[event.name]
+        if not event.params:
+            return dispatch.attempt(state, way, (), ignoring=False) is None
+        for candidate in way.candidates:
+            try:
+                self.plan.hints[candidate.name](state)
+            except Refusal:
+                continue
+            except dispatch.NO_VALUE:
+                return True
+            return True
+        return False
+
+    def may(self, event: str, *args: Any) -> bool:
+        """Whether the call would not be refused: it would run, be ignored, or fail by a fault of
+        the machine. ValueError for an unknown event; TypeError and ValueError for arguments.
+        """
+        way, given = self._checked(event, args)
+        self._open(event)
+        return dispatch.attempt(self._machine, way, given) is None
+
+    def explain(self, event: str, *args: Any) -> tuple[Reason, ...]:
+        """Why the call would be refused, a row for each transition that serves the event; empty
+        where it would not be. Raises as `may`.
+        """
+        way, given = self._checked(event, args)
+        self._open(event)
+        return dispatch.reasons(self._machine, way, given)
+
+    def at(self, state: Any) -> bool:
+        """Whether this is the control state; TypeError for what is no state of this machine."""
+        now = dispatch.control(self._machine)
+        if type(state) is not type(now):
+            raise TypeError(f"{state!r} is no control state of {self.plan.name}")
+        return bool(now is state)
+
+    def take(self, event: str, *args: Any) -> Any:
+        """Call an event or a transition by name; what it returns and raises. ValueError for an
+        unknown name."""
+        method = self._way(event).method
+        assert method is not None
+        return method(self._machine, *args)
+
+    def snapshot(self) -> dict[str, Any]:
+        """The instance as JSON data, to be given to `restore`; see `persist` for its form.
+
+        TypeError for an opaque value that is neither bytes nor str nor int, or is of another type
+        than its annotation says.
+        """
+        now = self._machine.__around__.now()
+        return snapshots.snapshot(self._machine, fingerprint_of(self.plan).shape, now)
+
+    def observe(self, callback: Observer) -> Callable[[], None]:
+        """Call it with a `Stepped` after every event from now on, refused and ignored ones too.
+
+        Gives the function that ends it. When observers are called, the event is over: the state
+        is committed, and an observer cannot change what happened. If one raises, the others are
+        still called; then the first exception is raised to whoever called the event, in the place
+        of its output or refusal. An event that an observer calls happens at once, and is told
+        when all were told of what that observer was told. A fault of the machine is no event: it
+        is raised, not observed.
+        RuntimeError for a part, and before an `@initial` was called.
+        """
+        self.watched("observe").observers.append(callback)
+        return lambda: self._forget(callback)
+
+    def watched(self, what: str) -> Observed:
+        """What the events of this instance go through from now on; the runtime's own.
+
+        RuntimeError, as one of `what`, for a part, and before an `@initial` was called.
+        """
+        self._open(what)
+        machine = self._machine
+        watch = machine.__watch__
+        if not isinstance(watch, Observed):
+            watch = machine.__watch__ = Observed()
+        if machine.__around__ is ALL_AROUND:
+            machine.__around__ = Around(REAL)  # Which transition runs is noted there.
+        return watch
+
+    def _forget(self, callback: Observer) -> None:
+        watch = self._machine.__watch__
+        if isinstance(watch, Observed) and callback in watch.observers:
+            watch.forget(callback)
+            if not watch.observers and watch.asserted is None and watch.log is None:
+                self._machine.__watch__ = None
+
+    def next_deadline(self) -> float | None:
+        """When the next timer that fires a transition is due, in the clock's seconds; None while
+        none is armed. It may have passed, where what the timer fires is refused now."""
+        return min(deadlines_of(self._machine), default=None)
+
+    def fire_due(self, now: float) -> list[Fired]:
+        """Run the transitions of the timers that are due at `now`, the earliest deadline first,
+        of several at one instant the urgent ones first.
+
+        `now` is the time for these steps, whatever the clock says. A timer fires at most once in
+        a call, so this ends; one that a step stops or puts off does not fire. Of several events
+        that one timer serves the first in the declaration that is possible is taken. A timer
+        whose transitions are all refused stays armed and is left out; observers hear nothing of
+        it. A transition with a parameter that is no key of its timer's place is not fired.
+        A timer whose transition fails stays armed, too, and keeps no other from firing; then the
+        first exception is raised, the others noted in it.
+        """
+        fired: list[Fired] = []
+        self.fire(now, fired)
+        return fired
+
+    def fire(self, now: float, fired: list[Fired]) -> None:
+        """As `fire_due`, into a list, which also has what fired where some fail."""
+        self._open("fire_due")
+        if not self.plan.alarms:
+            return
+        time = self._machine.__around__
+        time.stop_at(now)
+        try:
+            self._fire(now, fired)
+        finally:
+            time.go_on()
+
+    def _fire(self, now: float, fired: list[Fired]) -> None:
+        state = self._machine
+        seen: set[tuple[int, tuple[Any, ...]]] = set()
+        first: BaseException | None = None
+        while True:
+            due = [
+                (at, not alarm.urgent, i, args, alarm)
+                for i, alarm in enumerate(self.plan.alarms)
+                for at, args in alarm.find(state)
+                if at <= now and (i, args) not in seen
+            ]
+            if not due:
+                break
+            *_, i, args, alarm = min(due, key=lambda row: row[:3])
+            seen.add((i, args))
+            try:
+                self._fire_one(alarm, args, fired)
+            except Exception as error:
+                first = foremost(first, error, "another timer")
+        if first is not None:
+            raise first
+
+    def _fire_one(self, alarm: Alarm, args: tuple[Any, ...], fired: list[Fired]) -> None:
+        machine = state = self._machine
+        for way in alarm.ways:
+            if dispatch.attempt(state, way, args) is not None:
+                continue
+            output = _stepped(machine, way, args)
+            fired.append(Fired(way.event, state.__around__.note or way.event, output))
+            return
+
+    def _open(self, what: str) -> None:
+        """RuntimeError for a part, and before an `@initial` was called."""
+        watch = self._machine.__watch__
+        if watch is not None and not isinstance(watch, Observed):
+            watch.call(self._machine, what, ())
+
+
+def deadlines_of(state: State) -> Iterator[float]:
+    """When each armed timer of an instance that fires a transition is due."""
+    return (due for alarm in state.__plan__.alarms for due, _ in alarm.find(state))
+
+
+def _stepped(machine: Machine, way: Way, args: tuple[Any, ...]) -> Any:
+    """A step of one's own making, observed."""
+    watch = machine.__watch__
+    if isinstance(watch, Observed):
+        return watch.run(machine, way, args, lambda: choose(machine, way, args))
+    return choose(machine, way, args)
+
+
+def fingerprint_of(plan: Plan) -> Fingerprints:
+    """The fingerprints of a machine, computed once."""
+    if plan.fingerprint is None:
+        of = plan.resolved
+        said: tuple[object, ...] = of.scopes, of.expects
+        if of.machine.abstracts:
+            said = *said, abstract_scopes(of)
+        plan.fingerprint = fingerprints(plan.machine, said)
+    return plan.fingerprint
+
+
+def behaviour_of(plan: Plan) -> str:
+    """The one of its behaviour alone, which is what journals tell."""
+    if not plan.behaviour:
+        plan.behaviour = behaviour(plan.machine)
+    return plan.behaviour

@@ -1,0 +1,266 @@
+"""Making instances: a class is compiled when its first instance is made."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from lawful.runtime.compile.compiler import Compiler
+from lawful.runtime.elements import NO_ELEMENTS, Universe, elements_of
+from lawful.runtime.kernel.commit import choose, judge_all
+from lawful.runtime.kernel.dispatch import NO_VALUE, restore, save, tree
+from lawful.runtime.kernel.plan import Plan, Way
+from lawful.runtime.kernel.state import PART, UNSTARTED, State, Watch
+from lawful.runtime.kernel.views import viewer
+from lawful.runtime.timers import ALL_AROUND, REAL, Around, Clock
+from lawful.spec import types as t
+from lawful.spec.resolve.resolver import ONE_AT_A_TIME, resolve
+from lawful.spec.syntax.declare import Declared, slot
+from lawful.spec.syntax.members import chain_of
+from lawful.spec.words import header
+
+from .observers import Observed
+
+if TYPE_CHECKING:
+    from lawful.runtime.instance import Machine
+
+M = TypeVar("M", bound="Machine")
+GHOST = "is a ghost: erased when it runs"
+
+
+def plan_of(cls: type[Machine]) -> Plan:
+    """The plan of a class; `DeclarationError` with everything that is wrong in it."""
+    plan: Plan | None = vars(cls).get("__plan__")  # Not an ancestor's.
+    if plan is not None:
+        return plan
+    with ONE_AT_A_TIME:
+        plan = vars(cls).get("__plan__")
+        return install(cls) if plan is None else plan
+
+
+def bare(cls: type[M], universe: Universe | None, clock: Clock | None) -> M:
+    """An instance without values."""
+    made = cls.__new__(cls)
+    equip(made, universe, clock)
+    return made
+
+
+def equip(machine: Machine, universe: Universe | None, clock: Clock | None) -> Plan:
+    """Give a new instance what it needs besides values, and its class's plan."""
+    plan = plan_of(type(machine))
+    machine.__watch__ = watching(plan)
+    if plan.timed or plan.asserted or universe is not None or clock is not None:
+        elements = NO_ELEMENTS if universe is None else elements_of(universe, plan)
+        machine.__around__ = Around(REAL if clock is None else clock, elements)
+    else:
+        machine.__around__ = ALL_AROUND
+    return plan
+
+
+def watching(plan: Plan) -> Watch | None:
+    """What the events of a new instance go through: nothing, unless something is asserted."""
+    return None if plan.asserted is None else Observed(plan.asserted)
+
+
+def part_of(cls: type[M], whole: State, parameters: Mapping[str, Any] | None) -> M:
+    """A part of a whole, on its clock; without values where `parameters` is None."""
+    plan_of(cls)
+    made = cls.__new__(cls)
+    made.__around__ = whole.__around__
+    made.__watch__ = PART
+    if parameters is not None:
+        _begin_part(made, parameters)
+    return made
+
+
+def _begin_part(state: State, parameters: Mapping[str, Any]) -> None:
+    """As `begin`, in a step of the whole: bounds are judged where the step ends."""
+    plan = state.__plan__
+    plan.fresh(state)
+    for name, value in parameters.items():
+        setattr(state, slot(name), value)
+    _assume(state)
+
+
+def begin(
+    state: State, parameters: Mapping[str, Any], fresh: Callable[[State], None] | None = None
+) -> None:
+    """Give a new state its parameters and initial values, and check what is assumed of them."""
+    plan = state.__plan__
+    if parameters and not parameters.keys() <= plan.parameters.keys():
+        unknown = ", ".join(sorted(parameters.keys() - plan.parameters.keys()))
+        known = ", ".join(plan.parameters) or "none"
+        raise TypeError(f"{plan.name} has no parameter {unknown}; its parameters: {known}")
+    for name in plan.required:
+        if name not in parameters:
+            raise TypeError(f"{plan.name} needs its parameter {name}")
+    (fresh or plan.fresh)(state)
+    for name, value in parameters.items():
+        setattr(state, slot(name), plan.parameters[name](value, state.__around__.universe))
+    if state.__around__.told is not None:
+        _told(state, plan.parameters.keys() - parameters.keys())
+    _assume(state)
+    if fresh is None and (plan.families or not plan.judged):
+        judge_all(state)  # Initial values depend on nothing, but a part's on its key.
+        plan.judged = True
+
+
+def _told(state: State, defaults: Iterable[str]) -> None:
+    """ValueError where a parameter's default has an element that the instance was not told."""
+    plan = state.__plan__
+    for name in defaults:
+        plan.parameters[name](getattr(state, slot(name)), state.__around__.universe)
+
+
+def assume(state: State) -> None:
+    """ValueError where the parameters of the state, or of a part of it, are not those that its
+    machine assumes."""
+    for each in tree(state):
+        _assume(each)
+
+
+def _assume(state: State) -> None:
+    plan = state.__plan__
+    for name in plan.assumed:
+        what = f"{plan.name}: the assumption {name}"
+        try:
+            holds = plan.functions[name](state)
+        except NO_VALUE as error:
+            raise ValueError(f"{what} has no value for these parameters: {error!r}") from error
+        if not holds:
+            raise ValueError(f"{what} is false of these parameters")
+
+
+# Putting the compiled methods into the class.
+
+
+def install(cls: type[Machine]) -> Plan:
+    """Compile a class and put the result in its place.
+
+    `__originals__` keeps what was there, None where nothing was.
+    """
+    plan = Compiler(resolve(cls)).run()
+    plan.cls = cls
+    declared: Declared = vars(cls)["__declared__"]
+    plan.abstract = declared.abstract
+    plan.part_of = part_of
+    members = dict(_members(cls, plan))
+    originals = {name: vars(cls).get(name) for name in members}
+    for name, member in {**members, "__originals__": originals, "__plan__": plan}.items():
+        setattr(cls, name, member)
+    return plan
+
+
+def _members(cls: type[Machine], plan: Plan) -> list[tuple[str, Any]]:
+    """What the compiled class has under each name."""
+    m = plan.machine
+    return [
+        *((name, _reader(name, plan.fields[name])) for name in plan.variables),
+        *((name, _reader(name, t.NOTHING)) for name in plan.parameters),
+        *((v.name, _absent(v.name, GHOST)) for v in m.variables if v.ghost),
+        *((name, _absent(name, "is dropped")) for name in _dropped(cls, plan)),
+        *((name, _asked(name, cls)) for name in _readers(cls, plan)),
+        *((way.name, _dressed(way, cls)) for way in plan.ways.values()),
+        *((start.name, _starter(start, cls)) for start in plan.starts.values()),
+    ]
+
+
+def _reader(name: str, kind: t.Type) -> property:
+    """How a variable is read from outside."""
+    inside: Callable[[Any], Any] = operator.attrgetter(slot(name))
+    view = viewer(kind)
+
+    def refuse(self: Machine, *_: object) -> NoReturn:
+        what = f"{type(self).__name__}.{name}"
+        raise AttributeError(f"{what} is read-only: a machine changes by its transitions")
+
+    if view is None:
+        return property(inside, refuse, refuse)
+    return property(lambda self: view(inside(self)), refuse, refuse)
+
+
+class _absent:  # it is used as a descriptor and shows nowhere
+    """What a class of this name has no more."""
+
+    def __init__(self, name: str, why: str) -> None:
+        self.name = name
+        self.why = why
+
+    def __get__(self, instance: object, owner: type[Any]) -> Any:
+        raise AttributeError(f"{owner.__name__}.{self.name} {self.why}")
+
+
+def _dropped(cls: type[Machine], plan: Plan) -> list[str]:
+    """The events that ancestors have and this machine has not."""
+    return [
+        name
+        for owner in chain_of(cls)
+        for name, value in vars(owner).items()
+        if name not in plan.ways and name not in plan.starts
+        if (head := header(value)) is not None
+        if head.kind in ("transition", "event", "initial")
+    ]
+
+
+def _readers(cls: type[Machine], plan: Plan) -> list[str]:
+    """The properties and helpers that only read: compiled, they can also iterate sorts."""
+    m = plan.machine
+    names = [*(p.name for p in m.properties), *(f.name for f in m.functions)]
+    own = [name for name in names if isinstance(getattr(cls, name, None), FunctionType)]
+    return [name for name in own if plan.only_reads(name)]
+
+
+def _asked(name: str, cls: type[Machine]) -> Callable[..., Any]:
+    """A property or helper as a method."""
+
+    def ask(self: Machine, *args: Any) -> Any:
+        return self.__plan__.functions[name](self, *args)
+
+    ask.__name__ = name
+    _dress(ask, name, cls)
+    return ask
+
+
+def _dressed(way: Way, cls: type[Machine]) -> Any:
+    """The method, with the documentation and annotations that the user wrote."""
+    _dress(way.method, way.name, cls)
+    return way.method
+
+
+def _dress(made: Any, name: str, cls: type[Machine]) -> None:
+    for owner in reversed(chain_of(cls)):
+        original = vars(owner).get("__originals__", {}).get(name, vars(owner).get(name))
+        if callable(original):
+            made.__doc__ = original.__doc__
+            made.__annotations__ = original.__annotations__
+            made.__lawful__ = header(original)
+            return
+
+
+def _starter(start: Way, cls: type[Machine]) -> Callable[..., None]:
+    """An `@initial` as a method."""
+
+    def begin(self: Machine, *args: Any) -> None:
+        if self.__watch__ is not UNSTARTED:
+            raise RuntimeError(f"{cls.__name__}.{start.name}: it has started")
+        if len(args) != len(start.params):
+            raise TypeError(f"{start.name} takes {len(start.params)} arguments, not {len(args)}")
+        both = zip(start.checks, args, strict=True)
+        given = tuple(check(arg, self.__around__.universe) for check, arg in both)
+        asserted = self.__plan__.asserted
+        saved = [] if asserted is None else save(self, start)
+        choose(self, start, given)
+        self.__watch__ = watching(self.__plan__)
+        if asserted is not None:
+            try:
+                asserted.but_of_steps().judge(self, start.name)
+            except BaseException:
+                restore(saved)
+                self.__watch__ = UNSTARTED
+                raise
+
+    begin.__name__ = start.name
+    _dress(begin, start.name, cls)
+    return begin

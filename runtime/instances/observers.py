@@ -1,0 +1,270 @@
+"""Observers: what each event of an instance did, told after it is done."""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from lawful.runtime.kernel.dispatch import UNSET, control, restore, save, tree
+from lawful.runtime.kernel.plan import Plan, Way
+from lawful.runtime.kernel.state import State
+from lawful.runtime.kernel.views import viewer
+from lawful.spec.outcomes import Reason, Refused
+from lawful.spec.syntax.declare import slot
+
+from .enforcement import Asserted, kept
+
+if TYPE_CHECKING:
+    from lawful.runtime.instance import Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """One event of one instance.
+
+    `transition`: the one that ran, or that was called by its own name; else None. `args`: the
+    arguments by name. `before` and `after`: names of the control state, None where there is none.
+    `changed`: the variables whose values are no longer equal to what they were, with their new
+    values as read from outside (a part is a copy of it). `reasons`: of a refusal. `time`: seconds
+    of the instance's clock.
+    """
+
+    instance: Machine
+    event: str
+    transition: str | None
+    args: Mapping[str, Any]
+    outcome: Literal["done", "refused", "ignored"]
+    before: str | None
+    after: str | None
+    changed: Mapping[str, Any]
+    output: Any
+    reasons: tuple[Reason, ...]
+    time: float
+
+
+Observer = Callable[[Stepped], None]
+
+
+class Log(Protocol):
+    """What an event has to be in before it has happened."""
+
+    def write(self, done: Stepped) -> None:
+        """Take the event, or raise."""
+        ...
+
+    def has(self) -> bool:
+        """Whether the event that was to be written last is taken, after an interrupt."""
+        ...
+
+
+class Observed:
+    """Runs the events of one instance, judges what is asserted, and tells its observers.
+
+    `log` is told of an event first; if it raises, the event is undone: it has not happened, but
+    where the log has it. What an observer causes happens at once, and is told after what is being
+    told: all hear of events in the order in which these happened.
+    """
+
+    def __init__(self, asserted: Asserted | None = None) -> None:
+        self.observers: list[Observer] = []
+        self.asserted = asserted
+        self.log: Log | None = None
+        self._untold: deque[tuple[Observer, Stepped]] = deque()
+        self._latest: Stepped | None = None
+        self._row: tuple[Observer, Stepped] | None = None  # The one that is told, or was last.
+        self._telling = False
+
+    def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> Any:
+        """Run the event, tell what it did, and give or raise what it gave or raised."""
+        plan = machine.__plan__
+        run = _watched(plan, way)
+        return self.run(machine, plan.ways[way], args, lambda: run(machine, *args))
+
+    def run(
+        self, machine: Machine, way: Way, args: tuple[Any, ...], step: Callable[[], Any]
+    ) -> Any:
+        """The same for a step of one's own making. A fault of the machine is not told: it is
+        raised, and nothing has happened."""
+        state = machine
+        if self.log is not None and state.__plan__.timed and not state.__around__.stands:
+            return self._at_one_instant(machine, way, args, step)
+        saved = save(state, way)
+        before = _Before(state, way)
+        done, late = None, None
+        try:
+            state.__around__.note = way.candidates[0].name
+            output = step() if self.asserted is None else self._judged(machine, way, step)
+            done = before.stepped(machine, args, output=output)
+            if self.log is not None:
+                self.log.write(done)
+            self._put(done)
+        except Refused as refusal:
+            self._put(before.stepped(machine, args, reasons=refusal.reasons))
+            self._tell()
+            raise
+        except BaseException as error:  # It is undone, as long as nobody knows of it.
+            if done is None or not self._happened(done, error):
+                restore(saved)
+                raise
+            late, output = error, None
+        self._tell()
+        if late is not None:
+            raise late
+        return output
+
+    def _at_one_instant(
+        self, machine: Machine, way: Way, args: tuple[Any, ...], step: Callable[[], Any]
+    ) -> Any:
+        """The same while time stands still: what is logged has the time that the step read."""
+        time = machine.__around__
+        time.stop_at(time.now())
+        try:
+            return self.run(machine, way, args, step)
+        finally:
+            time.go_on()
+
+    def _judged(self, machine: Machine, way: Way, step: Callable[[], Any]) -> Any:
+        """The step, and what is asserted after it."""
+        assert self.asserted is not None
+        before = kept(machine, self.asserted)
+        output = step()
+        self.asserted.judge(machine, way.event, before)
+        return output
+
+    def _happened(self, done: Stepped, error: BaseException) -> bool:
+        """Whether the interrupt came when the event was known already."""
+        if self._latest is done:
+            return True
+        if isinstance(error, Exception) or self.log is None or not self.log.has():
+            return False
+        self._put(done)
+        return True
+
+    def _put(self, stepped: Stepped) -> None:
+        """From here on observers will hear of the event, if not now then before the next one."""
+        rows = [(observer, stepped) for observer in self.observers]
+        self._latest = stepped
+        self._untold.extend(rows)
+
+    def _tell(self) -> None:
+        """Tell all observers; then raise the first exception of one, the others noted in it."""
+        self._latest = None
+        if self._telling:
+            return  # An observer has caused it: whoever tells that one goes on with this.
+        self._telling = True
+        first: BaseException | None = None
+        try:
+            while self._untold:
+                row = self._untold[0]
+                if row is self._row:
+                    self._untold.popleft()
+                    continue
+                self._row = row  # An interrupt comes before this, or within the observer.
+                try:
+                    row[0](row[1])
+                except BaseException as error:  # Ctrl-C, too, is no reason to lose a row.
+                    first = foremost(first, error, "another observer")
+            self._row = None
+        finally:
+            self._telling = False
+        if first is not None:
+            raise first
+
+    def awaits(self, observer: Observer) -> bool:
+        """Whether there are events that this observer was not told of yet."""
+        return any(row[0] == observer for row in self._untold if row is not self._row)
+
+    def forget(self, observer: Observer) -> None:
+        """Tell it of nothing more."""
+        if observer in self.observers:
+            self.observers.remove(observer)
+        left = [row for row in self._untold if row[0] != observer]
+        self._untold = deque(left)
+
+
+def foremost(first: BaseException | None, error: BaseException, who: str) -> BaseException:
+    """Which of two exceptions is raised, the other noted in it: the first, but Ctrl-C, say, before
+    whatever is an `Exception`."""
+    if first is None:
+        return error
+    if isinstance(first, Exception) and not isinstance(error, Exception):
+        first, error = error, first
+    first.add_note(f"{who} raised {error!r}")
+    return first
+
+
+def _watched(plan: Plan, way: str) -> Callable[..., Any]:
+    if way not in plan.runs:
+        plan.runs[way] = plan.watched(way)
+    return plan.runs[way]
+
+
+class _Before:
+    """An instance before an event: what is needed to say what has changed."""
+
+    def __init__(self, state: State, way: Way) -> None:
+        self.way = way
+        self.control = _control(state)
+        self.values = {name: getattr(state, slot(name), UNSET) for name in way.writes}
+        families = state.__plan__.families if way.composite else {}
+        self.parts = {name: _inside(state, name) for name in families}
+
+    def stepped(
+        self,
+        machine: Machine,
+        args: tuple[Any, ...],
+        *,
+        output: Any = None,
+        reasons: tuple[Reason, ...] = (),
+    ) -> Stepped:
+        """What the event did; `note` tells which transition ran."""
+        state = machine
+        way = self.way
+        note = None if reasons else state.__around__.note
+        outcome: Literal["done", "refused", "ignored"] = "done" if note else "ignored"
+        called = way.name if reasons and way.name != way.event else note
+        return Stepped(
+            machine,
+            way.event,
+            called,
+            dict(zip((n for n, _ in self.way.params), args, strict=True)),
+            "refused" if reasons else outcome,
+            self.control,
+            _control(state),
+            self.changed(state) if note else {},
+            output,
+            reasons,
+            state.__around__.now(),
+        )
+
+    def changed(self, state: State) -> dict[str, Any]:
+        """The variables whose values differ now, in the order of the declaration."""
+        plan, out = state.__plan__, dict[str, Any]()
+        for name in plan.variables:
+            if name in self.parts:
+                if _inside(state, name) != self.parts[name]:
+                    out[name] = copy.deepcopy(getattr(state, slot(name)))
+            elif name in self.values:
+                new, old = getattr(state, slot(name), UNSET), self.values[name]
+                if new is not old and new != old:
+                    view = viewer(plan.fields[name])
+                    out[name] = new if view is None else view(new)
+        return out
+
+
+def _control(state: State) -> str | None:
+    return getattr(control(state), "name", None)
+
+
+def _inside(state: State, name: str) -> list[tuple[int, list[Any]]]:
+    """What is in the parts that a variable holds."""
+    held = getattr(state, slot(name), None)
+    parts = () if held is None else held.values() if state.__plan__.families[name] else (held,)
+    return [
+        (id(each), [getattr(each, n, UNSET) for n in each.__plan__.slots])
+        for part in parts
+        for each in tree(part)
+    ]

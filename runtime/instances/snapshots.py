@@ -1,0 +1,442 @@
+"""Instances as data: copies, pickles, and snapshots that outlive the process.
+
+    snapshot := {"v": 1, "machine", "shape", "parameters": {name: JSON}, "variables": {name: JSON},
+                 "universe": {sort: [element]}}          of an instance that was told elements
+
+Values have the JSON form of everything else, with three additions: a timer is the seconds that are
+left (less than 0 if it is overdue), or null; a clock is the seconds that it has run; an opaque
+value has its own encoding in the place of a hash, `bytes:` and base64, or `str:` or `int:` and its
+text. A part is an object of its own `machine`, `parameters` and `variables`; a map of parts is a
+list of [key, part].
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lawful.runtime import migration
+from lawful.runtime.compile.arguments import Known, admitted, complete
+from lawful.runtime.elements import Elements, Universe
+from lawful.runtime.kernel.plan import Plan
+from lawful.runtime.kernel.state import State
+from lawful.runtime.kernel.views import native
+from lawful.runtime.timers import begun, ticks_of
+from lawful.spec import types as t
+from lawful.spec.syntax.declare import slot
+from lawful.spec.values.opaques import ENCODED
+from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World, decode, encode
+
+from .make import plan_of
+
+if TYPE_CHECKING:
+    from lawful.runtime.instance import Machine
+
+LEFT = t.Union((t.FLOAT, t.NOTHING))  # What a timer is in a snapshot.
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The values of an instance; timers as seconds left, parts as what is kept of them."""
+
+    cls: type[Machine]
+    parameters: dict[str, Any]
+    variables: dict[str, Any]
+
+
+def keep(machine: Machine, now: float) -> Kept:
+    """What there is to keep of an instance."""
+    plan = machine.__plan__
+    parameters = {p.name: getattr(machine, slot(p.name)) for p in plan.machine.parameters}
+    variables = {
+        name: _kept(getattr(machine, slot(name)), plan.fields[name], now)
+        for name in plan.variables
+        if hasattr(machine, slot(name))
+    }
+    return Kept(type(machine), parameters, variables)
+
+
+def _kept(value: Any, kind: t.Type, now: float) -> Any:
+    match kind:
+        case t.Timer():
+            return None if value is None else value - now
+        case t.Clock():
+            return now - value.begun
+        case t.Part():
+            return keep(value, now)
+        case t.Map(value=t.Timer() | t.Part() as of):
+            return {k: _kept(v, of, now) for k, v in value.items()}
+        case _:
+            return value
+
+
+def fill(machine: Machine, kept: Kept, now: float) -> None:
+    """Give a new instance the values of another."""
+    for name, value in (*kept.parameters.items(), *kept.variables.items()):
+        kind = machine.__plan__.fields[name]
+        setattr(machine, slot(name), _filled(machine, value, kind, now))
+
+
+def _filled(state: State, value: Any, kind: t.Type, now: float) -> Any:
+    match kind:
+        case t.Timer():
+            return None if value is None else value + now
+        case t.Clock(tick=tick):
+            return ticks_of(state.__around__, tick, begun(now, value, tick))
+        case t.Part():
+            part = state.__plan__.part_of(value.cls, state, None)
+            fill(part, value, now)
+            return part
+        case t.Map(value=t.Timer() | t.Part() as of):
+            return {k: _filled(state, v, of, now) for k, v in value.items()}
+        case _:
+            return value
+
+
+# Snapshots.
+
+
+def snapshot(machine: Machine, shape: str, now: float) -> dict[str, Any]:
+    """The JSON form of an instance as of a time. TypeError for an opaque value that has no
+    encoding, or is of another type than its annotation says."""
+    data = {"v": 1, "shape": shape, **_part(keep(machine, now))}
+    told = machine.__around__.universe
+    if told:
+        data["universe"] = {sort: list(map(str, row)) for sort, row in told.items()}
+    return data
+
+
+def _part(kept: Kept) -> dict[str, Any]:
+    plan = plan_of(kept.cls)
+    rows = {"parameters": kept.parameters, "variables": kept.variables}
+    return {
+        "machine": plan.name,
+        **{
+            name: {k: written(v, plan.fields[k], plan) for k, v in row.items()}
+            for name, row in rows.items()
+        },
+    }
+
+
+def written(value: Any, kind: t.Type, plan: Plan) -> Any:
+    """The JSON form of a value of this machine, an argument say, as in a snapshot."""
+    world = plan.resolved.world
+    match kind:
+        case t.Part():
+            return _part(value)
+        case t.Map(key=key, value=t.Part() as of):
+            pairs = [(encode(_closed(k, key, world), key), v) for k, v in value.items()]
+            return sorted(([k, written(v, of, plan)] for k, v in pairs), key=repr)
+        case _:
+            return encode(_closed(value, kind, world), plain(kind))
+
+
+def taken(data: Any, kind: t.Type, plan: Plan) -> Any:
+    """The argument that `written` gave. ValueError for what is none."""
+    world = plan.resolved.world
+    return _open(decode(data, kind, world), kind, world)
+
+
+def plain(kind: t.Type) -> t.Type:
+    """The type of which a snapshot has the JSON form: of a timer the seconds that are left."""
+    match kind:
+        case t.Timer():
+            return LEFT
+        case t.Clock():
+            return t.FLOAT
+        case t.Map(key=key, value=t.Timer()):
+            return t.Map(key, LEFT, kind.mutable, kind.total)
+        case _:
+            return kind
+
+
+def told_in(data: Mapping[str, Any], plan: Plan) -> Universe:
+    """The universe that a snapshot tells, of the sorts that the machine has; ValueError where it
+    is of another form."""
+    rows: Any = data.get("universe", {})
+    form = rows.__class__ is dict and all(
+        row.__class__ is list and all(each.__class__ is str for each in row)
+        for row in rows.values()
+    )
+    if not form:
+        raise ValueError(f"{plan.name}: a universe is {{sort: [element]}}, not {rows!r}")
+    sorts = plan.resolved.world.sorts
+    return {sorts[name]: row for name, row in rows.items() if name in sorts}
+
+
+def read(data: Any, plan: Plan, elements: Elements, *, partly: bool = False) -> Kept:
+    """What a snapshot keeps, of sorts with these elements; ValueError, with what is wrong, for
+    anything else. `partly`: not everything need be there."""
+    rows = _object(data)
+    if rows.get("machine") != plan.name:
+        raise ValueError(f"not a snapshot of {plan.name}: {rows.get('machine', data)!r}")
+    held, own = set(plan.fields) - set(plan.variables), set(plan.variables)
+    if partly:
+        held, own = held & {*rows["parameters"]}, own & {*rows["variables"]}
+    return Kept(
+        plan.cls,
+        _rows(rows.get("parameters"), plan, held, elements),
+        _rows(rows.get("variables"), plan, own, elements.and_named(plan.named)),
+    )
+
+
+def renamed(
+    data: Mapping[str, Any], plan: Plan, old: Mapping[str, str], change: migration.Change | None
+) -> dict[str, Any]:
+    """The snapshot of another version with this one's names, `old` giving those that were others
+    and `change` the values that are not taken over; what this one does not have is left out.
+    ValueError for names that are none."""
+    for name, was in old.items():
+        kind = "variables" if name in plan.variables else "parameters"
+        if name not in plan.fields or was not in _object(data.get(kind)):
+            raise ValueError(f"{plan.name}.{name} was not {was}: there are no such {kind}")
+    had = {kind: _object(data.get(kind)) for kind in ("parameters", "variables")}
+    whole = had["parameters"] | had["variables"]
+    given = {} if change is None else migration.changed(change, whole)
+    unknown = sorted(set(given) - set(plan.fields))
+    if unknown:
+        raise ValueError(f"{plan.name} has no {', '.join(unknown)}, which the migration gives")
+    rows: dict[str, dict[str, Any]] = {"parameters": {}, "variables": {}}
+    for name in plan.fields:
+        kind, was = "variables" if name in plan.variables else "parameters", old.get(name, name)
+        if name in given:
+            rows[kind][name] = given[name]
+        elif was in had[kind]:
+            rows[kind][name] = had[kind][was]
+    return {"machine": data.get("machine"), **rows}
+
+
+def _object(data: Any) -> dict[str, Any]:
+    """The data where they are an object, else nothing."""
+    return data if data.__class__ is dict else {}
+
+
+def _rows(data: Any, plan: Plan, wanted: set[str], elements: Elements) -> dict[str, Any]:
+    rows = _object(data)
+    if data.__class__ is not dict or set(rows) != wanted:
+        raise ValueError(f"a snapshot of {plan.name} has {sorted(wanted)}, not {sorted(rows)}")
+    known = Known(plan.resolved.world, elements)
+    return {k: _read(rows[k], plan.fields[k], plan, k, known) for k in plan.fields if k in wanted}
+
+
+def _read(data: Any, kind: t.Type, plan: Plan, what: str, known: Known) -> Any:
+    world, parts = known.world, plan.resolved.parts
+    match kind:
+        case t.Part():
+            family = {cls.__name__: cls for cls in _family(parts[kind.machine])}
+            named = _object(data).get("machine")
+            if not isinstance(named, str) or named not in family:
+                raise ValueError(f"{what} is a {kind}, not {named!r}")
+            cls: Any = family[named]
+            return read(data, cls.lawful.plan, known.elements)
+        case t.Map(key=key, value=t.Part() as of):
+            pairs = [(_open(decode(k, key, world), key, world), v) for k, v in _pairs(data, what)]
+            held = {_key(k, key, known, what): _read(v, of, plan, what, known) for k, v in pairs}
+            complete(held, kind, known, what)
+            return held
+        case _:
+            value = native(_open(decode(data, plain(kind), world), kind, world), kind)
+            return _value(value, kind, known, what)
+
+
+def _key(key: Any, kind: t.Type, known: Known, what: str) -> Any:
+    return admitted(key, kind, known, f"a key of {what}")
+
+
+def _value(value: Any, kind: t.Type, known: Known, what: str) -> Any:
+    """A value that is no part, with timers and clocks as seconds."""
+    form = plain(kind)
+    if form is not kind:
+        _finite(value.values() if isinstance(kind, t.Map) else (value,), what)
+    return admitted(value, form, known, what)
+
+
+def _finite(held: Iterable[Any], what: str) -> None:
+    """ValueError for seconds that never come, of timers and clocks."""
+    for seconds in held:
+        if seconds is not None and not math.isfinite(seconds):
+            raise ValueError(f"{what}: {seconds} seconds is no time")
+
+
+def _pairs(data: Any, what: str) -> list[Any]:
+    """The rows of a map of parts."""
+    rows: list[Any] = data if data.__class__ is list else [None]
+    if not all(type(row) is list and len(row) == 2 for row in rows):
+        raise ValueError(f"{what} is a list of [key, part]")
+    return rows
+
+
+def judged(kept: Kept, elements: Elements, *, partly: bool = False) -> Kept:
+    """What was kept elsewhere, maybe of another version: the same, where each value is one of this
+    version, of sorts with these elements; TypeError or ValueError where one is not. `partly`: not
+    every variable need be there."""
+    plan = plan_of(kept.cls)
+    wanted, own = set(plan.parameters), set(plan.variables)
+    if partly:
+        own &= set(kept.variables)
+    found = set(kept.parameters) | set(kept.variables)
+    if (set(kept.parameters), set(kept.variables)) != (wanted, own):
+        known = sorted(wanted | own)
+        raise ValueError(f"{plan.name} has {known}, and not {sorted(found)}")
+    told = Known(plan.resolved.world, elements)
+    held = Known(plan.resolved.world, elements.and_named(plan.named))
+    return Kept(
+        kept.cls,
+        {k: _judged(v, plan.fields[k], told, k) for k, v in kept.parameters.items()},
+        {k: _judged(v, plan.fields[k], held, k) for k, v in kept.variables.items()},
+    )
+
+
+def _judged(value: Any, kind: t.Type, known: Known, what: str) -> Any:
+    match kind:
+        case t.Part():
+            return judged(value, known.elements)
+        case t.Map(key=key, value=t.Part()):
+            held = {_key(k, key, known, what): judged(v, known.elements) for k, v in value.items()}
+            complete(held, kind, known, what)
+            return held
+        case _:
+            return _value(value, kind, known, what)
+
+
+def _family(cls: type[Any]) -> list[type[Any]]:
+    return [cls, *(each for sub in cls.__subclasses__() for each in _family(sub))]
+
+
+def checked(state: State, name: str, value: Any) -> Any:
+    """A variable's value from outside, as it is kept inside; TypeError or ValueError if it is
+    none."""
+    plan = state.__plan__
+    kind = plan.fields[name]
+    match kind:
+        case t.Timer() | t.Clock() | t.Map(value=t.Timer()) | t.Part() | t.Map(value=t.Part()):
+            raise TypeError(f"{name} is a {kind}: it starts as declared")
+        case t.Set() | t.Seq() | t.Map() | t.Bag():
+            value = native(value, kind)
+        case _:
+            pass
+    elements = state.__around__.universe.and_named(plan.named)
+    # Nothing is promised of a state that a caller makes up, so that it need not tell a universe.
+    return admitted(value, kind, Known(plan.resolved.world, elements, anyhow=True), name)
+
+
+# Opaque values.
+
+
+def _closed(value: Any, kind: t.Type, world: World) -> Any:
+    """The value with each opaque value in it as a token that holds its encoding."""
+    return _opaques(value, kind, lambda held, name: Token(name, _encoding(held, name, world)))
+
+
+def _open(value: Any, kind: t.Type, world: World) -> Any:
+    """The value with each token in it as the opaque value that it holds; ValueError where that is
+    of another type than its annotation says."""
+
+    def opened(token: Any, name: str) -> Any:
+        held = _opened(token)
+        if not _is_declared(held, name, world):
+            wanted = _types(name, world)
+            raise ValueError(f"{name} is of type {wanted}, not {held!r}, a {type(held).__name__}")
+        return held
+
+    return _opaques(value, kind, opened)
+
+
+def _is_declared(value: Any, name: str, world: World) -> bool:
+    """Whether the annotation of an opaque admits values of this one's type."""
+    return isinstance(value, tuple(world.encoded.get(name, ENCODED)))
+
+
+def _types(name: str, world: World) -> str:
+    types = world.encoded.get(name, ENCODED)
+    return " or ".join(sorted(each.__name__ for each in types)) or "none that has an encoding"
+
+
+def _encoding(value: Any, name: str, world: World) -> str:
+    match value:
+        case bytes() | str() | int() if not _is_declared(value, name, world):
+            wanted = _types(name, world)
+            raise TypeError(f"no encoding for {value!r}: the opaque {name} is of type {wanted}")
+        case bytes():
+            return "bytes:" + base64.b64encode(value).decode()
+        case str():
+            return "str:" + value
+        case bool():
+            pass
+        case int():
+            return f"int:{value}"
+        case _:
+            pass
+    raise TypeError(f"no encoding for the opaque value {value!r}: bytes, str and int have one")
+
+
+def _opened(token: Any) -> Any:
+    kind, _, text = str(token.id).partition(":")
+    match kind:
+        case "bytes":
+            return base64.b64decode(text, validate=True)
+        case "str":
+            return text
+        case "int":
+            return int(text)
+        case _:
+            raise ValueError(f"not the encoding of an opaque value: {token.id!r}")
+
+
+Change = Callable[[Any, str], Any]
+
+
+def _has_opaque(kind: t.Type) -> bool:
+    match kind:
+        case t.Opaque():
+            return True
+        case t.Record(fields=fields):
+            return any(_has_opaque(of) for _, of in fields)
+        case t.Union(options=kinds) | t.Tuple(items=kinds):
+            return any(map(_has_opaque, kinds))
+        case t.Seq(item=item) | t.Set(item=item) | t.Bag(item=item):
+            return _has_opaque(item)
+        case t.Map(key=key, value=value):
+            return _has_opaque(key) or _has_opaque(value)
+        case _:
+            return False
+
+
+def _opaques(value: Any, kind: t.Type, change: Change) -> Any:
+    """The value with `change` made to each opaque value in it."""
+    if not _has_opaque(kind):
+        return value
+    match kind:
+        case t.Opaque(name=name):
+            return change(value, name)
+        case t.Record(fields=fields):
+            return type(value)(*(_opaques(getattr(value, f), of, change) for f, of in fields))
+        case t.Union(options=options):
+            return _in_union(value, options, change)
+        case t.Tuple(items=items):
+            return tuple(_opaques(v, of, change) for v, of in zip(value, items, strict=True))
+        case t.Seq(item=item):
+            return type(value)(_opaques(v, item, change) for v in value)
+        case t.Set(item=item):
+            return frozenset(_opaques(v, item, change) for v in value)
+        case t.Bag(item=item):
+            return FrozenBag({_opaques(k, item, change): n for k, n in value.items()})
+        case t.Map(key=key, value=of):
+            return FrozenMap(
+                {_opaques(k, key, change): _opaques(v, of, change) for k, v in value.items()}
+            )
+        case _:
+            return value
+
+
+def _in_union(value: Any, options: tuple[t.Type, ...], change: Change) -> Any:
+    if value is None:
+        return None
+    for option in options:
+        if isinstance(option, t.Record) and option.name == type(value).__name__:
+            return _opaques(value, option, change)
+    rest = [o for o in options if not isinstance(o, t.Record | t.Nothing)]
+    return _opaques(value, rest[0], change) if rest else value

@@ -1,0 +1,181 @@
+"""Whole steps: bounds are judged at their end, and what failed is told to the caller."""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from lawful.spec import types as t
+from lawful.spec.outcomes import MachineFault, PropertyViolated, Refused, Undefined
+from lawful.spec.syntax.declare import slot
+from lawful.spec.text import reasons
+from lawful.spec.values.bounds import bounded, breach
+
+from .dispatch import NO_VALUE, UNSET, Saved, control, decide, ignored, path_to, restore, save, tree
+from .guards import AllRefused, Broken, Refusal, said
+from .plan import Way
+from .state import ODD, State
+
+# A reader of a declaration learns nothing from lines of the runtime, wherever in it they stand.
+RUNTIME = os.path.dirname(os.path.dirname(__file__)) + os.sep
+
+
+def judge(state: State, way: Way, saved: list[Saved]) -> None:
+    """Raise `Broken` where a variable is out of its bounds after the step."""
+    before = {id(s.state): dict(zip(s.slots, s.values, strict=True)) for s in saved}
+    for each in tree(state) if way.composite else (state,):
+        known = before.get(id(each))
+        names = each.__plan__.variables if way.composite else way.writes
+        if known is None and each is not state:
+            names = tuple(each.__plan__.fields)  # A new part: its parameters, too.
+        for name in names:
+            judge_variable(each, name, (known or {}).get(slot(name), UNSET), state)
+        ODD.discard(id(each))
+
+
+def judge_variable(state: State, name: str, old: Any, whole: State | None = None) -> None:
+    """Raise `Broken` where this variable, which was `old`, is out of its bounds; `whole` is the
+    machine that its own is a part of.
+    """
+    kind = state.__plan__.fields[name]
+    value = getattr(state, slot(name), UNSET)
+    if value is old or value is UNSET or not bounded(kind):
+        return
+    if id(state) in ODD or old is UNSET or not _screened(kind):
+        found = breach(value, kind)
+        if found is not None:
+            where = "" if whole is None else path_to(whole, state)
+            raise out_of_bounds(f"{where}{name}", found)
+
+
+def _screened(kind: t.Type) -> bool:
+    """Whether everything written into such a container was looked at when it was written."""
+    match kind:
+        case t.Seq(most=most) | t.Bag(most=most):
+            return most is None and not limited(kind)
+        case _:
+            return isinstance(kind, t.Map | t.Set) and not limited(kind)
+
+
+def limited(kind: t.Type) -> bool:
+    """Whether a list or bag inside, changed where it stands, has a greatest length of its own."""
+    match kind:
+        case t.Seq(item=inner, mutable=True) | t.Map(value=inner, mutable=True):
+            match inner:
+                case t.Seq(mutable=True, most=int()) | t.Bag(most=int()):
+                    return True
+                case _:
+                    return limited(inner)
+        case _:
+            return False
+
+
+def judge_all(state: State) -> None:
+    """Raise `PropertyViolated` where a variable of a new instance, or of a part of it, is out of
+    its bounds.
+    """
+    plan = state.__plan__
+    for each in tree(state):
+        for name in plan.variables if each is state else each.__plan__.fields:
+            try:
+                judge_variable(each, name, UNSET, state)
+            except Broken as broken:
+                raise PropertyViolated(plan.name, "initial", broken.name, broken.what) from None
+
+
+def judge_odd(state: State, way: Way) -> None:
+    """After something odd was written: raise `Broken` if it is still there."""
+    if id(state) in ODD:
+        judge(state, way, [])
+
+
+def out_of_bounds(what: str, found: str) -> Broken:
+    """The breach of a variable, or of the output."""
+    inside = found[0] in "[. "
+    return Broken("bounds", said(f"{what}{found}" if inside else f"{what}: {found}"))
+
+
+def judge_output(output: Any, kind: t.Type) -> Any:
+    """The output; raises `Broken` where it is out of its bounds."""
+    found = breach(output, kind)
+    if found is not None:
+        raise out_of_bounds("the output", found)
+    return output
+
+
+def off_target(at: Any, allowed: Sequence[str]) -> Broken:
+    """The body left the control state in none of the states that `target` names."""
+    return Broken("bounds", said(reasons.source("the state after", at.name, allowed)))
+
+
+# From inside to outside.
+
+
+def choose(state: State, way: Way, args: tuple[Any, ...]) -> Any:
+    """A whole step of the outermost machine."""
+    saved = save(state, way)
+    try:
+        state.__around__.note, output = decide(state, way, args, saved)
+        if bounded(way.output):
+            judge_output(output, way.output)
+        judge(state, way, saved)
+        return output
+    except BaseException as error:
+        restore(saved)
+        raise_from(error, state, way)
+
+
+def failed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) -> None:
+    """A step of the one candidate failed, and is undone: raise what the caller is told.
+
+    Returns where an `ignore` covers the refusal.
+    """
+    ODD.discard(id(state))
+    if way.ignores and isinstance(error, Refusal):
+        try:
+            if ignored(state, way, args):
+                state.__around__.note = None
+                return
+        except NO_VALUE as fault:
+            error = fault
+    raise_from(error, state, way)
+
+
+def raise_from(error: BaseException, state: State, way: Way) -> NoReturn:
+    """Raise the error as the caller is to see it: what it names is the machine and its event."""
+    trace = error.__traceback__
+    if isinstance(error, Refusal):
+        raise refused(error, state, way).with_traceback(trace) from None
+    name = state.__plan__.name
+    if isinstance(error, Broken):
+        told: MachineFault = PropertyViolated(name, way.event, error.name, error.what)
+        raise told.with_traceback(trace) from None
+    if isinstance(error, NO_VALUE):
+        raise Undefined(name, way.event, _without_value(error)).with_traceback(trace) from error
+    raise error
+
+
+def refused(error: Refusal, state: State, way: Way) -> Refused:
+    """The refusal as the caller is told it."""
+    if isinstance(error, AllRefused):
+        given = error.reasons
+    else:
+        given = (error.reason(way.candidates[0].name),)
+    name = getattr(control(state), "name", "")
+    return Refused(state.__plan__.name, way.event, name, given)
+
+
+def _without_value(error: BaseException) -> str:
+    """Which line had no value, and what Python said to it."""
+    said_by = f"{type(error).__name__}: {error}"
+    trace = error.__traceback__
+    where = ""
+    while trace is not None:
+        file, line = trace.tb_frame.f_code.co_filename, trace.tb_lineno
+        if not file.startswith(RUNTIME):
+            text = linecache.getline(file, line).strip()
+            where = f"{text} ({file}:{line}): "
+        trace = trace.tb_next
+    return where + said_by

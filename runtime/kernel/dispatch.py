@@ -1,0 +1,238 @@
+"""Which transition runs, and how what was done is undone.
+
+Containers are not changed where they stand once a step is over (see `step`), so to remember a
+state is to remember what its names stand for.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from lawful.spec.outcomes import Ambiguous, Reason
+from lawful.spec.syntax.declare import slot
+
+from .guards import AllRefused, Broken, Refusal
+from .plan import Candidate, Way
+from .state import ODD, State
+
+# What Python raises where an operation has no value.
+NO_VALUE = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
+FAULTS = (*NO_VALUE, Broken)
+UNSET = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What some slots of a state stand for; `odd`: whether it is among the `ODD`."""
+
+    state: State
+    slots: tuple[str, ...]
+    values: tuple[Any, ...]
+    odd: bool
+
+
+@dataclass(slots=True)
+class _Taken:
+    """The candidate that is enabled: what it gave or raised, and the state that it left."""
+
+    candidate: Candidate
+    output: Any
+    fault: BaseException | None
+    after: list[Saved]
+
+
+def at_one_instant(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of an event, during which time stands still: a step reads one clock once."""
+
+    @functools.wraps(method)
+    def run(self: Any, *args: Any, **named: Any) -> Any:
+        time = self.__around__
+        if time.stands:
+            return method(self, *args, **named)
+        time.stop_at(time.now())
+        try:
+            return method(self, *args, **named)
+        finally:
+            time.go_on()
+
+    return run
+
+
+def step(state: State, way: str, *args: Any) -> Any:
+    """A part's event or `@initial` in a step of its whole; what it does is undone by the whole."""
+    entry = state.__plan__.ways.get(way) or state.__plan__.starts[way]
+    if len(entry.candidates) == 1 and not entry.ignores:
+        return entry.candidates[0].run(state, *args)
+    return decide(state, entry, args, save(state, entry))[1]
+
+
+def possible(state: State, way: str, *args: Any) -> bool:
+    """Whether that call would not be refused. Changes nothing."""
+    return attempt(state, state.__plan__.ways[way], args) is None
+
+
+def reasons(state: State, way: Way, args: tuple[Any, ...]) -> tuple[Reason, ...]:
+    """Why the call would be refused; empty where it would not. Changes nothing."""
+    refusal = attempt(state, way, args)
+    return () if refusal is None else refusal.reasons
+
+
+def attempt(
+    state: State, way: Way, args: tuple[Any, ...], ignoring: bool = True
+) -> AllRefused | None:
+    """How the call would be refused, or None. Changes nothing.
+
+    Without `ignoring` an event that would be ignored counts as refused.
+    """
+    saved = save(state, way)
+    try:
+        decide(state, way, args, saved, ignoring)
+    except AllRefused as refusal:
+        return refusal
+    except (*FAULTS, Ambiguous):
+        return None  # The machine's own fault is no refusal.
+    finally:
+        restore(saved)
+    return None
+
+
+def decide(
+    state: State, way: Way, args: tuple[Any, ...], saved: list[Saved], ignoring: bool = True
+) -> tuple[str | None, Any]:
+    """Take the one enabled candidate, else a matching `ignore`, else refuse with all reasons.
+
+    Gives the candidate's name, None where the event is ignored, and its output. `saved` is the
+    state as it is. What a candidate does before it refuses is undone; what the one that is taken
+    does before it fails is left to the caller.
+    """
+    refused: list[tuple[str, Refusal]] = []
+    candidates = [c for c in way.candidates if _is_here(c, state, refused)]
+    taken: _Taken | None = None
+    for candidate in candidates:
+        tried = _try(state, candidate, args, refused)
+        if tried is None:
+            restore(saved)
+            continue
+        if taken is not None:
+            raise _ambiguous(state, way, (taken.candidate, candidate))
+        taken = tried
+        if candidate is not candidates[-1]:
+            taken.after = [_saved(s.state, s.slots) for s in saved]
+            restore(saved)
+    if taken is not None:
+        restore(taken.after)
+        if taken.fault is not None:
+            raise taken.fault
+        return taken.candidate.name, taken.output
+    if ignoring and way.ignores and ignored(state, way, args):
+        return None, None
+    order = [candidate.name for candidate in way.candidates]
+    raise AllRefused(sorted(refused, key=lambda row: order.index(row[0])))
+
+
+def _is_here(candidate: Candidate, state: State, refused: list[tuple[str, Refusal]]) -> bool:
+    """Whether the control state admits the candidate; if not, its refusal is noted."""
+    if candidate.source is None or control(state) in candidate.source:
+        return True
+    assert candidate.elsewhere is not None
+    refused.append((candidate.name, Refusal(candidate.elsewhere, "", control(state))))
+    return False
+
+
+def _try(
+    state: State, candidate: Candidate, args: tuple[Any, ...], refused: list[tuple[str, Refusal]]
+) -> _Taken | None:
+    try:
+        return _Taken(candidate, candidate.run(state, *args), None, [])
+    except Refusal as refusal:
+        refused.append((candidate.name, refusal))
+        return None
+    except FAULTS as fault:
+        return _Taken(candidate, None, fault, [])
+
+
+def _ambiguous(state: State, way: Way, both: tuple[Candidate, Candidate]) -> Ambiguous:
+    names = " and ".join(candidate.name for candidate in both)
+    what = f"both {names} are enabled: call one of them"
+    return Ambiguous(state.__plan__.name, way.event, what)
+
+
+def control(state: State) -> Any:
+    """The control state; None for a machine that has none."""
+    return getattr(state, "_state", None)
+
+
+def ignored(state: State, way: Way, args: tuple[Any, ...]) -> bool:
+    """Whether one of the way's `ignore`s matches."""
+    return any(
+        (row.source is None or control(state) in row.source)
+        and (row.when is None or row.when(state, *args))
+        for row in way.ignores
+    )
+
+
+# Undoing.
+
+
+def save(state: State, way: Way) -> list[Saved]:
+    """What the way may change."""
+    if way.composite:
+        return [_saved(s, s.__plan__.slots) for s in tree(state)]
+    return [_saved(state, way.slots)]
+
+
+def _saved(state: State, slots: tuple[str, ...]) -> Saved:
+    try:
+        values = tuple([getattr(state, each) for each in slots])
+    except AttributeError:  # Before an `@initial` not everything has a value.
+        values = tuple(getattr(state, each, UNSET) for each in slots)
+    return Saved(state, slots, values, id(state) in ODD)
+
+
+def restore(saved: list[Saved]) -> None:
+    """Put back what was saved."""
+    for row in saved:
+        (ODD.add if row.odd else ODD.discard)(id(row.state))
+        for each, value in zip(row.slots, row.values, strict=True):
+            if value is not UNSET:
+                setattr(row.state, each, value)
+            elif hasattr(row.state, each):
+                delattr(row.state, each)
+
+
+def tree(state: State) -> Iterator[State]:
+    """The state, and those of all parts."""
+    yield state
+    for name, family in state.__plan__.families.items():
+        held = getattr(state, slot(name), None)
+        for part in () if held is None else held.values() if family else (held,):
+            yield from tree(part)
+
+
+def _parts(state: State) -> Iterator[tuple[str, State]]:
+    """The states of the parts, by the places where these stand."""
+    for name, family in state.__plan__.families.items():
+        held = getattr(state, slot(name), None)
+        if family:
+            for key, part in () if held is None else held.items():
+                yield f"{name}[{spelled(key)}]", part
+        elif held is not None:
+            yield name, held
+
+
+def path_to(whole: State, part: State) -> str:
+    """Where a part stands in a whole, as a prefix of its variables; nothing for the whole."""
+    for place, each in _parts(whole):
+        inner = "" if each is part else path_to(each, part)
+        if inner or each is part:
+            return f"{place}.{inner}"
+    return ""
+
+
+def spelled(key: Any) -> str:
+    """A key as it stands in a path: the name of an element or a member, else its text."""
+    return key.name if isinstance(key, enum.Enum) else str(key)

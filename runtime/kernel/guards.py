@@ -1,0 +1,144 @@
+"""Guards that are false, inside a step: where they stand, and what they say.
+
+A generated function raises a `Refusal` or a `Broken`; whoever runs the step undoes it and turns
+the exception into what the caller is told. Nothing is put into words before somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.outcomes import Reason, joined
+from lawful.spec.text import reasons
+from lawful.spec.text.statements import path
+
+Said = tuple[str, dict[str, ir.Json]]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A guard or an assertion in the source; `say` puts its values into words."""
+
+    say: Callable[..., Said]
+
+
+class Refusal(Exception):
+    """A guard is false, inside a step; `failed` makes it a `Refused`, with everything undone."""
+
+    def __init__(self, site: Site, why: str, *values: Any) -> None:
+        super().__init__()
+        self.site = site
+        self.why = why
+        self.values = values
+
+    def reason(self, transition: str) -> Reason:
+        """The reason that a candidate refuses."""
+        clause, values = self.site.say(*self.values)
+        return Reason(transition, clause, self.why, values)
+
+
+class Broken(Exception):
+    """The step breaks a built-in property, inside a step."""
+
+    def __init__(self, name: str, site: Site, *values: Any) -> None:
+        super().__init__()
+        self.name = name
+        self.what = site.say(*values)[0]
+
+
+class AllRefused(Refusal):
+    """All candidates of an event refuse; `rows` are their names and refusals."""
+
+    def __init__(self, rows: Sequence[tuple[str, Refusal]]) -> None:
+        super().__init__(NEEDED, "")
+        self.rows = tuple(rows)
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        """The reason of each candidate."""
+        return tuple(refusal.reason(name) for name, refusal in self.rows)
+
+    def reason(self, transition: str) -> Reason:
+        given = self.reasons
+        if len(given) == 1:
+            return Reason(transition, given[0].clause, given[0].why, given[0].values)
+        values = {k: v for reason in reversed(given) for k, v in reason.values.items()}
+        return Reason(transition, joined(given), "", values)
+
+
+def plain(value: Any, kind: t.Type) -> ir.Json:
+    """Its form in a refusal; its text where an opaque value has none."""
+    try:
+        return reasons.form(value, kind)
+    except (TypeError, AttributeError):
+        return str(value)
+
+
+# Sites.
+
+
+def false(test: ir.Expr) -> Site:
+    """A guard's condition is false."""
+    places = reasons.shown(test)
+
+    def say(*values: Any) -> Said:
+        forms = [plain(v, e.type) for v, e in zip(values, places, strict=True)]
+        return reasons.refusal(test, [reasons.text(f) for f in forms]), reasons.named(test, forms)
+
+    return Site(say)
+
+
+def unasserted(test: ir.Expr) -> Site:
+    """An assertion is false."""
+    places = reasons.shown(test)
+
+    def say(*values: Any) -> Said:
+        forms = [plain(v, e.type) for v, e in zip(values, places, strict=True)]
+        return reasons.failure(test, [reasons.text(f) for f in forms]), {}
+
+    return Site(say)
+
+
+def elsewhere(control: ir.Expr, allowed: Sequence[str]) -> Site:
+    """The control state is another."""
+    place = path(control)
+
+    def say(state: Any) -> Said:
+        return reasons.source(place, state.name, allowed), {place: state.name}
+
+    return Site(say)
+
+
+def missing(place: ir.Expr, key: ir.Expr) -> Site:
+    """The member of a family that a header names is absent."""
+
+    def say(value: Any) -> Said:
+        form = plain(value, key.type)
+        return reasons.absent(place, reasons.text(form)), reasons.named(key, [form] * _count(key))
+
+    return Site(say)
+
+
+def _count(key: ir.Expr) -> int:
+    return 1 if reasons.shown(key) == (key,) else 0
+
+
+def not_yet(place: ir.Expr) -> Site:
+    """A timer is not armed, or not due."""
+
+    def say(left: float | None) -> Said:
+        return reasons.timer(place, None if left is None else reasons.seconds(left)), {}
+
+    return Site(say)
+
+
+def said(text: str) -> Site:
+    """What needs no values."""
+    return Site(lambda: (text, {}))
+
+
+NEEDED = said("")

@@ -1,0 +1,108 @@
+"""What the expressions and statements of generated code call."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lawful.runtime.timers import Ticks, ticks_of
+from lawful.spec import types as t
+from lawful.spec.values.bounds import Values, breach
+from lawful.spec.values.ranks import order_of, ring
+
+from .guards import NEEDED, Refusal
+from .state import State, Untold
+
+
+def needed(value: Any, why: str | Callable[[], str]) -> Any:
+    """The value; refuses where it is None."""
+    if value is None:
+        raise Refusal(NEEDED, why if isinstance(why, str) else why())
+    return value
+
+
+def values(state: State, kind: t.Type) -> tuple[Any, ...]:
+    """Every value of a type with few; of the sorts in it those elements that the instance has."""
+    resolved = state.__plan__.resolved
+    try:
+        return Values(resolved.world, {}, state.__around__.universe).of(kind)
+    except KeyError as error:
+        return universe(state, str(error.args[0]))
+
+
+def universe(state: State, sort: str) -> tuple[Any, ...]:
+    """The elements of a sort; `Untold` where the instance was not told them."""
+    try:
+        return state.__around__.universe[sort]
+    except KeyError:
+        name = state.__plan__.name
+        raise Untold(
+            f"{name} asks for the elements of {sort}: make it with universe={{{sort}: [...]}}"
+        ) from None
+
+
+def order(state: State, kind: t.Type) -> Callable[[Any], Any]:
+    """The function that gives a value what is compared in its place.
+
+    For elements that is their rank, or their text where the instance was not told the elements.
+    """
+    return order_of(kind, lambda sort: state.__around__.universe.get(str(sort)))
+
+
+def rank(state: State, sort: str, element: Any) -> int:
+    """The position of an element among those that the instance was told."""
+    place: int = ring(universe(state, sort), element, None)
+    return place
+
+
+def successor(state: State, sort: str, element: Any) -> Any:
+    """The next element, of the last one the first."""
+    return ring(universe(state, sort), element, 1)
+
+
+def predecessor(state: State, sort: str, element: Any) -> Any:
+    """The element before, of the first one the last."""
+    return ring(universe(state, sort), element, -1)
+
+
+def ask(state: State, function: str, *args: Any) -> Any:
+    """A helper or a property of a part."""
+    return state.__plan__.functions[function](state, *args)
+
+
+def new(state: State, machine: str, **parameters: Any) -> Any:
+    """A part in its initial state, on its whole's clock."""
+    plan = state.__plan__
+    return plan.part_of(plan.resolved.parts[machine], state, parameters)
+
+
+def view(state: State, machine: str, **values: Any) -> Any:
+    """An instance of the abstract machine with these values."""
+    cls: Any = state.__plan__.resolved.parts[machine]
+    return cls.lawful.state(universe=state.__around__.universe.universe(), **values)
+
+
+def ticking(state: State, tick: float) -> Ticks:
+    """The clock of a new instance: its ticks count from now; a part's are those of its whole."""
+    around = state.__around__
+    return ticks_of(around, tick, around.now())
+
+
+def counted(counts: Mapping[Any, int]) -> Counter[Any]:
+    """The bag with these counts. What has count 0 is absent."""
+    return Counter({key: count for key, count in counts.items() if count})
+
+
+def put(bag: Any, key: Any, count: int) -> bool:
+    """Set an element's count; whether it is now below 0. What has count 0 is absent."""
+    if count:
+        bag[key] = count
+        return count < 0
+    bag.pop(key, None)
+    return False
+
+
+def stray(value: Any, kind: t.Type) -> bool:
+    """Whether a value that is written is out of its bounds."""
+    return breach(value, kind) is not None

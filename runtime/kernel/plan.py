@@ -1,0 +1,135 @@
+"""What is compiled of a machine: its plan, and the ways into it.
+
+Plan      one per class: the class of its states, its ways, its helpers
+Way       an event or a transition: what it takes, its candidates, what it may write
+Candidate one transition as a function that changes a state where it stands
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lawful.runtime.elements import named_in
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.codec.as_json import Fingerprints
+from lawful.spec.resolve import Resolved
+
+from .guards import Site
+from .state import State
+
+if TYPE_CHECKING:
+    from lawful.runtime.instances.enforcement import Asserted
+
+Check = Callable[..., Any]  # See `arguments.checker`.
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A transition: `run(state, *args)` changes the state, or refuses with it half changed.
+
+    `source`: the control states of the variable `state` in which it is possible, if it says any;
+    `elsewhere` says that it is in none of them.
+    """
+
+    name: str
+    run: Callable[..., Any]
+    source: tuple[enum.Enum, ...] | None
+    elsewhere: Site | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ignoring:
+    """An `ignore`: in these states, where `when(state, *args)` holds."""
+
+    source: tuple[enum.Enum, ...] | None
+    when: Callable[..., bool] | None
+
+
+@dataclass(slots=True)
+class Way:
+    """A way into the machine: an event, or one transition called by its own name.
+
+    `writes`: the variables that it may assign; `composite`: it may change parts.
+    """
+
+    name: str
+    event: str
+    params: tuple[tuple[str, t.Type], ...]
+    output: t.Type
+    candidates: tuple[Candidate, ...]
+    ignores: tuple[Ignoring, ...]
+    writes: tuple[str, ...]
+    composite: bool
+    slots: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
+    method: Callable[..., Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """A timer whose firing is one of these transitions, each with the event that it serves.
+
+    `find(state)` gives (deadline, arguments) of every armed timer at that place. `urgent`: of
+    timers that are due at one instant it fires first.
+    """
+
+    find: Callable[[State], list[tuple[float, tuple[Any, ...]]]]
+    ways: tuple[Way, ...]
+    urgent: bool
+
+
+Hint = Callable[[State], None]
+
+
+@dataclass
+class Plan:
+    """A compiled machine."""
+
+    resolved: Resolved
+    fields: dict[str, t.Type]
+    variables: tuple[str, ...]
+    slots: tuple[str, ...]
+    families: dict[str, bool]
+    ways: dict[str, Way] = field(default_factory=dict[str, Way])
+    starts: dict[str, Way] = field(default_factory=dict[str, Way])
+    functions: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
+    hints: dict[str, Hint] = field(default_factory=dict[str, Hint])
+    alarms: tuple[Alarm, ...] = ()
+    defaults: dict[str, Any] = field(default_factory=dict[str, Any])
+    fresh: Callable[[State], None] = print
+    fresh_but: Callable[[frozenset[str]], Callable[[State], None]] = lambda given: print
+    only_reads: Callable[[str], bool] = bool
+    text: Callable[[], str] = str
+    constructor: Callable[..., Any] = print
+    watched: Callable[[str], Callable[..., Any]] = lambda name: print
+    runs: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
+    parameters: dict[str, Check] = field(default_factory=dict[str, Check])
+    required: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
+    timed: bool = True
+    fingerprint: Fingerprints | None = None
+    behaviour: str = ""
+    abstract: bool = False
+    judged: bool = False
+    asserted: Asserted | None = None  # After each event of the instances made from now on.
+    plain: bool = False  # Instances need nothing but their initial values; one was made so.
+    cls: Any = None
+    part_of: Callable[..., Any] = print
+
+    @property
+    def name(self) -> str:
+        return self.resolved.machine.name
+
+    @property
+    def machine(self) -> ir.Machine:
+        return self.resolved.machine
+
+    @functools.cached_property
+    def named(self) -> dict[str, frozenset[str]]:
+        """The texts of the elements that the declaration names, by their sorts."""
+        return named_in(self.machine)

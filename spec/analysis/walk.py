@@ -1,0 +1,203 @@
+"""Walking the IR: every expression, statement and path of a body."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec.errors import Place
+
+
+def children(node: ir.Node) -> Iterator[ir.Node]:
+    """The nodes directly inside a node, in the order of its fields."""
+    for name in _inner(node.__class__):
+        yield from _nodes(getattr(node, name))
+
+
+_INNER: dict[type[ir.Node], tuple[str, ...]] = {}  # Asking a class for its fields is slow.
+
+
+def _inner(cls: type[ir.Node]) -> tuple[str, ...]:
+    """The fields of a node in which other nodes may stand."""
+    if cls not in _INNER:
+        _INNER[cls] = tuple(f.name for f in dataclasses.fields(cls) if f.name != "place")
+    return _INNER[cls]
+
+
+def _nodes(value: Any) -> Iterator[ir.Node]:
+    if isinstance(value, ir.Node):
+        yield value
+    elif value.__class__ is tuple:
+        for item in value:
+            yield from _nodes(item)
+
+
+def everything(nodes: Iterable[object]) -> Iterator[ir.Node]:
+    """The nodes and all that is inside them, outer before inner, left to right."""
+    waiting: list[Any] = [*nodes]
+    waiting.reverse()
+    while waiting:
+        value = waiting.pop()
+        if value.__class__ is tuple:
+            waiting.extend(reversed(value))
+        elif isinstance(value, ir.Node):
+            yield value
+            waiting.extend(getattr(value, name) for name in reversed(_inner(value.__class__)))
+
+
+def statements(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
+    """All statements of a body, those inside branches and loops included."""
+    for stmt in body:
+        yield stmt
+        match stmt:
+            case ir.Branch(then=then, other=other):
+                yield from statements((*then, *other))
+            case ir.Loop(body=inside):
+                yield from statements(inside)
+            case _:
+                pass
+
+
+def written(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
+    """The places that a statement itself assigns or updates, parts that step included."""
+    match stmt:
+        case ir.Assign(target=target) | ir.Tick(clock=target):
+            return (target,)
+        case ir.Update(target=target, into=into) | ir.Step(part=target, into=into):
+            return (target,) if into is None else (target, into)
+        case ir.Base(into=into) | ir.Do(into=into) if into is not None:
+            return (into,)
+        case _:
+            return ()
+
+
+def replaced(node: ir.Node, change: Callable[[ir.Node], ir.Node | None]) -> ir.Node:
+    """The node with everything inside it that `change` gives a node for replaced by that."""
+    new = change(node)
+    if new is not None:
+        return new
+    fields = {f.name: _replaced(getattr(node, f.name), change) for f in dataclasses.fields(node)}
+    made: ir.Node = dataclasses.replace(node, **fields)  # type: ignore[arg-type]  # its own fields
+    return made
+
+
+def _replaced(value: Any, change: Callable[[ir.Node], ir.Node | None]) -> object:
+    if isinstance(value, ir.Node):
+        return replaced(value, change)
+    if value.__class__ is tuple:
+        return tuple(_replaced(item, change) for item in value)
+    return value
+
+
+def inlined(do: ir.Do, functions: Iterable[ir.Function]) -> tuple[ir.Stmt, ...]:
+    """The statements of a helper with its arguments in the place of its parameters.
+
+    For rules that look at what a call does; not for execution, for a `return` in it would leave
+    the caller.
+    """
+    found = next((f for f in functions if f.name == do.call.function), None)
+    if found is None:
+        return (do,)
+    given = dict(zip((name for name, _ in found.params), do.call.args, strict=True))
+
+    def change(node: ir.Node) -> ir.Node | None:
+        return given.get(node.name) if isinstance(node, ir.Local) else None
+
+    made = (replaced(stmt, change) for stmt in found.body)
+    return tuple(stmt for stmt in made if isinstance(stmt, ir.Stmt))
+
+
+def own_expressions(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
+    """The expressions that a statement reads itself; those in its blocks aside."""
+    match stmt:
+        case ir.Assign(target=target, value=value):
+            return (value, *_path(target))
+        case ir.Update(target=target, args=args):
+            return (target, *args)
+        case ir.Branch(test=test) | ir.Assert(test=test):
+            return (test,)
+        case ir.Loop(over=over):
+            return (over,)
+        case ir.Do(call=call):
+            return (call,)
+        case _:
+            return tuple(node for node in children(stmt) if isinstance(node, ir.Expr))
+
+
+def _path(target: ir.Expr) -> tuple[ir.Expr, ...]:
+    """What assigning a place reads: nothing for a local, else what leads to it."""
+    return () if isinstance(target, ir.Local) else (target,)
+
+
+def free_locals(nodes: Iterable[object]) -> Iterator[tuple[str, Place]]:
+    """The locals that are read, by name and place; variables of comprehensions aside."""
+    for node in nodes:
+        if isinstance(node, ir.Local):
+            yield node.name, node.place
+        elif isinstance(node, ir.Comp):
+            yield from _free_in_comp(node)
+        elif isinstance(node, ir.Node):
+            yield from free_locals(children(node))
+
+
+def _free_in_comp(comp: ir.Comp) -> Iterator[tuple[str, Place]]:
+    bound: set[str] = set()
+    for clause in comp.clauses:
+        yield from ((n, p) for n, p in free_locals((clause.over,)) if n not in bound)
+        bound.update(clause.names)
+        yield from ((n, p) for n, p in free_locals(clause.conditions) if n not in bound)
+    inside = (comp.element,) if comp.key is None else (comp.key, comp.element)
+    yield from ((n, p) for n, p in free_locals(inside) if n not in bound)
+
+
+def acts(function: ir.Function) -> bool:
+    """Whether a helper changes the state, or can refuse: it is more than an expression."""
+    for node in everything(function.body):
+        match node:
+            case ir.Require() | ir.Refuse() | ir.Assert() | ir.Needed():
+                return True
+            case ir.Step() | ir.Base() | ir.Do():
+                return True
+            case ir.Assign(target=target) | ir.Update(target=target):
+                while isinstance(target, ir.Field | ir.Item | ir.Narrow):
+                    target = target.of
+                if isinstance(target, ir.Self):
+                    return True
+            case _:
+                pass
+    return False
+
+
+PARTIAL = frozenset({"floordiv", "mod", "min_of", "max_of", "index", "range"})
+
+
+def always_defined(expr: ir.Expr) -> bool:
+    """Whether evaluating the expression always gives a value."""
+    return not any(may_be_undefined(node) for node in everything((expr,)))
+
+
+def may_be_undefined(node: ir.Node) -> bool:
+    """Whether a node itself can be without a value, or refuse."""
+    match node:
+        case ir.Item() | ir.Needed() | ir.Call() | ir.Can() | ir.Comp(kind="min" | "max"):
+            return True
+        case ir.Op(op=op):
+            return op in PARTIAL
+        case _:
+            return False
+
+
+def reads_local(expr: ir.Expr | None) -> bool:
+    """Whether an expression reads an argument or a local."""
+    return any(isinstance(node, ir.Local) for node in everything((expr,)))
+
+
+def leading_guards(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Require]:
+    """The guards before anything is changed that read no argument."""
+    for stmt in body:
+        if not isinstance(stmt, ir.Require):
+            return
+        if not reads_local(stmt.test):
+            yield stmt

@@ -1,0 +1,1 @@
+"""The IR as canonical JSON, its fingerprints, and frozen declarations."""

@@ -1,0 +1,1 @@
+"""Legality: the rules that a resolved machine has to keep, as rows."""

@@ -1,0 +1,357 @@
+"""`ir.Machine` and a scope -> `Flat`: types get their bounds, parameters their plans."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.errors import Place, Problems, a, nearest
+from lawful.spec.flat import Flat, Plan, Rule
+from lawful.spec.ir import Json
+from lawful.spec.values.bounds import belongs
+from lawful.spec.values.time import with_ticks
+from lawful.spec.values.world import encode, rank
+from lawful.spec.words import Record, Scope, Sort
+
+from .argument_plans import planner
+from .serial_bits import SERIAL, fewer_bits, item_names, narrowed
+
+
+def lower(
+    machine: ir.Machine,
+    scope: Scope,
+    abstracts: Mapping[str, Scope] | None = None,
+    *,
+    all_bits: bool = False,
+) -> Flat:
+    """The machine within the scope; `DeclarationError` lists every missing or wrong bound.
+
+    `abstracts` are the scopes of the machines that it refines; sizes are those of `scope`. With
+    `all_bits` serial numbers keep the bits that they are declared with.
+    """
+    flat = _Lowering(with_ticks(machine), scope, all_bits).run()
+    inner = tuple(_abstracts(flat, abstracts or {}, all_bits))
+    return dataclasses.replace(flat, abstracts=inner)
+
+
+def _abstracts(flat: Flat, scopes: Mapping[str, Scope], all_bits: bool) -> Iterator[Flat]:
+    for m in flat.machine.abstracts:
+        # What the abstract machine refines itself is asked of it alone.
+        alone = dataclasses.replace(m, abstracts=())
+        own = {kind.name for kind in m.types if isinstance(kind, t.Sort | t.Opaque)}
+        sizes: dict[str, object] = {name: size for name, size in flat.sizes if name in own}
+        scope = scopes.get(m.name, Scope()).widened(sizes)
+        yield lower(alone, scope, all_bits=all_bits)
+
+
+class _Lowering:
+    def __init__(self, machine: ir.Machine, scope: Scope, all_bits: bool) -> None:
+        self.bounds = scope.bounds
+        self.inherited = scope.inherited
+        self.problems = Problems()
+        self.machine = machine if all_bits else self._narrowed(machine)
+        self.serials = tuple(sorted(fewer_bits(_kinds(machine), _kinds(self.machine))))
+        self.known: set[str] = {"Nat", "int", SERIAL}
+        self.wrong: set[str] = set()
+        self.long: dict[tuple[str, ...], bool] = {}  # Whether a number under these is a length.
+
+    def _narrowed(self, machine: ir.Machine) -> ir.Machine:
+        return narrowed(machine, _places(machine), self.bounds, self.problems)
+
+    def run(self) -> Flat:
+        m = self.machine
+        sizes = tuple(
+            (k.name, self._size(k.name, m.place))
+            for k in m.types
+            if isinstance(k, t.Sort | t.Opaque)
+        )
+        fields = tuple(
+            (owner.name, v.name, self._field(owner, v))
+            for owner in (m, *m.parts)
+            for v in owner.variables
+        )
+        parameters = tuple((p.name, self._values(p)) for p in m.parameters)
+        initials = tuple(self._rule(f) for f in m.initials)
+        rules = tuple(
+            self._rule(dataclasses.replace(row.function, name=row.name), row)
+            for row in m.transitions
+        )
+        properties = tuple(self._property(o, p) for o in (m, *m.parts) for p in o.properties)
+        of_parts = {p.name: part.name for part in m.parts for p in part.parameters}
+        for key in self.bounds:
+            if key in self.known or key in self.inherited:
+                continue
+            if key in of_parts:
+                self.problems.add(
+                    "L302",
+                    m.place,
+                    f"{key} in the scope of {m.name}, whose it is not",
+                    f"a parameter of {m.name}: that of a part is given where the part is made",
+                    f"write {of_parts[key]}({key}=...) in {m.name}, or make it a parameter there",
+                )
+            else:
+                self.problems.add(
+                    "L302",
+                    m.place,
+                    f"{key} in the scope of {m.name}",
+                    f"one of {', '.join(sorted(k for k in self.known if k.isidentifier()))}",
+                    nearest(key, self.known, "remove the key"),
+                )
+        self.problems.stop_if_any()
+        text = tuple((k, _spelled(v)) for k, v in self.bounds.items())
+        return Flat(
+            m, sizes, fields, parameters, initials, rules, properties, text, serials=self.serials
+        )
+
+    def _size(self, name: str, place: Place) -> int:
+        self.known.add(name)
+        size = self.bounds.get(name)
+        if type(size) is int and size >= 1:
+            return size
+        number = "L301" if size is None else "L303"
+        self.problems.add(
+            number,
+            place,
+            name if size is None else f"{name}={size!r}",
+            "its number of elements",
+            f"Scope({name}=2)",
+        )
+        return 0
+
+    def _field(self, owner: ir.Machine, v: ir.Variable) -> t.Type:
+        names = f"{owner.name}.{v.name}", v.name
+        if isinstance(v.type, t.Clock):
+            # A part's clock is that of the whole.
+            return self._clock(v.type, names, v.place) if owner is self.machine else v.type
+        return self.scoped(v.type, names, v.place)
+
+    def _clock(self, kind: t.Clock, names: tuple[str, str], place: Place) -> t.Type:
+        """The clock with its last tick within the scope."""
+        self.known.update(names)
+        found, example = self._bound(names), f"Scope({names[1]}=range(0, 6))"
+        if found is None:
+            what = f"{names[1]}: Clock"
+            self.problems.add("L301", place, what, "a range of ticks, from 0 on", example)
+            return kind
+        ticks = range(found + 1) if type(found) is int and found >= 0 else found
+        if isinstance(ticks, range) and ticks.step == 1 and ticks.start == 0 and len(ticks):
+            return dataclasses.replace(kind, most=ticks.stop - 1)
+        what = f"{names[1]}={found!r}"
+        self.problems.add("L303", place, what, "a range of ticks, from 0 on", example)
+        return kind
+
+    def scoped(self, kind: t.Type, names: tuple[str, ...], place: Place) -> t.Type:
+        """The type with the scope's bounds; `names` are the keys that may give them."""
+        self.known.update(names)
+        self.long.setdefault(names, _has_length(kind))
+        match kind:
+            case t.Serial():
+                return kind  # It has the scope's bits already.
+            case t.Int():
+                return self._integer(kind, names, place)
+            case t.Record(name=record, fields=fields):
+                inner = tuple((f, self.scoped(k, (f"{record}.{f}", f), place)) for f, k in fields)
+                return t.Record(record, inner)
+            case t.Union(options=options):
+                return t.Union(tuple(self.scoped(k, names, place) for k in options))
+            case t.Tuple(items=items):
+                return t.Tuple(tuple(self.scoped(k, names, place) for k in items))
+            case t.Seq(item=item, most=most) | t.Bag(item=item, most=most):
+                length = self._length(kind, names, place) if most is None else most
+                return dataclasses.replace(
+                    kind, item=self.scoped(item, item_names(names), place), most=length
+                )
+            case t.Set(item=item):
+                return dataclasses.replace(kind, item=self.scoped(item, names, place))
+            case t.Map(key=key, value=value):
+                return dataclasses.replace(
+                    kind, key=self.scoped(key, names, place), value=self.scoped(value, names, place)
+                )
+            case _:
+                return kind
+
+    def _integer(self, kind: t.Int, names: tuple[str, ...], place: Place) -> t.Type:
+        finite = kind.low is not None and kind.high is not None
+        # What has bounds of its own is not an integer like any other.
+        own = () if self.long[names] and type(self._bound(names)) is int else names
+        found = self._bound(own if finite else (*own, kind.name))
+        if found is None and finite:
+            return kind
+        if isinstance(found, range) and found.step == 1 and len(found):
+            low = found.start if kind.low is None else max(found.start, kind.low)
+            high = found.stop - 1 if kind.high is None else min(found.stop - 1, kind.high)
+            if low <= high:
+                return t.Int(low, high, kind.name)
+        key = next((n for n in own if n.isidentifier()), kind.name)
+        if found is None:
+            rewrite = f"Scope({key}=range(0, 4))"
+            if key != kind.name:
+                rewrite += f", or Scope({kind.name}=range(0, 4)) for all of them"
+            self.problems.add(
+                "L301", place, f"{key}: {kind}", "a range of consecutive integers", rewrite
+            )
+        else:
+            given = next(n for n in (*names, kind.name) if n in self.bounds)
+            self._wrong_range(given, found, kind, place)
+        return t.Int(0, 0, kind.name)
+
+    def _wrong_range(self, key: str, found: object, kind: t.Int, place: Place) -> None:
+        """Note a range that is none; one for all integers of a kind is noted once."""
+        if key not in self.wrong:
+            self.wrong.add(key)
+            self.problems.add(
+                "L303",
+                place,
+                f"{key}={found!r}",
+                f"a range of consecutive integers that {a(kind)} can have",
+                f"Scope({key}=range(0, 4))",
+            )
+
+    def _length(self, kind: t.Type, names: tuple[str, ...], place: Place) -> int:
+        found = self._bound(names)
+        if type(found) is int and found >= 0:
+            return found
+        key = names[-1]
+        example = f"Scope({key}=3)" if key.isidentifier() else f'Scope({{"{key}": 3}})'
+        number = "L301" if found is None else "L303"
+        self.problems.add(
+            number,
+            place,
+            f"{key}: {kind}" if found is None else f"{key}={found!r}",
+            "its greatest length or total",
+            example,
+        )
+        return 0
+
+    def _bound(self, names: Iterable[str]) -> Any:
+        return next((self.bounds[name] for name in names if name in self.bounds), None)
+
+    def _values(self, p: ir.Parameter) -> tuple[Json, ...]:
+        """The values to try for a parameter of the machine, in JSON form."""
+        self.known.update((p.name, f"{self.machine.name}.{p.name}"))
+        given = self._bound((f"{self.machine.name}.{p.name}", p.name))
+        if given is None:
+            if p.default is None:
+                example = f'{p.type}("{p.type}1"),' if isinstance(p.type, t.Sort) else "1, 2"
+                self.problems.add(
+                    "L301",
+                    p.place,
+                    f"{p.name}: {p.type}, without a default",
+                    "the values to try",
+                    f"Scope({p.name}=({example})), or a default in the declaration",
+                )
+            return ()
+        several = given.__class__ in (tuple, list, range, set, frozenset)
+        values: tuple[Any, ...] = tuple(given) if several else ()
+        wrong = [v for v in values if not belongs(v, p.type)]
+        if not values or wrong:
+            found = f"{wrong[0]!r} for {p.name}: {p.type}" if wrong else f"{p.name}={given!r}"
+            self.problems.add(
+                "L303",
+                p.place,
+                found,
+                f"a tuple of values of type {p.type}",
+                f"Scope({p.name}=(...,)) with the values to try",
+            )
+            return ()
+        self._explored(p, values)
+        encoded = [encode(value, p.type) for value in values]
+        # The order of a set is that of nothing.
+        return tuple(sorted(encoded, key=rank) if given.__class__ in (set, frozenset) else encoded)
+
+    def _explored(self, p: ir.Parameter, values: tuple[Any, ...]) -> None:
+        """Elements of sorts are those that are explored: there is no other."""
+        for element in (e for value in values for e in _elements(value)):
+            name = type(element).__name__
+            size = self.bounds.get(name)
+            known = [f"{name}{i + 1}" for i in range(size)] if type(size) is int else []
+            if known and str(element) not in known:
+                self.problems.add(
+                    "L303",
+                    p.place,
+                    f"{element!r} in {p.name}",
+                    f"one of {', '.join(known)}",
+                    f"name elements that Scope({name}={size}) explores",
+                )
+
+    def _rule(self, f: ir.Function, row: ir.Transition | None = None) -> Rule:
+        plans: list[Plan] = []
+        asked = planner(row, f, self.machine.functions)
+        for name, kind in f.params:
+            scoped = self.scoped(kind, (f"{f.name}.{name}", name), f.place)
+            if isinstance(scoped, t.Float):
+                self.problems.add(
+                    "L304",
+                    f.place,
+                    f"{name}: float",
+                    "a type with finitely many values",
+                    "make it a Param, or count in integers",
+                )
+            guards, over = asked.next(name, kind)
+            plans.append(Plan(name, scoped, over, guards))
+        return Rule(f.name, tuple(plans))
+
+    def _property(self, owner: ir.Machine, p: ir.Property) -> Rule:
+        params = p.function.params[1 if p.kind == "step_property" else 0 :]
+        name = f"{owner.name}.{p.name}"
+        return self._rule(dataclasses.replace(p.function, name=name, params=params, body=()))
+
+
+def _has_length(kind: t.Type) -> bool:
+    """Whether a type has a list, tuple or bag inside whose length its field's name gives."""
+    match kind:
+        case t.Seq(most=most) | t.Bag(most=most):
+            return most is None
+        case t.Union(options=inner) | t.Tuple(items=inner):
+            return any(map(_has_length, inner))
+        case t.Map(key=key, value=value):
+            return _has_length(key) or _has_length(value)
+        case t.Set(item=item):
+            return _has_length(item)
+        case _:
+            return False
+
+
+def _elements(value: Any) -> Iterator[Sort]:
+    """The elements of sorts that a value is made of."""
+    inside: Iterable[Any] = ()
+    if isinstance(value, Sort):
+        yield value
+    elif isinstance(value, Record):
+        inside = vars(value).values()
+    elif issubclass(value.__class__, Mapping):
+        inside = value.items()
+    elif value.__class__ in (tuple, list, set, frozenset):
+        inside = value
+    for each in inside:
+        yield from _elements(each)
+
+
+def _places(m: ir.Machine) -> Iterator[tuple[tuple[str, ...], t.Type, Place]]:
+    """What keys of a scope may name: names, type and place of variables and arguments."""
+    for owner in (m, *m.parts):
+        for v in owner.variables:
+            yield (f"{owner.name}.{v.name}", v.name), v.type, v.place
+        # A parameter's own name gives the values to try.
+        yield from (((), p.type, p.place) for p in owner.parameters)
+        for p in owner.properties:
+            for name, kind in p.function.params[1 if p.kind == "step_property" else 0 :]:
+                yield (f"{owner.name}.{p.name}.{name}", name), kind, p.place
+    for f in (*m.initials, *(row.function for row in m.transitions)):
+        yield from (((f"{f.name}.{name}", name), kind, f.place) for name, kind in f.params)
+
+
+def _kinds(m: ir.Machine) -> list[t.Type]:
+    return [kind for _, kind, _ in _places(m)]
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, range):
+        return f"{value.start}..{value.stop - 1}"
+    if value.__class__ in (tuple, list):
+        return ",".join(v.name if isinstance(v, enum.Enum) else str(v) for v in value)
+    return str(value)

@@ -1,0 +1,107 @@
+"""Who else holds a mutable container: no two names may reach one."""
+
+from __future__ import annotations
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.errors import Place, a
+from lawful.spec.ops import HELD
+
+from .context import Body, root
+
+
+def changeable(b: Body, held: ir.Expr, place: Place) -> bool:
+    """Whether the container is a variable's or of this body's own; a problem where it is not."""
+    other = _through_part(b, held)
+    if other is not None:
+        b.problem(
+            "L206",
+            place,
+            f"a change inside {other}, another machine",
+            "a variable of this machine",
+            f"give {other} a transition that does this, and call it",
+        )
+        return False
+    base = root(held)
+    if not isinstance(base, ir.Local) or base.name in b.owned:
+        return True
+    b.problem(
+        "L206",
+        place,
+        f"a change of {base.name}, a container that something else holds",
+        "a variable of the machine, or a container made in this body",
+        "change it where it is kept (self.m[k].add(x)), or copy it first: s = set(...)",
+    )
+    return False
+
+
+def _through_part(b: Body, path: ir.Expr) -> str | None:
+    """The name of the part that a path goes through, if it goes through one."""
+    while isinstance(path, ir.Field | ir.Item | ir.Narrow):
+        of = path.of
+        field_of_part = isinstance(path, ir.Field) and isinstance(of.type, t.Part)
+        if field_of_part and not isinstance(of, ir.Self):
+            return str(of.type)
+        path = of
+    return None
+
+
+def fresh(value: ir.Expr) -> bool:
+    """Whether nothing else can hold the container that the value is, or one inside it."""
+    if t.immutable(value.type) or isinstance(value.type, t.Unknown):
+        return True
+    match value:
+        case ir.New() | ir.View() | ir.Call() | ir.Const():
+            return True
+        case ir.Op(op=op) if op in HELD:
+            return False
+        case ir.Op(args=args):
+            kind = value.type
+            inside = kind.value if isinstance(kind, t.Map) else t.element(kind)
+            return inside is None or t.immutable(inside) or all(map(fresh, args))
+        case ir.Comp(element=element):
+            return fresh(element)
+        case ir.If(then=then, other=other):
+            return fresh(then) and fresh(other)
+        case _:
+            return False
+
+
+def own_container(b: Body, value: ir.Expr, place: Place) -> None:
+    """Note that a value which is to be stored is a container that stands elsewhere, too."""
+    if isinstance(value, ir.Self):
+        b.problem("L211", place, "a second name of the machine itself", "self", "write self")
+        return
+    if isinstance(value.type, t.Timer) or fresh(value):
+        return
+    if t.contains(value.type, t.Part):
+        part = value.type.value if isinstance(value.type, t.Map) else value.type
+        b.problem(
+            "L211",
+            place,
+            f"{a(value.type)} that stands elsewhere",
+            "a new machine",
+            f"make one, {part}(...), and give it what it needs by its transitions; or keep its key",
+        )
+        return
+    word = _copier(value.type)
+    rewrite = f"copy it: {word}(...)" if word else "copy it, or keep an immutable value"
+    if isinstance(value, ir.Op) and value.op in HELD:
+        rewrite = "name the place, once it is there: if k in self.m: s = self.m[k]"
+    b.problem(
+        "L211", place, f"{a(value.type)} that another name holds", "a container of its own", rewrite
+    )
+
+
+def _copier(kind: t.Type) -> str:
+    match kind:
+        case t.Set():
+            return "set"
+        case t.Seq():
+            return "list"
+        case t.Map():
+            return "dict"
+        case t.Bag():
+            return "Counter"
+        case _:
+            return ""

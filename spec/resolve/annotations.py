@@ -1,0 +1,470 @@
+"""Python annotations -> types; on the way, the classes behind the names are collected."""
+
+from __future__ import annotations
+
+import collections
+import collections.abc
+import dataclasses
+import enum
+import sys
+import types as python_types
+import typing
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any
+
+import annotated_types
+
+from lawful.spec import types as t
+from lawful.spec.errors import Place, Problems, a, nearest
+from lawful.spec.lower.serial_bits import LEAST
+from lawful.spec.syntax.declare import Declaration, Names
+from lawful.spec.values.opaques import encoded_in, numbers_in
+from lawful.spec.values.world import World
+from lawful.spec.words import Clock, Mark, Opaque, OrderedSort, Record, Serial, Sort, Timer
+
+FORMS = "bool, int, Nat, an Enum, Sort or Record, set, dict, list, tuple, Counter, Timer, a Machine"
+SORT = 'class Node(Sort), or Annotated[str, Opaque("Text")]'
+# What is often written and is no type of the language, with what to write instead.
+INSTEAD: dict[object, str] = {
+    str: f"for names {SORT}; for states an Enum",
+    bytes: 'Annotated[bytes, Opaque("Payload")]',
+    object: "name the type: a Record, a union of Records",
+    Any: "name the type: a Record, a union of Records",
+    list: "say of what: list[int]",
+    set: "say of what: set[int]",
+    frozenset: "say of what: frozenset[int]",
+    dict: "say from what to what: dict[int, bool]",
+    tuple: "say of what: tuple[int, ...] or tuple[int, bool]",
+    collections.Counter: "say of what: Counter[int]",
+    collections.deque: "use list[T], with append and pop(0)",
+    collections.defaultdict: "use dict[K, V] = total(...), or a Counter",
+    complex: "use integers",
+    Sort: "make a class of it: class Node(Sort)",
+    Record: "make a class of it: class Message(Record), with fields",
+    enum.Enum: "make a class of it: class Mode(Enum)",
+    Declaration: "name the machine",
+}
+
+
+class TypeReader:
+    """Reads annotations; `world` and `parts` collect the classes it met."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        self.enums: dict[str, type[enum.Enum]] = {}
+        self.records: dict[str, type[Any]] = {}
+        self.sorts: dict[str, type[Any]] = {}
+        self.opaques: dict[str, type[Any]] = {}
+        self.held: dict[str, tuple[Any, ...]] = {}
+        self.encoded: dict[str, frozenset[type[Any]]] = {}
+        self.parts: dict[str, type[Declaration]] = {}
+        self.used: dict[t.Type, None] = {}
+        self.reading: list[type[Any]] = []
+
+    def world(self) -> World:
+        """The classes met so far."""
+        return World(
+            dict(self.enums),
+            dict(self.records),
+            dict(self.sorts),
+            dict(self.opaques),
+            dict(self.held),
+            dict(self.encoded),
+        )
+
+    def take(self, other: World) -> None:
+        """Add the classes that another reader met."""
+        self.enums.update(other.enums)
+        self.records.update(other.records)
+        self.sorts.update(other.sorts)
+        self._take_opaques(other)
+
+    def join(self, other: World, place: Place) -> None:
+        """Add the classes of a machine beside this one; a problem where a name has two."""
+        for table, more in (
+            (self.enums, other.enums),
+            (self.records, other.records),
+            (self.sorts, other.sorts),
+        ):
+            for cls in more.values():
+                self._register(table, cls, place)
+        self._take_opaques(other)
+
+    def _take_opaques(self, other: World) -> None:
+        self.opaques.update(other.opaques)
+        for name, more in other.held.items():
+            self._hold(name, more)
+        for name, types in other.encoded.items():
+            self.encoded[name] = self.encoded.get(name, frozenset()) | types
+
+    def _hold(self, name: str, more: Iterable[Any]) -> None:
+        """Note annotations of an opaque type."""
+        known = self.held.get(name, ())
+        self.held[name] = (*known, *(each for each in more if each not in known))
+
+    def read_field(self, annotation: object, place: Place, names: Names) -> t.Type:
+        """The type of a field, which alone may be a `Param` or a `Ghost`."""
+        if typing.get_origin(annotation) is Annotated:
+            of, *marks = typing.get_args(annotation)
+            rest = [mark for mark in marks if not (isinstance(mark, Mark) and mark.word != "nat")]
+            annotation = Annotated[(of, *rest)] if rest else of
+        return self.read(annotation, place, names)
+
+    def read(self, annotation: object, place: Place, names: Names) -> t.Type:
+        """The type; a problem is noted and `Unknown` given for what is none."""
+        if isinstance(annotation, typing.ForwardRef):
+            annotation = annotation.__forward_arg__
+        if isinstance(annotation, str):
+            return self._text(annotation, place, names)
+        before = len(self.problems.found)
+        if isinstance(annotation, type) and not typing.get_args(annotation):
+            found = self._class(annotation, place)
+        else:
+            found = self._form(annotation, place, names)
+        if len(self.problems.found) > before:
+            return t.Unknown()
+        if found is None:
+            self.refuse(place, _spelled(annotation), FORMS, self._instead(annotation))
+            return t.Unknown()
+        self._judge(found, place)
+        if len(self.problems.found) > before and t.contains(found, t.Part):
+            return t.Unknown()
+        self.used[found] = None
+        return found
+
+    def refuse(self, place: Place, found: str, expected: str, rewrite: str) -> None:
+        """Note that this is no type of the language."""
+        self.problems.add("L202", place, found, expected, rewrite)
+
+    def later(self, place: Place, found: str, rewrite: str) -> None:
+        """Note that this type is not supported yet."""
+        self.problems.add("L190", place, found, "what this version supports", rewrite)
+
+    def _text(self, annotation: str, place: Place, names: Names) -> t.Type:
+        try:
+            value = names.evaluate(annotation)
+        except NameError as error:
+            name = getattr(error, "name", None) or str(error)
+            self.problems.add(
+                "L201",
+                place,
+                f"{name}, in {annotation}" if name != annotation else name,
+                "the name of a type",
+                nearest(name, _types_in(names), "import it, or define it at the top of the module"),
+            )
+        except Exception as error:  # Whatever Python says of the text.
+            self.refuse(place, f"{annotation}: {error}", FORMS, "correct the annotation")
+        else:
+            return self.read(value, place, names)
+        return t.Unknown()
+
+    @staticmethod
+    def _instead(annotation: object) -> str:
+        try:
+            found = INSTEAD.get(annotation)
+        except TypeError:
+            found = None
+        if found is None and isinstance(annotation, type) and issubclass(annotation, enum.Flag):
+            found = "use a frozenset of an Enum"
+        return found or "use one of the types in the table of the language page"
+
+    def _judge(self, found: t.Type, place: Place) -> None:
+        """What is immutable inside what, and which alternatives can be told apart."""
+        if t.contains(found, t.Part):
+            self._judge_machines(found, place)
+            return
+        match found:
+            case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item) if not t.immutable(item):
+                self._frozen_inside(item, found, place)
+            case t.Union() if not t.proper_union(found) or not t.immutable(found):
+                self.refuse(
+                    place,
+                    str(found),
+                    "a union of Records, or one immutable type and None",
+                    "wrap each alternative in a Record of its own",
+                )
+            case _:
+                pass
+        inside = t.element(found) if not isinstance(found, t.Map) else found.value
+        if t.contains(found, t.Clock) and not isinstance(found, t.Clock):
+            self.refuse(
+                place, str(found), "a Clock as a field of its own", "declare clock: Clock = Clock()"
+            )
+        family = isinstance(found, t.Map) and found.mutable and isinstance(inside, t.Timer)
+        if t.contains(found, t.Timer) and not isinstance(found, t.Timer) and not family:
+            self.refuse(place, str(found), "a Timer, or dict[K, Timer]", "use dict[K, Timer]")
+
+    def _frozen_inside(self, item: t.Type, found: t.Type, place: Place) -> None:
+        self.refuse(
+            place,
+            f"{item} inside {found}",
+            "immutable elements and keys",
+            "use frozenset, tuple or a Record for what is inside",
+        )
+
+    def _judge_machines(self, found: t.Type, place: Place) -> None:
+        """Machines stand alone, or in a dict: each has one place, which transitions name."""
+        match found:
+            case t.Part():
+                return
+            case t.Map(value=t.Part(), mutable=True, key=key) if not t.contains(key, t.Part):
+                if not t.immutable(key):
+                    self._frozen_inside(key, found, place)
+                return
+            case t.Seq(item=t.Part() as part):
+                rewrite = f"use dict[int, {part}] with the position as key"
+            case t.Map(key=outer, value=t.Map(key=key, value=t.Part() as part)):
+                rewrite = f"use one dict with pairs as keys: dict[tuple[{outer}, {key}], {part}]"
+            case t.Union(options=options):
+                one = next(o for o in options if t.contains(o, t.Part))
+                rewrite = f"use dict[K, {one}]: there is no machine where there is no key"
+            case _:
+                rewrite = "use dict[K, Peer], and keep keys wherever a machine is meant"
+        self.refuse(place, str(found), "a machine by itself, or in a dict[K, Peer]", rewrite)
+
+    def _class(self, cls: type, place: Place) -> t.Type | None:
+        plain: dict[type, t.Type] = {
+            bool: t.BOOL,
+            int: t.INT,
+            float: t.FLOAT,
+            type(None): t.NOTHING,
+            Timer: t.Timer(),
+            Clock: t.Clock(),
+        }
+        if cls in plain:
+            return plain[cls]
+        if issubclass(cls, enum.Enum):
+            if issubclass(cls, enum.Flag) or not cls.__members__:
+                return None
+            self._register(self.enums, cls, place)
+            return t.Enum(cls.__name__, tuple(member.name for member in cls))
+        if issubclass(cls, Sort) and cls not in (Sort, OrderedSort):
+            self._register(self.sorts, cls, place)
+            return t.Sort(cls.__name__, issubclass(cls, OrderedSort))
+        if issubclass(cls, Record) and cls is not Record:
+            return self._record(cls, place)
+        if issubclass(cls, Declaration) and "__declared__" in vars(cls):
+            self._register(self.parts, cls, place)
+            return t.Part(cls.__name__)
+        return None
+
+    def _register(self, table: dict[str, type[Any]], cls: type[Any], place: Place) -> None:
+        other = table.setdefault(cls.__name__, cls)
+        if other is not cls:
+            self.refuse(
+                place,
+                f"two classes named {cls.__name__}",
+                "one name for one class",
+                "rename one of them: values are written with the class's name",
+            )
+
+    def _record(self, cls: type[Any], place: Place) -> t.Type:
+        self._register(self.records, cls, place)
+        if cls in self.reading:
+            self.refuse(
+                place,
+                f"{cls.__name__} inside itself",
+                "records that end",
+                "refer to the other record by a number or a Sort",
+            )
+            return t.Unknown()
+        fields: list[tuple[str, t.Type]] = []
+        self.reading.append(cls)
+        for f in dataclasses.fields(cls):
+            # Those of ancestors come first; each is read where it stands.
+            owner = next(base for base in cls.__mro__ if f.name in _annotations(base))
+            names = Names(vars(sys.modules[owner.__module__]), _around(owner))
+            fields.append((f.name, self._record_field(cls, f, place, names)))
+        self.reading.pop()
+        return t.Record(cls.__name__, tuple(fields))
+
+    def _record_field(
+        self, cls: type[Any], f: dataclasses.Field[Any], place: Place, names: Names
+    ) -> t.Type:
+        kind = self.read(f.type, place, names)
+        where = f"{cls.__name__}.{f.name}: {kind}"
+        if not f.init or f.kw_only or not f.compare:
+            self.refuse(
+                place,
+                f"{cls.__name__}.{f.name} with field(...)",
+                "a plain field",
+                "leave out init, kw_only and compare",
+            )
+        if not t.immutable(kind):
+            self.refuse(place, where, "an immutable type", "use frozenset, tuple or Mapping")
+        elif t.contains(kind, t.Float):
+            self.refuse(place, where, "no float", "count in integers: milliseconds, cents")
+        return kind
+
+    def _form(self, annotation: Any, place: Place, names: Names) -> t.Type | None:
+        if annotation is None:
+            return t.NOTHING
+        if hasattr(annotation, "__value__"):  # A `type` statement of Python 3.12.
+            return self.read(annotation.__value__, place, names)
+        origin, args = typing.get_origin(annotation), typing.get_args(annotation)
+        if origin is Annotated:
+            return self._annotated(args[0], args[1:], place, names)
+        if origin in (typing.Union, python_types.UnionType):
+            return t.union(tuple(self.read(arg, place, names) for arg in args))
+        if origin is tuple:
+            if len(args) == 2 and args[1] is ...:
+                return t.Seq(self.read(args[0], place, names), mutable=False)
+            return t.Tuple(tuple(self.read(arg, place, names) for arg in args))
+        if origin in CONTAINERS and len(args) == CONTAINERS[origin]:
+            inner = [self.read(arg, place, names) for arg in args]
+            return _container(origin, inner)
+        return None
+
+    def _annotated(
+        self, of: Any, marks: tuple[Any, ...], place: Place, names: Names
+    ) -> t.Type | None:
+        opaque = [mark for mark in marks if isinstance(mark, Opaque)]
+        if opaque:
+            name = opaque[0].name
+            self._hold(name, (of,))
+            self.encoded[name] = self.encoded.get(name, frozenset()) | encoded_in(of)
+            return self._opaque(name, numbers_in(of), place)
+        found = self.read(of, place, names)
+        for mark in marks:
+            found = self._marked(found, mark, place)
+        return found
+
+    def _opaque(self, name: str, numbers: tuple[type[Any], ...], place: Place) -> t.Type:
+        other = [n for n in numbers if self.opaques.setdefault(name, n) is not n]
+        if other:
+            both = f"{self.opaques[name].__name__} and of {other[0].__name__}"
+            self.refuse(
+                place,
+                f"an Opaque({name!r}) of {both}",
+                "numbers of one type",
+                "Python takes True, 1 and 1.0 for one value: use one type",
+            )
+        return t.Opaque(name)
+
+    def _marked(self, found: t.Type, mark: Any, place: Place) -> t.Type:
+        """The type narrowed by one mark of an `Annotated`."""
+        match found, mark:
+            case t.Serial(), _ if isinstance(mark, (*BOUND, Serial)) or _is_nat(mark):
+                self.refuse(
+                    place,
+                    f"{mark} on a serial number",
+                    "a serial number alone",
+                    "serial numbers go round through all their values: leave the bounds out",
+                )
+            case t.Int(high=None), Serial(bits=bits):
+                if type(bits) is int and LEAST <= bits <= MOST_BITS:
+                    return t.serial(bits)
+                self.refuse(
+                    place,
+                    f"Serial(bits={bits!r})",
+                    f"{LEAST} to {MOST_BITS} bits",
+                    "Serial(bits=16)",
+                )
+            case t.Int(), Mark(word="nat"):
+                low = 0 if found.low is None else max(0, found.low)
+                return dataclasses.replace(found, low=low, name="Nat")
+            case t.Int(), _ if isinstance(mark, BOUND) and _whole(mark):
+                return _bounded(found, mark)
+            case ((t.Seq() | t.Bag()), annotated_types.MaxLen(max_length=most)):
+                return dataclasses.replace(found, most=most)
+            case _, Serial():
+                self.refuse(
+                    place,
+                    f"{mark} on {a(found)}",
+                    "a plain int",
+                    "Annotated[int, Serial(bits=16)]",
+                )
+            case _, Mark(word=word):
+                self.refuse(
+                    place,
+                    f"{word.capitalize()}[...] inside another type",
+                    f"{word.capitalize()}[...] round the whole type",
+                    f"write {word.capitalize()}[...] outermost, in the annotation of a field",
+                )
+            case _, annotated_types.BaseMetadata() | annotated_types.GroupedMetadata():
+                self.refuse(
+                    place,
+                    f"{mark} on {a(found)}",
+                    "Interval, Ge, Gt, Le, Lt on an int; MaxLen on a list or Counter",
+                    "say it as an @invariant",
+                )
+            case _:
+                pass  # Other libraries' marks mean nothing here.
+        return found
+
+
+MOST_BITS = 128
+BOUND = (
+    annotated_types.Interval,
+    annotated_types.Ge,
+    annotated_types.Gt,
+    annotated_types.Le,
+    annotated_types.Lt,
+)
+CONTAINERS: dict[Any, int] = {
+    set: 1,
+    frozenset: 1,
+    list: 1,
+    collections.Counter: 1,
+    dict: 2,
+    collections.abc.Mapping: 2,
+}
+
+
+def _container(origin: Any, inner: list[t.Type]) -> t.Type:
+    if origin in (set, frozenset):
+        return t.Set(inner[0], origin is set)
+    if origin is list:
+        return t.Seq(inner[0], mutable=True)
+    if origin is collections.Counter:
+        return t.Bag(inner[0])
+    return t.Map(inner[0], inner[1], origin is dict, total=origin is not dict)
+
+
+def _bounds(mark: Any) -> tuple[Any, ...]:
+    return tuple(getattr(mark, name, None) for name in ("ge", "gt", "le", "lt"))
+
+
+def _types_in(names: Names) -> Iterator[str]:
+    for table in (names.globals, names.locals):
+        yield from (n for n, value in table.items() if isinstance(value, type) and n[0] != "_")
+
+
+def _whole(mark: Any) -> bool:
+    return all(bound is None or type(bound) is int for bound in _bounds(mark))
+
+
+def _bounded(type: t.Int, mark: Any) -> t.Int:
+    """An integer type narrowed by Ge, Gt, Le, Lt or Interval of annotated-types."""
+    low, high = type.low, type.high
+    ge, gt, le, lt = _bounds(mark)
+    for bound in (ge, None if gt is None else gt + 1):
+        low = bound if low is None or (bound is not None and bound > low) else low
+    for bound in (le, None if lt is None else lt - 1):
+        high = bound if high is None or (bound is not None and bound < high) else high
+    return t.Int(low, high, type.name)
+
+
+def _annotations(cls: type) -> dict[str, Any]:
+    """The annotations that stand in the class itself."""
+    found: dict[str, Any] = vars(cls).get("__annotations__", {})
+    return found
+
+
+def _around(cls: type) -> dict[str, Any]:
+    """The class itself by name, so that a record made in a function can be written as text."""
+    return {cls.__name__: cls}
+
+
+def _is_nat(mark: Any) -> bool:
+    return isinstance(mark, Mark) and mark.word == "nat"
+
+
+def _spelled(annotation: object) -> str:
+    return getattr(annotation, "__qualname__", None) or str(annotation)
+
+
+def marked(annotation: object, word: str) -> bool:
+    """Whether the annotation is `Annotated` with that mark of ours outermost."""
+    marks = getattr(annotation, "__metadata__", ())
+    return any(isinstance(mark, Mark) and mark.word == word for mark in marks)

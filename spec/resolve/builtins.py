@@ -1,0 +1,383 @@
+"""The functions that a body may call: the words of the language, and Python's own."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from lawful.spec import ir, words
+from lawful.spec import types as t
+from lawful.spec.errors import Place, a
+from lawful.spec.syntax import tree
+
+from . import expressions, ordered_sorts
+from .comprehensions import comprehension
+from .context import MISSING, Body
+from .families import gathered
+from .methods import arguments, only, refused
+from .narrowing import facts_if
+from .serials import declared
+
+Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
+
+
+def _values(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
+    """What is iterated, and the type of its elements, which are values and no machines."""
+    over, item = expressions.iterable(b, node)
+    if t.contains(item, t.Part):
+        gathered(b, over.place, over.type)
+        return b.wrong(node.place), t.Unknown()
+    return over, item
+
+
+def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
+    """`all`, `any`, `sum`, `min`, `max` of one iterable; min and max also of several values."""
+
+    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+        least = kind in ("min", "max")
+        if least and len(node.args) > 1 and not node.keywords:
+            args = tuple(expressions.expr(b, arg) for arg in node.args)
+            of = ordered_sorts.compared(b, node.place, tuple(arg.type for arg in args), kind)
+            return ir.Op(node.place, t.widened(of), kind, args)
+        if least and len(node.args) == 1 and [name for name, _ in node.keywords] == ["default"]:
+            return _or_default(b, node, kind)
+        if len(node.args) != 1 or node.keywords:
+            more = f", {kind}(a, b) or {kind}(collection, default=0)"
+            return refused(b, node, f"{kind}(collection){more if least else ''}")
+        (argument,) = node.args
+        if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
+            made = comprehension(b, argument, kind, None)
+            return dataclasses.replace(made, place=node.place)
+        over, item = _values(b, argument)
+        if least:
+            item = t.widened(ordered_sorts.compared(b, node.place, (item,), kind))
+        elif not t.fits(item, type):
+            return refused(b, node, f"a collection of {type}", "L203")
+        return ir.Op(node.place, item if least else type, op, (over,))
+
+    return resolve
+
+
+def _or_default(b: Body, node: tree.Apply, kind: str) -> ir.Expr:
+    """`min` or `max` of a collection, and the default where that is empty."""
+    argument, default = node.args[0], dict(node.keywords)["default"]
+    if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
+        over = comprehension(b, argument, "tuple", None, any_order=True)
+        item = t.element(over.type) or t.Unknown()
+    else:
+        over, item = _values(b, argument)
+    item = t.widened(ordered_sorts.compared(b, node.place, (item,), kind))
+    other = expressions.expr(b, default)
+    result = expressions.join(b, node.place, (item, other.type))
+    return ir.Op(node.place, result, f"{kind}_or", (over, other))
+
+
+def _next(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    """`next((e for x in xs if p), default)`: the first, or the default."""
+    generator = node.args[0] if node.args else None
+    if not isinstance(generator, tree.Comprehension) or generator.kind != "generator":
+        return refused(b, node, "next((e for x in xs if p), default)")
+    if not only(b, node, 2):
+        return b.wrong(node.place)
+    inside = None if expected is None else t.Seq(expected, mutable=False)
+    made = comprehension(b, generator, "first", inside)
+    if not isinstance(made.type, t.Seq):
+        return made
+    other = expressions.expr(b, node.args[1], expected)
+    other = declared(b, other, made.type.item)
+    kind = expected or expressions.join(b, node.place, (made.type.item, other.type))
+    return ir.Op(node.place, kind, "first_or", (made, other))
+
+
+def _collected(kind: str, op: str) -> Caller:
+    """`set`, `frozenset`, `list`, `tuple`, `sorted`: empty, of a generator, of an iterable."""
+
+    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+        holder = None if expected is None else expressions.there(expected)
+        wanted = holder.item if isinstance(holder, t.Set | t.Seq) else None
+        if not node.args and not node.keywords and kind != "sorted":
+            return _converted(node.place, kind, op, (None, wanted or t.Unknown()))
+        if not only(b, node, 1):
+            return b.wrong(node.place)
+        argument = node.args[0]
+        if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
+            inner: ir.CompKind = "set" if kind in ("set", "frozenset") else "tuple"
+            inside = t.Set(wanted, True) if wanted is not None else None
+            of = comprehension(b, argument, inner, inside, any_order=kind == "sorted")
+            item = t.element(of.type) or t.Unknown()
+        elif isinstance(argument, tree.Display) and wanted is not None:
+            of = expressions.expr(b, argument, _as_set_or_list(argument.kind, wanted))
+            item = wanted
+        else:
+            of, item = _values(b, argument)
+            if isinstance(of.type, t.Unknown):
+                return b.wrong(node.place)
+        if kind in ("list", "tuple") and not t.ordered(of.type) and of.type != t.Unknown():
+            expressions.unordered(b, node.place, f"{kind}(...) of an unordered collection")
+        if kind == "sorted":
+            ordered_sorts.compared(b, argument.place, (item,), kind)
+        return _converted(node.place, kind, op, (of, wanted if wanted is not None else item))
+
+    return resolve
+
+
+def _as_set_or_list(kind: str, item: t.Type) -> t.Type:
+    return t.Set(item, mutable=True) if kind == "set" else t.Seq(item, mutable=kind == "list")
+
+
+def _converted(place: Place, kind: str, op: str, made: tuple[ir.Expr | None, t.Type]) -> ir.Expr:
+    of, item = made
+    types: dict[str, t.Type] = {
+        "set": t.Set(item, True),
+        "frozenset": t.Set(item, False),
+        "list": t.Seq(item, True),
+        "tuple": t.Seq(item, False),
+        "sorted": t.Seq(item, True),
+    }
+    if of is None:
+        return ir.Op(place, types[kind], "set" if kind in ("set", "frozenset") else kind, ())
+    return ir.Op(place, types[kind], op, (of,))
+
+
+def _dict(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    kind = expected if isinstance(expected, t.Map) else t.Map(t.Unknown(), t.Unknown(), True)
+    if not node.args and not node.keywords:
+        return ir.Op(node.place, kind, "map", ())
+    if not only(b, node, 1):
+        return b.wrong(node.place)
+    of = expressions.expr(b, node.args[0])
+    if not isinstance(of.type, t.Map):
+        return refused(b, node, "dict(m) of a map", "L203")
+    own = dataclasses.replace(of.type, mutable=True)
+    return ir.Op(node.place, own, "dict_of", (of,))
+
+
+def _counter(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not node.args and not node.keywords:
+        kind = expected if isinstance(expected, t.Bag) else t.Bag(t.Unknown())
+        return ir.Op(node.place, kind, "counter_of", (ir.Op(node.place, kind, "map", ()),))
+    if not only(b, node, 1):
+        return b.wrong(node.place)
+    if isinstance(expected, t.Bag) and isinstance(node.args[0], tree.Display):
+        item = expected.item
+        of = expressions.expr(b, node.args[0], _as_set_or_list(node.args[0].kind, item))
+    else:
+        of, item = _values(b, node.args[0])
+    if isinstance(of.type, t.Map) and not t.fits(of.type.value, t.INT):
+        return refused(b, node, "Counter of a collection, or of a map to counts", "L203")
+    return ir.Op(node.place, t.Bag(item), "counter_of", (of,))
+
+
+def _len(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not only(b, node, 1):
+        return b.wrong(node.place)
+    of, _ = _values(b, node.args[0])
+    if isinstance(of, ir.Op) and of.op in ("zip", "enumerate", "reversed", "subsets"):
+        return refused(b, node, "a collection: an iterator has no length", "L203")
+    return ir.Op(node.place, t.INT, "len", (of,))
+
+
+def _range(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not 1 <= len(node.args) <= 3 or node.keywords:
+        return refused(b, node, "range(high), range(low, high) or range(low, high, step)")
+    args = tuple(expressions.expr(b, arg, t.INT) for arg in node.args)
+    return ir.Op(node.place, t.Iter(t.INT, True), "range", args)
+
+
+def _ordered_iter(op: str) -> Caller:
+    """`reversed`, `enumerate` and `zip`: of ordered collections."""
+
+    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+        made = [_values(b, arg) for arg in node.args]
+        if not made or node.keywords or (op != "zip" and len(made) != 1):
+            return refused(b, node, f"{op} of collections")
+        for of, _ in made:
+            if not t.ordered(of.type) and of.type != t.Unknown():
+                expressions.unordered(b, node.place, f"{op}(...) of an unordered collection")
+        items = tuple(item for _, item in made)
+        results: dict[str, t.Type] = {
+            "reversed": items[0],
+            "enumerate": t.Tuple((t.INT, items[0])),
+            "zip": t.Tuple(items),
+        }
+        args = tuple(of for of, _ in made)
+        return ir.Op(node.place, t.Iter(results[op], True), op, args)
+
+    return resolve
+
+
+def _integer(op: str) -> Caller:
+    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+        if not only(b, node, 1):
+            return b.wrong(node.place)
+        of = expressions.expr(b, node.args[0])
+        if isinstance(of.type, t.Serial):
+            expressions.misfit(b, node.place, of.type, t.INT)
+            return b.wrong(node.place)
+        if not isinstance(of.type, t.Int | t.Bool | t.Unknown):
+            return refused(b, node, "an integer or a bool", "L203")
+        return ir.Op(node.place, t.BOOL if op == "bool" else t.INT, op, (of,))
+
+    return resolve
+
+
+def _divmod(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not only(b, node, 2):
+        return b.wrong(node.place)
+    args = tuple(expressions.expr(b, arg, t.INT) for arg in node.args)
+    both = tuple(ir.Op(node.place, t.INT, op, args) for op in ("floordiv", "mod"))
+    return ir.Op(node.place, t.Tuple((t.INT, t.INT)), "tuple", both)
+
+
+def _isinstance(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not only(b, node, 2):
+        return b.wrong(node.place)
+    of = expressions.expr(b, node.args[0])
+    second = node.args[1]
+    options: list[t.Type] = []
+    for each in _classes(second):
+        static = None if each == tree.Literal(each.place, None) else b.static(each)
+        if static is MISSING:
+            return refused(b, node, "a record class, or several as A | B")
+        options.extend(b.scene.heirs(static, each.place, b.names, of.type))
+    never = [o for o in options if not any(t.fits(k, o) for k in t.options(of.type))]
+    if never and not isinstance(of.type, t.Unknown):
+        b.problem(
+            "L203",
+            second.place,
+            f"{never[0]}, where {a(of.type)} stands",
+            f"one of: {of.type}",
+            "this is never true: test for what the value can be",
+        )
+        return b.wrong(node.place)
+    return ir.IsA(node.place, t.BOOL, of, tuple(options))
+
+
+def _classes(node: tree.Expression) -> tuple[tree.Expression, ...]:
+    """The classes of `isinstance`: one, a tuple of them, or `A | B`."""
+    match node:
+        case tree.Display(items=items):
+            return tuple(each for item in items for each in _classes(item))
+        case tree.Binary(op="|", left=left, right=right):
+            return (*_classes(left), *_classes(right))
+        case _:
+            return (node,)
+
+
+def _implies(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not only(b, node, 2):
+        return b.wrong(node.place)
+    first = expressions.truth(b, node.args[0])
+    with b.knowing(facts_if(first, True)), b.without_hoisting():
+        second = expressions.truth(b, node.args[1])
+    negated = ir.Op(node.args[0].place, t.BOOL, "not", (first,))
+    return ir.Or(node.place, t.BOOL, (negated, second))
+
+
+def _needed(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not only(b, node, 2):
+        return b.wrong(node.place)
+    if b.mode not in ("transition", "initial", "helper"):
+        b.problem(
+            "L208",
+            node.place,
+            f"a guard in {a(b.mode)}",
+            "an expression that only reads",
+            "test the value: `x is not None and ...`",
+        )
+        return b.wrong(node.place)
+    if b.hoisted is None:
+        return refused(b, node, "needed(...) where it is evaluated once and for certain")
+    b.changes = b.evaluated = True
+    of = expressions.expr(b, node.args[0])
+    # What a test told does not matter: a value known to be None is refused when it is needed.
+    of = of.of if isinstance(of, ir.Narrow) else of
+    left = tuple(o for o in t.options(of.type) if not isinstance(o, t.Nothing))
+    why = expressions.expr(b, node.args[1], t.TEXT)
+    if not left:
+        return refused(b, node, "a value that may be another than None", "L203")
+    return ir.Needed(node.place, t.union(left), of, why)
+
+
+def _can(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    target = node.args[0] if node.args else None
+    if not isinstance(target, tree.Attribute):
+        return refused(b, node, "can(self.part.transition, arguments...)")
+    part = expressions.expr(b, target.of)
+    shape = b.shape(part.type)
+    signature = None if shape is None else shape.methods.get(target.name)
+    if signature is None or signature.kind not in ("transition", "event"):
+        return refused(b, node, "a transition or an event of a machine")
+    rest = dataclasses.replace(node, args=node.args[1:])
+    args = arguments(b, rest, signature.params)
+    return ir.Can(node.place, t.BOOL, part, target.name, args)
+
+
+def _total(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    expected = None if expected is None else expressions.there(expected)
+    if not only(b, node, 1) or not isinstance(expected, t.Map):
+        return refused(b, node, "total(value) as the default of a map")
+    place, argument = node.place, node.args[0]
+    if not t.finite(expected.key):
+        b.problem(
+            "L203",
+            place,
+            f"total(...) over {expected.key}",
+            "keys of a finite type",
+            "Annotated[int, Interval(ge=0, le=7)], an enum or a sort; or a partial map: = {}",
+        )
+    over = ir.Domain(place, t.Iter(expected.key, False))
+    if isinstance(argument, tree.Function) and len(argument.params) == 1:
+        name = argument.params[0]
+        with b.binding({name: expected.key}):
+            value = expressions.expr(b, argument.body, expected.value)
+    else:
+        name, value = "_key", expressions.expr(b, argument, expected.value)
+    key = ir.Local(place, expected.key, name)
+    kind = dataclasses.replace(expected, total=True)
+    return ir.Comp(place, kind, "map", value, key, (ir.Clause(place, (name,), over, ()),))
+
+
+def _statement_only(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    return refused(b, node, "this as a statement of its own")
+
+
+FUNCTIONS: dict[Any, Caller] = {
+    builtins.all: _fold("all", "all_of", t.BOOL),
+    builtins.any: _fold("any", "any_of", t.BOOL),
+    builtins.sum: _fold("sum", "sum_of", t.INT),
+    builtins.min: _fold("min", "min_of", t.INT),
+    builtins.max: _fold("max", "max_of", t.INT),
+    builtins.set: _collected("set", "set_of"),
+    builtins.frozenset: _collected("frozenset", "frozenset_of"),
+    builtins.list: _collected("list", "list_of"),
+    builtins.tuple: _collected("tuple", "tuple_of"),
+    builtins.sorted: _collected("sorted", "sorted"),
+    builtins.dict: _dict,
+    collections.Counter: _counter,
+    builtins.len: _len,
+    builtins.range: _range,
+    builtins.reversed: _ordered_iter("reversed"),
+    builtins.enumerate: _ordered_iter("enumerate"),
+    builtins.zip: _ordered_iter("zip"),
+    builtins.abs: _integer("abs"),
+    builtins.int: _integer("int"),
+    builtins.bool: _integer("bool"),
+    builtins.divmod: _divmod,
+    builtins.isinstance: _isinstance,
+    words.implies: _implies,
+    words.needed: _needed,
+    words.can: _can,
+    words.total: _total,
+    builtins.next: _next,
+    words.require: _statement_only,
+    words.refuse: _statement_only,
+    words.before: ordered_sorts.before,
+    words.rank: ordered_sorts.element("rank"),
+    words.successor: ordered_sorts.element("successor"),
+    words.predecessor: ordered_sorts.element("predecessor"),
+    words.subsets: ordered_sorts.subsets,
+}

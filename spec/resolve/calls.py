@@ -1,0 +1,288 @@
+"""Calls: the words of the language, Python's own functions, records, helpers, parts."""
+
+from __future__ import annotations
+
+import dataclasses
+import types as python_types
+from collections.abc import Callable
+from typing import Any
+
+from lawful.spec import ir, words
+from lawful.spec import types as t
+from lawful.spec.errors import a, nearest
+from lawful.spec.ops import UPDATES
+from lawful.spec.syntax import tree
+from lawful.spec.syntax.declare import Declaration
+
+from . import clocks, expressions
+from .builtins import FUNCTIONS
+from .constants import constant
+from .context import MISSING, Body
+from .methods import METHODS, arguments, refused
+from .mutations import effect, is_super
+from .refinements import is_view, view
+
+
+def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    """Any call that stands in an expression."""
+    evaluated = b.evaluated
+    changing = effect(b, node)
+    if changing is not None:
+        b.evaluated = evaluated  # Its own arguments come before it in any case.
+        return _hoisted(b, node, changing)
+    if is_view(b, node):
+        return view(b, node, expected)
+    static = b.static(node.function)
+    if static is MISSING or _of_constant(b, node.function):
+        if isinstance(node.function, tree.Attribute) and is_super(node.function.of):
+            return _ancestors(b, node, node.function.name)
+        if isinstance(node.function, tree.Subscript):
+            return _subscripted(b, node, node.function)
+        if isinstance(node.function, tree.Attribute):
+            return _method(b, node, node.function, expected)
+        expressions.expr(b, node.function)
+        return b.wrong(node.place)
+    if isinstance(static, type):
+        made = _made(b, node, static, expected)
+        if made is not None:
+            return made
+    row = FUNCTIONS.get(static) if _hashable(static) else None
+    if row is not None:
+        return row(b, node, expected)
+    if isinstance(static, python_types.FunctionType):
+        return _module_function(b, node, static)
+    rewrite = INSTEAD.get(static) if _hashable(static) else None
+    if rewrite is not None:
+        name = getattr(node.function, "name", "this")
+        b.problem("L204", node.place, f"{name}(...)", "a function of the language", rewrite)
+        return b.wrong(node.place)
+    return refused(b, node, "a word of the language, a record, a helper or a Python function")
+
+
+def _subscripted(b: Body, node: tree.Apply, function: tree.Subscript) -> ir.Expr:
+    """`set[Nat]()`: a container made with the type of what is inside."""
+    cls: Any = b.static(function.of)
+    row = FUNCTIONS.get(cls) if isinstance(cls, type) else None
+    keys = function.key.items if isinstance(function.key, tree.Display) else (function.key,)
+    given = tuple(b.static(key) for key in keys)
+    made: Any = getattr(cls, "__class_getitem__", None)
+    if row is None or made is None or MISSING in given:
+        return refused(b, node, "a word of the language, a record, a helper or a Python function")
+    return row(b, node, b.scene.annotation(made(given), node.place, b.names))
+
+
+TAKES = "which one it takes is not determined: take a parameter, and discard that"
+BY_ELEMENT = "iterate the bag: for x in self.c: ... self.c[x] ..."
+# Methods of Python's containers that are none of the language, with what to write instead.
+NO_METHOD = {
+    ("Set", "pop"): TAKES,
+    ("Map", "popitem"): TAKES,
+    ("Map", "setdefault"): "write if k not in self.m: self.m[k] = v",
+    ("Seq", "sort"): "write self.q = sorted(self.q)",
+    ("Seq", "reverse"): "write self.q = [x for x in reversed(self.q)]",
+    ("Bag", "update"): "write self.c[x] += 1 for each",
+    ("Bag", "elements"): BY_ELEMENT,
+    ("Bag", "items"): BY_ELEMENT,
+    ("Bag", "values"): "write self.c[x] for x in self.c",
+    ("Bag", "keys"): "iterate the bag itself: for x in self.c",
+}
+COMPUTES = "a body only computes: return it, and let the caller of the event do that"
+# What is often called and is no function of the language, with what to write instead.
+INSTEAD: dict[Any, str] = {
+    print: COMPUTES,
+    input: COMPUTES,
+    open: COMPUTES,
+    map: "write a comprehension: {f(x) for x in s}",
+    filter: "write a comprehension: {x for x in s if p(x)}",
+    iter: "write next((e for x in xs if p), default)",
+    round: "use integers",
+    float: "use integers",
+    pow: "multiply, or make it a constant of the module",
+    str: "compare the values themselves; text stands in reasons alone",
+    repr: "compare the values themselves; text stands in reasons alone",
+    type: "write isinstance(x, Ack), or match",
+    hash: "compare the values themselves",
+    id: "compare the values themselves",
+    getattr: "write out the attribute",
+    setattr: "write out the assignment",
+    hasattr: "write isinstance(x, Ack), or match",
+}
+
+
+def _of_constant(b: Body, function: tree.Expression) -> bool:
+    """Whether it is a method of a constant: `LIMITS.issubset(...)`."""
+    owner = b.static(function.of) if isinstance(function, tree.Attribute) else MISSING
+    return isinstance(owner, (tuple, frozenset, words.Record, dict, python_types.MappingProxyType))
+
+
+def _hashable(value: object) -> bool:
+    return isinstance(value, type | python_types.FunctionType | python_types.BuiltinFunctionType)
+
+
+def _hoisted(
+    b: Body, node: tree.Apply, changing: tuple[t.Type, Callable[[ir.Expr | None], ir.Stmt]]
+) -> ir.Expr:
+    """A step inside an expression becomes a statement before it, where that is the same."""
+    type, make = changing
+    if b.mode in ("property", "default"):
+        return b.wrong(node.place)  # That it changes something was noted.
+    if b.hoisted is None or b.evaluated:
+        b.problem(
+            "L102",
+            node.place,
+            "a change of the state inside an expression",
+            "a statement of its own",
+            "assign the result to a local first",
+        )
+        return b.wrong(node.place)
+    local = b.temporary(type, node.place)
+    made = make(local)
+    b.hoisted.append(made)
+    if isinstance(made, ir.Step):
+        b.stepped()
+    elif not isinstance(made, ir.Update):
+        b.forget_state()
+    return local
+
+
+def _made(b: Body, node: tree.Apply, cls: type, expected: t.Type | None) -> ir.Expr | None:
+    """A record, a sort's element, a part, a timer or a clock; None for other classes."""
+    if issubclass(cls, words.Timer | words.Clock):
+        return clocks.made(b, node, cls)
+    if not issubclass(cls, words.Record | words.Sort | Declaration):
+        return None
+    kind = b.scene.annotation(cls, node.place, b.names)
+    if isinstance(kind, t.Record):
+        return _record(b, node, cls, kind)
+    if isinstance(kind, t.Part):
+        return _part(b, node, kind)
+    match node.args:
+        case (tree.Literal(value=str() as name),) if isinstance(kind, t.Sort):
+            return ir.Const(node.place, kind, name)
+        case _:
+            return refused(b, node, 'an element by its name: Node("a")')
+
+
+def _record(b: Body, node: tree.Apply, cls: Any, kind: t.Record) -> ir.Expr:
+    given = {name for name, _ in node.keywords} | {n for n, _ in kind.fields[: len(node.args)]}
+    left_out = {
+        f.name: constant(b, _default_of(f), node.place, dict(kind.fields)[f.name])
+        for f in dataclasses.fields(cls)
+        if f.name not in given and _default_of(f) is not dataclasses.MISSING
+    }
+    params = tuple(field for field in kind.fields if field[0] not in left_out)
+    args = dict(zip((name for name, _ in params), arguments(b, node, params), strict=False))
+    values = [args.get(name) or left_out.get(name) for name, _ in kind.fields]
+    known = tuple(value for value in values if value is not None)
+    return ir.Make(node.place, kind, known) if len(known) == len(values) else b.wrong(node.place)
+
+
+def _default_of(f: dataclasses.Field[Any]) -> Any:
+    """A field's default, made if a function makes it; `MISSING` where it has none."""
+    made = f.default_factory
+    return f.default if made is dataclasses.MISSING else made()
+
+
+def _part(b: Body, node: tree.Apply, kind: t.Part) -> ir.Expr:
+    shape = b.shape(kind)
+    if shape is None:
+        known = ", ".join(sorted(set(b.scene.shapes) - {b.scene.own.name})) or "none"
+        b.problem(
+            "L204",
+            node.place,
+            f"{kind}, which is no part of {b.scene.own.name}",
+            f"a part that its fields declare: {known}",
+            f"declare the field with {kind}: a place holds the class that it names, "
+            "and none that inherits from it",
+        )
+        return b.wrong(node.place)
+    if node.args:
+        return refused(b, node, "a part made with its parameters by keyword")
+    args: list[tuple[str, ir.Expr]] = []
+    for name, value in node.keywords:
+        if name not in shape.fixed:
+            b.problem(
+                "L204",
+                value.place,
+                name,
+                f"one of {', '.join(sorted(shape.fixed))}",
+                "give parameters only: variables start from their defaults",
+            )
+        else:
+            args.append((name, expressions.expr(b, value, shape.fields[name])))
+    return ir.New(node.place, kind, tuple(args))
+
+
+def _module_function(b: Body, node: tree.Apply, function: python_types.FunctionType) -> ir.Expr:
+    found = b.scene.module_function(function, node.place)
+    if found is None:
+        return b.wrong(node.place)
+    name, body = found
+    return ir.Call(node.place, body.output, name, None, arguments(b, node, body.params))
+
+
+def _method(
+    b: Body, node: tree.Apply, function: tree.Attribute, expected: t.Type | None
+) -> ir.Expr:
+    """A method that changes nothing: of a machine, a container or a record."""
+    of = expressions.expr(b, function.of)
+    name = function.name
+    shape = b.shape(of.type)
+    if shape is not None:
+        return _machine_method(b, node, of, name)
+    row = METHODS.get((type(of.type).__name__, name))
+    if row is not None:
+        return row(b, node, of)
+    if not isinstance(of.type, t.Unknown):
+        kind = type(of.type).__name__
+        known = sorted({*(m for k, m in METHODS if k == kind), *UPDATES.get(kind, ())} - {"delete"})
+        instead = f"write a function of the module: {name}(...)" if kind == "Record" else ""
+        rewrite = NO_METHOD.get((kind, name)) or nearest(name, known, instead or "use one of these")
+        b.problem(
+            "L205",
+            node.place,
+            f"{name} of {a(of.type)}",
+            f"one of {', '.join(known)}" if known else "a value that has methods",
+            rewrite,
+        )
+    return b.wrong(node.place)
+
+
+def _ancestors(b: Body, node: tree.Apply, name: str) -> ir.Expr:
+    """`super().name(...)` of a property, or of a helper that only reads."""
+    found = b.scene.base(b.owner, name)
+    if found is None:
+        return b.wrong(node.place)  # That it has none was noted.
+    key, signature = found
+    b.evaluated = True
+    args = arguments(b, node, signature.params)
+    own = ir.Self(node.place, t.Part(b.scene.own.name))
+    return ir.Call(node.place, signature.output, key, own, args)
+
+
+def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Expr:
+    shape = b.shape(of.type)
+    assert shape is not None
+    signature = shape.methods.get(name)
+    if signature is None and shape is b.scene.own and b.scene.unfit(name):
+        return b.wrong(node.place)
+    if signature is not None and isinstance(signature.output, t.Part):
+        return refused(b, node, "a property that is true or false")
+    if signature is None or signature.kind not in ("helper", "property"):
+        b.problem(
+            "L204",
+            node.place,
+            f"{name} of {a(of.type)}",
+            f"one of {', '.join(sorted(shape.methods)) or 'no methods'}"
+            if signature is None
+            else "a helper or a property",
+            "call a part's transitions in a transition, and only there"
+            if signature
+            else nearest(name, shape.methods),
+        )
+        return b.wrong(node.place)
+    b.evaluated = True
+    if shape is b.scene.own and signature.kind == "helper" and b.scene.helper(name) is None:
+        return b.wrong(node.place)  # It is resolved on first use, and refused itself.
+    args = arguments(b, node, signature.params)
+    return ir.Call(node.place, signature.output, name, of, args)

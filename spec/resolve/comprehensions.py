@@ -1,0 +1,197 @@
+"""Collections written out, and comprehensions."""
+
+from __future__ import annotations
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.iteration_order import identity, injective
+from lawful.spec.analysis.walk import free_locals
+from lawful.spec.errors import a
+from lawful.spec.syntax import tree
+
+from .constants import complete
+from .context import Body, Resolver, unpacked
+from .expressions import expr, iterable, join, truth, unordered
+from .families import name_members, round_of
+from .narrowing import facts_if
+from .ordered_sorts import compared
+
+
+def _display(b: Body, node: tree.Display, expected: t.Type | None) -> ir.Expr:
+    place = node.place
+    fixed = expected if node.kind == "tuple" and isinstance(expected, t.Tuple) else None
+    if fixed is not None and len(fixed.items) == len(node.items):
+        both = zip(node.items, fixed.items, strict=True)
+        args = tuple(expr(b, item, kind) for item, kind in both)
+        return ir.Op(place, fixed, "tuple", args)
+    item = None
+    if isinstance(expected, t.Set | t.Seq):
+        item = expected.item
+    args = tuple(expr(b, each, item) for each in node.items)
+    if node.kind == "tuple" and not isinstance(expected, t.Seq):
+        return ir.Op(place, t.Tuple(tuple(arg.type for arg in args)), "tuple", args)
+    item = item or join(b, place, tuple(arg.type for arg in args))
+    kind: t.Type = t.Seq(item, mutable=node.kind == "list")
+    if node.kind == "set":
+        kind = t.Set(item, mutable=True)
+    return ir.Op(place, kind, node.kind, args)
+
+
+def _pairs(b: Body, node: tree.Pairs, expected: t.Type | None) -> ir.Expr:
+    key = expected.key if isinstance(expected, t.Map) else None
+    value = expected.value if isinstance(expected, t.Map) else None
+    if isinstance(expected, t.Bag):
+        key, value = expected.item, t.INT
+    args: list[ir.Expr] = []
+    for k, v in node.items:
+        args += [expr(b, k, key), expr(b, v, value)]
+    key = key or join(b, node.place, tuple(a.type for a in args[::2]))
+    value = value or join(b, node.place, tuple(a.type for a in args[1::2]))
+    total = isinstance(expected, t.Map) and expected.total and complete(args[::2], key)
+    return ir.Op(node.place, t.Map(key, value, mutable=True, total=total), "map", tuple(args))
+
+
+def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...], bool]:
+    """The clauses of a comprehension, its names bound from here on; and whether all are ordered."""
+    out: list[ir.Clause] = []
+    in_order = True
+    for clause in given:
+        over, item = iterable(b, clause.over)
+        turn = round_of(b, over, item, clause.names)
+        over = turn.over
+        in_order = in_order and (t.ordered(over.type) or isinstance(over.type, t.Unknown))
+        bound = unpacked(turn.item, turn.names)
+        if bound is None:
+            b.problem(
+                "L203",
+                clause.place,
+                f"{len(turn.names)} names for {a(item)}",
+                "one name, or as many as the tuple has items",
+                "unpack tuples only",
+            )
+            bound = dict.fromkeys(turn.names, t.Unknown())
+        b.bind(bound)
+        name_members(b, turn.members)
+        conditions: list[ir.Expr] = []
+        for condition in clause.conditions:
+            conditions.append(truth(b, condition))
+            b.facts.update(facts_if(conditions[-1], True))
+        out.append(ir.Clause(clause.place, turn.names, over, tuple(conditions)))
+    return tuple(out), in_order
+
+
+def comprehension(
+    b: Body,
+    node: tree.Comprehension,
+    kind: ir.CompKind,
+    expected: t.Type | None,
+    *,
+    any_order: bool = False,
+) -> ir.Expr:
+    """A comprehension or generator that makes, or is folded into, `kind`.
+
+    `any_order` where the order of a list or tuple is not observed, for it is sorted next.
+    """
+    item = expected.item if isinstance(expected, t.Set | t.Seq) else None
+    with b.binding({}), b.knowing({}), b.without_hoisting():
+        bound, in_order = clauses(b, node.clauses)
+        if kind in ("all", "any"):
+            item = t.BOOL
+        elif kind == "sum":
+            item = t.INT
+        elif kind == "map" and isinstance(expected, t.Map):
+            item = expected.value
+        element = expr(b, node.element, item)
+        key_type = expected.key if isinstance(expected, t.Map) else None
+        key = None if node.key is None else expr(b, node.key, key_type)
+    if kind in ("min", "max"):
+        item = t.widened(compared(b, node.element.place, (element.type,), kind))
+    if kind in ("list", "tuple", "first") and not in_order and not any_order:
+        what = "the first of" if kind == "first" else "a list or tuple made from"
+        unordered(b, node.place, f"{what} an unordered collection")
+    if key is not None and not in_order and _collides(bound, key, element):
+        unordered(b, node.place, "a map in which two elements may have one key")
+    item = item or element.type
+    if not t.immutable(item) and kind in ("set", "sum", "min", "max"):
+        b.problem("L202", node.place, f"a set of {item}", "immutable elements", _FROZEN)
+    results: dict[str, t.Type] = {
+        "all": t.BOOL,
+        "any": t.BOOL,
+        "sum": t.INT,
+        "min": item,
+        "max": item,
+        "list": t.Seq(item, mutable=True),
+        "tuple": t.Seq(item, mutable=False),
+        "first": t.Seq(item, mutable=False),
+        "set": t.Set(item, mutable=True),
+    }
+    result = results.get(kind)
+    if result is None:
+        assert key is not None
+        kept = key_type or key.type
+        result = t.Map(kept, item, mutable=True, total=_all_keys(bound, key, kept))
+    return ir.Comp(node.place, result, kind, element, key, bound)
+
+
+def _collides(bound: tuple[ir.Clause, ...], key: ir.Expr, element: ir.Expr) -> bool:
+    """Whether two rounds could give one key different values, so that the last of them counts."""
+    names = {name for clause in bound for name in clause.names}
+    if not any(name in names for name, _ in free_locals((element,))):
+        return False
+    unordered_names = frozenset(
+        name
+        for clause in bound
+        if not t.ordered(clause.over.type)
+        for name in identity(clause.names, clause.over)
+    )
+    return not injective(key, unordered_names)
+
+
+def _all_keys(bound: tuple[ir.Clause, ...], key: ir.Expr, kind: t.Type) -> bool:
+    """Whether a map comprehension has every key there is: it goes through all of a type."""
+    if len(bound) != 1 or bound[0].conditions or len(bound[0].names) != 1:
+        return False
+    over = bound[0].over
+    if not isinstance(key, ir.Local) or key.name != bound[0].names[0]:
+        return False
+    if isinstance(over, ir.Domain):
+        return over.type == t.Iter(kind, t.ordered(over.type))
+    if isinstance(over, ir.Op) and over.op in ("tuple", "list", "set"):
+        return complete(over.args, kind)
+    total = isinstance(over.type, t.Map) and over.type.total and over.type.key == kind
+    return total or _whole_range(over, kind)
+
+
+def _whole_range(over: ir.Expr, kind: t.Type) -> bool:
+    """Whether a range of literals is all of a bounded integer type."""
+    if not isinstance(kind, t.Int) or not isinstance(over, ir.Op) or over.op != "range":
+        return False
+    given = [arg.value for arg in over.args if isinstance(arg, ir.Const)]
+    if len(given) != len(over.args) or len(given) > 2:
+        return False
+    low, high = (0, given[0]) if len(given) == 1 else given
+    return (kind.low, kind.high) == (low, int(str(high)) - 1)
+
+
+_FROZEN = "use frozenset and tuple for what is inside"
+
+
+def _comprehension(b: Body, node: tree.Comprehension, expected: t.Type | None) -> ir.Expr:
+    if node.kind == "generator":
+        b.problem(
+            "L103",
+            node.place,
+            "a generator by itself",
+            "a fold or a collection round it",
+            "write all(...), any(...), sum(...), frozenset(...), tuple(...)",
+        )
+        return b.wrong(node.place)
+    kinds: dict[str, ir.CompKind] = {"set": "set", "list": "list", "map": "map"}
+    return comprehension(b, node, kinds[node.kind], expected)
+
+
+ROWS: dict[type[tree.Tree], Resolver] = {
+    tree.Display: _display,
+    tree.Pairs: _pairs,
+    tree.Comprehension: _comprehension,
+}

@@ -1,0 +1,130 @@
+"""Python constants of a module or class -> IR."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.errors import Place
+from lawful.spec.words import Record, Sort, Timer
+
+from .context import Body
+from .serials import declared
+
+
+def constant(b: Body, value: Any, place: Place, kind: t.Type | None = None) -> ir.Expr | None:
+    """The expression for a constant, or None for an object that is none of the language.
+
+    `kind` is the type that is declared for it, where one is: integers in it may be serial numbers.
+    """
+    members = _collection(b, value, place, kind)
+    if members is not None:
+        return members
+    match value:
+        case bool():
+            return ir.Const(place, t.BOOL, value)
+        case enum.Enum():
+            return ir.Const(place, b.scene.annotation(type(value), place, b.names), value.name)
+        case int():
+            found = ir.Const(place, t.INT, value)
+            return found if kind is None else declared(b, found, kind)
+        case float():
+            return ir.Const(place, t.FLOAT, value)
+        case Sort():
+            return ir.Const(place, b.scene.annotation(type(value), place, b.names), str(value))
+        case str():
+            return ir.Const(place, t.TEXT, value)
+        case None:
+            return ir.Const(place, t.NOTHING, None)
+        case Timer():
+            return ir.Const(place, t.Timer(value.urgent), False)
+        case Record():
+            return _record(b, value, place)
+        case _:
+            return None
+
+
+def _record(b: Body, value: Any, place: Place) -> ir.Expr | None:
+    cls: Any = value.__class__
+    kind = b.scene.annotation(cls, place, b.names)
+    fields = kind.fields if isinstance(kind, t.Record) else ()
+    args = [constant(b, getattr(value, name), place, of) for name, of in fields]
+    return None if None in args else ir.Make(place, kind, tuple(a for a in args if a is not None))
+
+
+def _map(b: Body, value: Mapping[Any, Any], place: Place, kind: t.Type | None) -> ir.Expr | None:
+    """A table: what it has when the declaration is read, as any constant."""
+    rows = sorted(value.items(), key=lambda row: repr(row[0]))
+    maps = [o for o in (() if kind is None else t.options(kind)) if isinstance(o, t.Map)]
+    kinds = (maps[0].key, maps[0].value) if maps else (None, None)
+    found = [
+        constant(b, each, place, of) for row in rows for each, of in zip(row, kinds, strict=True)
+    ]
+    args = tuple(each for each in found if each is not None)
+    if len(args) < len(found) or not args:
+        return None
+    key, of = (_one(tuple(dict.fromkeys(each.type for each in args[i::2]))) for i in (0, 1))
+    if key is None or of is None or not t.immutable(key):
+        return None
+    total = complete(args[::2], key)
+    return ir.Op(place, t.Map(key, of, mutable=True, total=total), "map", args)
+
+
+def complete(keys: Sequence[ir.Expr], kind: t.Type) -> bool:
+    """Whether keys that are written out are all of a finite type."""
+    given = {key.value for key in keys if isinstance(key, ir.Const)}
+    match kind:
+        case t.Enum(members=members):
+            return given == set(members)
+        case t.Bool():
+            return given == {False, True}
+        case t.Int(low=int() as low, high=int() as high):
+            return given == set(range(low, high + 1))
+        case _:
+            return False
+
+
+def _one(kinds: tuple[t.Type, ...]) -> t.Type | None:
+    """The one type that all of these fit, or the union of records and None."""
+    for kind in kinds:
+        if all(t.fits(other, kind) for other in kinds):
+            return kind
+    joined = t.union(kinds)
+    return joined if t.proper_union(joined) else None
+
+
+def _collection(b: Body, value: Any, place: Place, of: t.Type | None) -> ir.Expr | None:
+    kind: Any = value.__class__
+    if kind in (dict, MappingProxyType):
+        return _map(b, value, place, of)
+    if kind not in (tuple, frozenset):
+        return None
+    # The order of a set's members must not depend on the hash seed.
+    members: list[Any] = [*value] if kind is tuple else sorted(value, key=repr)
+    kinds = _inside(of, len(members))
+    pairs = zip(members, kinds, strict=True)
+    args = [constant(b, member, place, each) for member, each in pairs]
+    known = tuple(arg for arg in args if arg is not None)
+    if len(known) != len(args):
+        return None
+    if kind is tuple:
+        return ir.Op(place, t.Tuple(tuple(arg.type for arg in known)), "tuple", known)
+    item = t.union(tuple(arg.type for arg in known)) if known else t.Unknown()
+    return ir.Op(place, t.Set(item, mutable=False), "set", known)
+
+
+def _inside(kind: t.Type | None, count: int) -> Sequence[t.Type | None]:
+    """The declared types of so many members of a tuple or set."""
+    for option in () if kind is None else t.options(kind):
+        match option:
+            case t.Seq(item=item) | t.Set(item=item):
+                return [item] * count
+            case t.Tuple(items=items) if len(items) == count:
+                return items
+            case _:
+                pass
+    return [None] * count

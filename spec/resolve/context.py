@@ -1,0 +1,303 @@
+"""What is known while one body is resolved: the machine's tables, locals, narrowed places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.walk import everything
+from lawful.spec.errors import Place, Problems
+from lawful.spec.syntax import tree
+from lawful.spec.syntax.declare import Names
+
+Mode = Literal["transition", "initial", "property", "helper", "default"]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a caller of a method must know; a helper that `acts` changes or guards something."""
+
+    kind: Literal["transition", "event", "initial", "property", "helper"]
+    params: tuple[tuple[str, t.Type], ...]
+    output: t.Type
+    acts: bool = False
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A machine as seen by a body that uses it: fields and methods with their types."""
+
+    name: str
+    fields: Mapping[str, t.Type]
+    fixed: frozenset[str]
+    ghosts: frozenset[str]
+    methods: Mapping[str, Signature]
+
+
+@dataclass
+class Scene:
+    """What all bodies of one machine share."""
+
+    own: Shape
+    shapes: Mapping[str, Shape]
+    problems: Problems
+    constant: Callable[[str], Any]
+    helper: Callable[[str], tuple[ir.Function, bool] | None]
+    module_function: Callable[[Any, Place], tuple[str, ir.Function] | None]
+    base: Callable[[type[Any], str], tuple[str, Signature] | None]
+    annotation: Callable[[object, Place, Names], t.Type]
+    expressions: Mapping[type[tree.Tree], Resolver]
+    functions: Callable[[], tuple[ir.Function, ...]]
+    unfit: Callable[[str], bool]
+    records: Mapping[str, type[Any]]
+    abstracts: Mapping[str, ir.Machine]
+
+    def heirs(self, test: object, place: Place, names: Names, kind: t.Type) -> tuple[t.Type, ...]:
+        """The alternatives that `isinstance` is true for: descendants of a record class are.
+
+        What is none of the alternatives is given as it is.
+        """
+        found = self.annotation(test, place, names)
+        if not isinstance(found, t.Record):
+            return t.options(found)
+        wanted = self.records[found.name]
+        records = [option for option in t.options(kind) if isinstance(option, t.Record)]
+        heirs = tuple(o for o in records if issubclass(self.records[o.name], wanted))
+        return heirs or (found,)
+
+
+MISSING = object()
+Resolver = Callable[["Body", Any, "t.Type | None"], ir.Expr]
+
+
+@dataclass
+class Body:
+    """The state of resolving one body; `hoisted` takes the steps that an expression contains.
+
+    `owned` are the locals that hold a container of their own, `aliases` those that name a place;
+    of these the `dead` name one that was replaced since. `assigned` is what the body assigns
+    anywhere: such a name is never one of the module; but `steady` are variables of loops round here
+    that nothing else assigns. `evaluated` tells that something that a step
+    could change, or that could refuse, was evaluated before in the same statement.
+    """
+
+    scene: Scene
+    names: Names
+    owner: type[Any]
+    mode: Mode
+    output: t.Type
+    locals: dict[str, t.Type] = field(default_factory=dict[str, t.Type])
+    owned: set[str] = field(default_factory=set[str])
+    aliases: dict[str, ir.Expr] = field(default_factory=dict[str, ir.Expr])
+    dead: set[str] = field(default_factory=set[str])
+    assigned: frozenset[str] = frozenset()
+    steady: set[str] = field(default_factory=set[str])
+    facts: dict[ir.Expr, t.Type] = field(default_factory=dict[ir.Expr, t.Type])
+    hoisted: list[ir.Stmt] | None = None
+    evaluated: bool = False
+    fresh: int = 0
+    changes: bool = False
+
+    def problem(self, number: str, place: Place, found: str, expected: str, rewrite: str) -> None:
+        """Note a problem of this body."""
+        self.scene.problems.add(number, place, found, expected, rewrite)
+
+    def wrong(self, place: Place) -> ir.Expr:
+        """What stands for an expression that was refused."""
+        return ir.Const(place, t.Unknown(), None)
+
+    def shape(self, type: t.Type) -> Shape | None:
+        """The tables of the machine that a value of this type is, if it is one."""
+        return self.scene.shapes.get(type.machine) if isinstance(type, t.Part) else None
+
+    def static(self, node: tree.Expression) -> Any:
+        """The Python object that a chain of names stands for, `MISSING` if it is not static."""
+        match node:
+            case tree.Name(name=name):
+                local = name in self.locals or name in self.aliases or name in self.assigned
+                if local or name == "self" or name not in self.names:
+                    return MISSING
+                return self.names[name]
+            case tree.Attribute(of=of, name=name):
+                owner = self.static(of)
+                return MISSING if owner is MISSING else getattr(owner, name, MISSING)
+            case _:
+                return MISSING
+
+    def temporary(self, type: t.Type, place: Place) -> ir.Local:
+        """A local of our own that no declaration can name."""
+        self.fresh += 1
+        name = f"_{self.fresh}"
+        self.locals[name] = type
+        return ir.Local(place, type, name)
+
+    @contextmanager
+    def without_hoisting(self) -> Generator[None]:
+        """Inside, an expression may be evaluated not at all or many times: no steps there."""
+        kept, self.hoisted = self.hoisted, None
+        try:
+            yield
+        finally:
+            self.hoisted = kept
+
+    @contextmanager
+    def knowing(self, facts: Mapping[ir.Expr, t.Type]) -> Generator[None]:
+        """Inside, these places are known to have narrower types."""
+        kept = dict(self.facts)
+        self.facts.update(facts)
+        try:
+            yield
+        finally:
+            self.facts = kept
+
+    @contextmanager
+    def binding(self, names: Mapping[str, t.Type]) -> Generator[None]:
+        """Inside, these names are locals."""
+        kept = dict(self.locals), dict(self.aliases), self.assigned
+        self.bind(names)
+        self.assigned -= names.keys()
+        try:
+            yield
+        finally:
+            self.locals, self.aliases, self.assigned = kept
+
+    def bind(self, names: Mapping[str, t.Type]) -> None:
+        """From here on these names are locals, whatever they were before."""
+        self.locals.update(names)
+        for name in names:
+            self.aliases.pop(name, None)
+            self.owned.discard(name)
+
+    def forget(self, target: ir.Expr) -> None:
+        """After `target` changed: what was known of it is known no more.
+
+        Two keys may be one, so that nothing is known of the other items of its container either.
+        """
+        while isinstance(target, ir.Item | ir.Narrow):
+            target = target.of
+        self.facts = {e: f for e, f in self.facts.items() if not mentions(e, target)}
+
+    def facts_of_locals_without(self, names: frozenset[str]) -> dict[ir.Expr, t.Type]:
+        """What is known of locals that no assignment to these names can change."""
+        return {
+            place: fact
+            for place, fact in self.facts.items()
+            if isinstance(place, ir.Local | ir.Field)
+            if isinstance(of := root(place), ir.Local)
+            if of.name not in names and t.immutable(of.type)
+        }
+
+    def forget_state(self) -> None:
+        """After a helper changed the state: only facts about locals remain."""
+        self._forget_facts()
+        self.dead |= {n for n, path in self.aliases.items() if isinstance(root(path), ir.Self)}
+
+    def stepped(self) -> None:
+        """After a part's step: what this machine has itself is where it was."""
+        self._forget_facts()
+        self.dead |= {
+            name
+            for name, path in self.aliases.items()
+            if isinstance(root(path), ir.Self) and within_part(path)
+        }
+
+    def _forget_facts(self) -> None:
+        self.facts = {e: f for e, f in self.facts.items() if isinstance(e, ir.Local)}
+
+    def replaced(self, target: ir.Expr) -> None:
+        """After another value was put at `target`: names of what was there name nothing."""
+        self.forget(target)
+        self._bury(target, below=False)
+
+    def updated(self, target: ir.Expr) -> None:
+        """After the container at `target` changed where it stands: names of its items are lost."""
+        self.forget(target)
+        self._bury(target, below=True)
+
+    def _bury(self, target: ir.Expr, below: bool) -> None:
+        """Names of what stands at the target, or below it, are names of nothing that is there."""
+        self.dead |= {name for name, path in self.aliases.items() if may_pass(path, target, below)}
+
+
+def may_pass(path: ir.Expr, target: ir.Expr, below: bool) -> bool:
+    """Whether a path may lead through the place `target`, and with `below` further than it.
+
+    Two keys may be one unless both are constants that differ.
+    """
+    steps, through = _steps(path), _steps(target)
+    if len(steps) < len(through) + below:
+        return False
+    return all(_may_be_one(a, b) for a, b in zip(steps, through, strict=False))
+
+
+def _steps(path: ir.Expr) -> list[ir.Expr]:
+    """The fields and items that lead from the root of a path to its end, each on the way."""
+    out = [path]
+    while isinstance(path, ir.Field | ir.Item | ir.Narrow):
+        path = path.of
+        out.append(path)
+    return [step for step in reversed(out) if not isinstance(step, ir.Narrow)]
+
+
+def _may_be_one(a: ir.Expr, b: ir.Expr) -> bool:
+    """Whether the last step to two places that start alike may be the same."""
+    match a, b:
+        case ir.Item(of=of, key=ir.Const(value=one)), ir.Item(key=ir.Const(value=other)):
+            # An index of a list may count from its end.
+            counted = isinstance(of.type, t.Seq) and "-" in f"{one}{other}"
+            return counted or one == other
+        case ir.Item(), ir.Item():
+            return True
+        case ir.Field(name=one), ir.Field(name=other):
+            return one == other
+        case _:
+            return a == b
+
+
+def mentions(expr: ir.Expr, target: ir.Expr) -> bool:
+    """Whether a path reads the target or something below it."""
+    return target in tuple(everything((expr,)))
+
+
+def root(expr: ir.Expr) -> ir.Expr:
+    """Where a path begins: `Self`, a local, or another expression."""
+    while isinstance(expr, ir.Field | ir.Item | ir.Narrow):
+        expr = expr.of
+    return expr
+
+
+def is_machine_path(expr: ir.Expr) -> bool:
+    """Whether the expression names a place in a machine: this one, or one that is only read."""
+    base = root(expr)
+    return isinstance(base, ir.Self) or (
+        isinstance(base, ir.Local) and isinstance(base.type, t.Part)
+    )
+
+
+def within_part(path: ir.Expr) -> bool:
+    """Whether a step of a part may put something else at this place: it lies inside a part."""
+    inside = isinstance(path, ir.Item) or not isinstance(path.type, t.Part)
+    while isinstance(path, ir.Field | ir.Item | ir.Narrow):
+        path = path.of
+        if inside and isinstance(path.type, t.Part) and not isinstance(path, ir.Self):
+            return True
+        inside = inside or isinstance(path, ir.Item)
+    return False
+
+
+def is_path(expr: ir.Expr) -> bool:
+    """Whether the expression names a place: narrowing applies to it."""
+    return isinstance(root(expr), ir.Self | ir.Local)
+
+
+def unpacked(type: t.Type, names: tuple[str, ...]) -> dict[str, t.Type] | None:
+    """The types of the names that a tuple of this type is unpacked into; None if it is not one."""
+    if len(names) == 1:
+        return {names[0]: type}
+    if isinstance(type, t.Tuple) and len(type.items) == len(names):
+        return dict(zip(names, type.items, strict=True))
+    return dict.fromkeys(names, t.Unknown()) if isinstance(type, t.Unknown) else None

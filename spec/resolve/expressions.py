@@ -1,0 +1,438 @@
+"""Expressions: `tree` -> typed IR. Every problem is noted where it stands; nothing is raised."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.walk import may_be_undefined
+from lawful.spec.errors import Place, a, nearest
+from lawful.spec.syntax import tree
+from lawful.spec.words import Record
+
+from . import tuples
+from .constants import constant
+from .context import MISSING, Body, Resolver
+from .families import gathered
+from .narrowing import facts_if
+from .serials import INTEGER, SERIAL, declared
+
+DISPLAYS = (tree.Display, tree.Pairs, tree.Comprehension)
+VALUES = (t.Tuple, t.Seq, t.Set, t.Bag, t.Union)  # No machine is kept in one of these.
+
+
+def expr(b: Body, node: tree.Expression, expected: t.Type | None = None) -> ir.Expr:
+    """The expression; where `expected` is given it fits there, else a problem is noted."""
+    found = infer(b, node, expected)
+    if expected is not None:
+        found = declared(b, found, expected)
+    if expected is not None and not t.fits(found.type, expected):
+        misfit(b, found.place, found.type, expected)
+        return b.wrong(node.place)
+    return found
+
+
+def infer(b: Body, node: tree.Expression, hint: t.Type | None) -> ir.Expr:
+    """The expression, whatever its type; `hint` tells what a collection holds."""
+    if hint is not None and isinstance(node, DISPLAYS):
+        hint = there(hint)
+    found = b.scene.expressions[type(node)](b, node, hint)
+    if may_be_undefined(found):
+        b.evaluated = True
+    if isinstance(found.type, VALUES) and t.contains(found.type, t.Part):
+        gathered(b, found.place, found.type)
+        return b.wrong(node.place)
+    return found
+
+
+def there(kind: t.Type) -> t.Type:
+    """What an optional value is where it is not None; any other type as it is."""
+    rest = tuple(o for o in t.options(kind) if not isinstance(o, t.Nothing))
+    return rest[0] if len(rest) == 1 else kind
+
+
+def misfit(b: Body, place: Place, found: t.Type, expected: t.Type) -> None:
+    """Note that a value of one type stands where another is expected."""
+    rest = tuple(o for o in t.options(found) if not isinstance(o, t.Nothing))
+    if rest and len(rest) < len(t.options(found)) and t.fits(t.union(rest), expected):
+        b.problem(
+            "L207",
+            place,
+            f"a value that may be None ({found})",
+            str(expected),
+            'test it with `is None`, or write needed(value, "why")',
+        )
+    elif isinstance(found, t.Map) and isinstance(expected, t.Map) and found.total < expected.total:
+        b.problem(
+            "L203",
+            place,
+            f"{a(found)} that may lack keys",
+            f"{a(expected)} with every key",
+            _mended(found, expected),
+        )
+    else:
+        b.problem("L203", place, str(found), str(expected), _mended(found, expected))
+
+
+def _mended(found: t.Type, expected: t.Type) -> str:
+    """How a value of one type becomes one of another."""
+    match found, expected:
+        case t.Set(item=mine), t.Set(item=theirs, mutable=mutable) if t.fits(mine, theirs):
+            return f"write {'set' if mutable else 'frozenset'}(...) round it"
+        case t.Seq(item=mine), t.Seq(item=theirs, mutable=mutable) if t.fits(mine, theirs):
+            return f"write {'list' if mutable else 'tuple'}(...) round it"
+        case t.Map(), t.Map(mutable=True) if expected.total and not found.total:
+            return "give every key a value: total(value), or {k: ... for k in ...} over all keys"
+        case t.Map(), t.Map(mutable=True) if found.total or not expected.total:
+            return "write dict(...) round it"
+        case t.Serial(), t.Int():
+            return INTEGER
+        case t.Int(), t.Serial():
+            return SERIAL
+        case t.Bool(), t.Int():
+            return "a bool is not an int here: write `1 if p else 0`"
+        case t.Int() | t.Set() | t.Seq() | t.Map() | t.Union(), t.Bool():
+            return "say what is asked: x != 0, len(s) > 0, x is not None"
+        case t.Record(fields=mine), t.Record(fields=theirs) if mine[: len(theirs)] == theirs:
+            return f"a record of another class does not stand for it: declare {expected} | {found}"
+        case t.Nothing(), _:
+            return f"give {a(expected)}, or annotate {expected} | None"
+        case _, t.Nothing():
+            return f"annotate what is given: -> {found}"
+        case _:
+            return f"give a value of type {expected}"
+
+
+def truth(b: Body, node: tree.Expression) -> ir.Expr:
+    """A condition: a bool, for nothing else is true or false by itself."""
+    return expr(b, node, t.BOOL)
+
+
+def iterable(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
+    """What stands after `in` of a loop, and the type of its elements."""
+    static = b.static(node)
+    if isinstance(static, type) and not isinstance(node, tree.Apply):
+        kind = b.scene.annotation(static, node.place, b.names)
+        if isinstance(kind, t.Bool):
+            b.problem("L203", node.place, "bool", "a collection", "write (False, True)")
+            return b.wrong(node.place), kind
+        if isinstance(kind, t.Sort | t.Enum):
+            ordered = isinstance(kind, t.Enum) or kind.ordered
+            return ir.Domain(node.place, t.Iter(kind, ordered)), kind
+    found = looked_through(expr(b, node))
+    if isinstance(found.type, t.Unknown):
+        return found, found.type
+    item = t.element(found.type)
+    if item is None:
+        b.problem(
+            "L203",
+            node.place,
+            str(found.type),
+            "a collection, a range or a sort",
+            "iterate a set, map, list, tuple, range(...) or the elements of a sort",
+        )
+        return b.wrong(node.place), t.Unknown()
+    return found, item
+
+
+def looked_through(found: ir.Expr) -> ir.Expr:
+    """What is iterated, or looked in: of `m.keys()` the view, for no set need be made."""
+    match found:
+        case ir.Op(op="frozenset_of", args=(ir.Op(op="keys") as view,)):
+            return view
+        case _:
+            return found
+
+
+def _literal(b: Body, node: tree.Literal, expected: t.Type | None) -> ir.Expr:
+    value = node.value
+    types: dict[type, t.Type] = {
+        bool: t.BOOL,
+        int: t.INT,
+        float: t.FLOAT,
+        str: t.TEXT,
+        type(None): t.NOTHING,
+    }
+    kind = types[type(value)]
+    if isinstance(kind, t.Int) and isinstance(expected, t.Float):
+        return ir.Const(node.place, t.FLOAT, float(value or 0))
+    return ir.Const(node.place, kind, value)
+
+
+def _name(b: Body, node: tree.Name, expected: t.Type | None) -> ir.Expr:
+    if node.name == "self" and b.mode != "default":
+        return ir.Self(node.place, t.Part(b.scene.own.name))
+    if node.name in b.aliases:
+        if node.name in b.dead:
+            b.problem(
+                "L211",
+                node.place,
+                f"{node.name}, a name of what was replaced since",
+                "a name of a place that is still the same",
+                "write out the place: after the change, Python's name means the old container",
+            )
+        return narrowed(b, b.aliases[node.name])
+    if node.name in b.locals:
+        return narrowed(b, ir.Local(node.place, b.locals[node.name], node.name))
+    if node.name in b.assigned:
+        b.problem(
+            "L201",
+            node.place,
+            f"{node.name}, before it has a value",
+            "a local that was assigned on the way here",
+            "assign it first, in the same block",
+        )
+        return b.wrong(node.place)
+    if node.name in b.names:
+        return _constant(b, b.names[node.name], node.place, node.name)
+    b.problem(
+        "L201",
+        node.place,
+        node.name,
+        "a parameter, a local, a constant or a type",
+        _known_name(b, node.name),
+    )
+    return b.wrong(node.place)
+
+
+def _known_name(b: Body, name: str) -> str:
+    if name in b.scene.own.fields or name in b.scene.own.methods:
+        return f"write self.{name}"
+    near = [*b.locals, *b.names.locals, *b.names.globals]
+    return nearest(name, (n for n in near if not n.startswith("_")), "define or import it")
+
+
+def _constant(b: Body, value: Any, place: Place, text: str, kind: t.Type | None = None) -> ir.Expr:
+    found = constant(b, value, place, kind)
+    if found is None:
+        b.problem(
+            "L201",
+            place,
+            f"{text}, {a(type(value).__name__)}",
+            "a constant: bool, int, enum member, record; a tuple, frozenset or dict of them",
+            "pass it as a parameter of the event, or make it a constant of the module",
+        )
+        return b.wrong(place)
+    return found
+
+
+def narrowed(b: Body, found: ir.Expr) -> ir.Expr:
+    """The place at the type that the tests before it left."""
+    fact = b.facts.get(found)
+    return found if fact is None or fact == found.type else ir.Narrow(found.place, fact, found)
+
+
+def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Expr:
+    static = b.static(node)
+    if static is not MISSING:
+        return _constant(b, static, node.place, node.name, _field_of_constant(b, node))
+    of = expr(b, node.of)
+    shape = b.shape(of.type)
+    if shape is not None:
+        if node.name in shape.fields:
+            b.evaluated = True
+            return narrowed(b, ir.Field(node.place, shape.fields[node.name], of, node.name))
+        value = b.scene.constant(node.name) if shape is b.scene.own else MISSING
+        if isinstance(value, property | staticmethod | classmethod) and b.scene.unfit(node.name):
+            return b.wrong(node.place)
+        if value is not MISSING and node.name not in shape.methods:
+            return _constant(b, value, node.place, node.name)
+        return _unknown_attribute(b, node.place, node.name, (of.type, sorted(shape.fields)))
+    match of.type:
+        case t.Record(fields=fields) if node.name in dict(fields):
+            return narrowed(b, ir.Field(node.place, dict(fields)[node.name], of, node.name))
+        case t.Timer() if node.name == "armed":
+            return ir.Field(node.place, t.BOOL, of, "armed")
+        case t.Clock() if node.name == "now":
+            return ir.Field(node.place, t.NAT, of, "now")
+        case t.Union():
+            return _of_union(b, node, of)
+        case t.Unknown():
+            return b.wrong(node.place)
+        case t.Record(fields=fields):
+            known = [name for name, _ in fields]
+            return _unknown_attribute(b, node.place, node.name, (of.type, known))
+        case _:
+            return _unknown_attribute(b, node.place, node.name, (of.type, []))
+
+
+def _field_of_constant(b: Body, node: tree.Attribute) -> t.Type | None:
+    """The declared type of a constant that is a field of a constant record."""
+    owner = b.static(node.of)
+    if not isinstance(owner, Record):
+        return None
+    kind = b.scene.annotation(type(owner), node.place, b.names)
+    return dict(kind.fields).get(node.name) if isinstance(kind, t.Record) else None
+
+
+def _of_union(b: Body, node: tree.Attribute, of: ir.Expr) -> ir.Expr:
+    """A field that every record of a union has with one type; None among them is a problem."""
+    if t.NOTHING in t.options(of.type):
+        b.problem(
+            "L207",
+            node.of.place,
+            f"a value that may be None ({of.type})",
+            "a record",
+            'test it with `is None`, or write needed(value, "why")',
+        )
+        return b.wrong(node.place)
+    return field(b, node.place, of, node.name)
+
+
+def field(b: Body, place: Place, of: ir.Expr, name: str) -> ir.Expr:
+    """A field of a record, or one that every record of a union has with one type."""
+    fields = (dict(o.fields) if isinstance(o, t.Record) else {} for o in t.options(of.type))
+    kinds = {each.get(name, t.Unknown()) for each in fields}
+    kind = kinds.pop() if len(kinds) == 1 else t.Unknown()
+    if not isinstance(kind, t.Unknown):
+        return narrowed(b, ir.Field(place, kind, of, name))
+    return _unknown_attribute(b, place, name, (of.type, []))
+
+
+def _unknown_attribute(b: Body, place: Place, name: str, of: tuple[t.Type, list[str]]) -> ir.Expr:
+    type, known = of
+    expected = f"one of {', '.join(known)}" if known else f"an attribute that {a(type)} has"
+    rewrite = nearest(name, known)
+    if isinstance(type, t.Enum):
+        rewrite = f"make a table of it: {{{type}.{type.members[0]}: ..., ...}}[x]"
+    if isinstance(type, t.Union):
+        expected = "a field that every alternative has, with one type"
+        rewrite = "narrow it first: if isinstance(x, Ack): ..., or match"
+    b.problem("L205", place, f"{name} of {a(type)}", expected, rewrite)
+    return b.wrong(place)
+
+
+def _subscript(b: Body, node: tree.Subscript, expected: t.Type | None) -> ir.Expr:
+    of = expr(b, node.of)
+    match of.type:
+        case t.Map(key=key, value=value):
+            return narrowed(b, ir.Item(node.place, value, of, expr(b, node.key, key)))
+        case t.Bag(item=item):
+            return ir.Item(node.place, t.INT, of, expr(b, node.key, item))
+        case t.Seq(item=item):
+            return ir.Item(node.place, item, of, expr(b, node.key, t.INT))
+        case t.Tuple(items=items):
+            at = _written(node.key)
+            if at is not None and -len(items) <= at < len(items):
+                const = ir.Const(node.key.place, t.INT, at)
+                return ir.Item(node.place, items[at], of, const)
+            b.problem(
+                "L203",
+                node.key.place,
+                "this index",
+                f"a literal below {len(items)}",
+                "unpack the tuple",
+            )
+        case t.Unknown():
+            pass
+        case _:
+            b.problem(
+                "L203", node.place, str(of.type), "a map, list, tuple or bag", "index one of these"
+            )
+    return b.wrong(node.place)
+
+
+def _written(node: tree.Expression) -> int | None:
+    """The integer that is written out here, if one is."""
+    value = node.value if isinstance(node, tree.Literal) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _cut(b: Body, node: tree.Cut, expected: t.Type | None) -> ir.Expr:
+    of = expr(b, node.of)
+    if isinstance(of.type, t.Tuple):
+        bounds = [None if end is None else _written(end) for end in (node.low, node.high)]
+        told = bounds.count(None) == (node.low, node.high).count(None)
+        found = tuples.cut(node.place, of, bounds[0], bounds[1]) if told else None
+        if found is not None:
+            return found
+        b.problem(
+            "L203",
+            node.place,
+            f"a slice of {of.type}",
+            "literal bounds and an item between them",
+            "write out which items: (x[0], x[1])",
+        )
+        return b.wrong(node.place)
+    if not isinstance(of.type, t.Seq):
+        b.problem("L203", node.place, str(of.type), "a list or tuple", "slice one of these")
+        return b.wrong(node.place)
+    none = ir.Const(node.place, t.NOTHING, None)
+    low = none if node.low is None else expr(b, node.low, t.INT)
+    high = none if node.high is None else expr(b, node.high, t.INT)
+    return ir.Op(node.place, of.type, "slice", (of, low, high))
+
+
+def _conditional(b: Body, node: tree.Conditional, expected: t.Type | None) -> ir.Expr:
+    test = truth(b, node.test)
+    # Where a set stands the other side of an operation may be meant: it need not be as mutable.
+    value = infer if isinstance(expected, t.Set) else expr
+    with b.without_hoisting():
+        with b.knowing(facts_if(test, True)):
+            then = value(b, node.then, expected)
+        with b.knowing(facts_if(test, False)):
+            other = value(b, node.other, expected)
+    kinds = then.type, other.type
+    fitting = expected is not None and all(t.fits(kind, expected) for kind in kinds)
+    kind = expected if expected is not None and fitting else join(b, node.place, kinds)
+    return ir.If(node.place, kind, test, then, other)
+
+
+def join(b: Body, place: Place, types: tuple[t.Type, ...]) -> t.Type:
+    """The one type of several values: that of all, or the union of records and None."""
+    known = [kind for kind in types if not isinstance(kind, t.Unknown)]
+    if not known:
+        return t.Unknown()
+    if all(isinstance(k, t.Int) and not isinstance(k, t.Serial) for k in known):
+        return t.INT
+    for kind in sorted(known, key=t.has_unknown):
+        if all(t.fits(other, kind) for other in known):
+            return kind
+    joined = t.union(tuple(t.widened(kind) for kind in known))
+    if not t.proper_union(joined):
+        b.problem(
+            "L203",
+            place,
+            " and ".join(str(option) for option in t.options(joined)),
+            "values of one type, or records and None",
+            "Python would merge True with 1, and compare what never is equal: use one type",
+        )
+        return t.Unknown()
+    return joined
+
+
+def unordered(b: Body, place: Place, found: str) -> None:
+    """Note that an order would be observable where there is none."""
+    b.problem(
+        "L210",
+        place,
+        found,
+        "the same result in every order",
+        "iterate sorted(...), a list or a tuple parameter; or make a set, or use sum, min, max",
+    )
+
+
+def _interpolated(b: Body, node: tree.Interpolated, expected: t.Type | None) -> ir.Expr:
+    parts = tuple(expr(b, part) for part in node.parts)
+    for part in parts:
+        if t.contains(part.type, t.Part):
+            gathered(b, part.place, part.type)
+    return ir.Format(node.place, t.TEXT, parts)
+
+
+def _function(b: Body, node: tree.Function, expected: t.Type | None) -> ir.Expr:
+    b.problem("L103", node.place, "a lambda", "a helper", "write a helper method")
+    return b.wrong(node.place)
+
+
+ROWS: dict[type[tree.Tree], Resolver] = {
+    tree.Literal: _literal,
+    tree.Name: _name,
+    tree.Attribute: _attribute,
+    tree.Subscript: _subscript,
+    tree.Cut: _cut,
+    tree.Conditional: _conditional,
+    tree.Interpolated: _interpolated,
+    tree.Function: _function,
+}

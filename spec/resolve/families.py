@@ -1,0 +1,78 @@
+"""Families of machines, `dict[K, M]`: their members are places of the state and no values.
+
+A loop over `values()` or `items()` of a family goes through its keys, and its variable names the
+member at the key; so does a clause of a comprehension.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.errors import Place, a
+
+from .context import Body, is_machine_path
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a loop goes through and binds; `members` are the names of places among its names."""
+
+    over: ir.Expr
+    names: tuple[str, ...]
+    item: t.Type
+    members: dict[str, ir.Expr]
+
+
+def round_of(b: Body, over: ir.Expr, item: t.Type, names: tuple[str, ...]) -> Round:
+    """The round as it is written; of the members of a family, that through its keys."""
+    match over:
+        case ir.Op(op="values" | "items" as op, args=(held,)) if t.contains(item, t.Part):
+            assert isinstance(held.type, t.Map)
+            if not is_machine_path(held):
+                gathered(b, over.place, over.type)
+            key_type = held.type.key
+            if op == "items" and len(names) != 2:
+                b.problem(
+                    "L203",
+                    over.place,
+                    f"{len(names)} names for the items of {a(held.type)}",
+                    "two names",
+                    "write for k, m in ...",
+                )
+                return Round(held, names, t.Unknown(), {})
+            key = names[0] if op == "items" else _key_name(b, names[-1])
+            at = ir.Local(over.place, key_type, key)
+            member = ir.Item(over.place, held.type.value, held, at)
+            return Round(held, (key,), key_type, {names[-1]: member})
+        case _:
+            return Round(over, names, item, {})
+
+
+def _key_name(b: Body, member: str) -> str:
+    """A name for the keys of the members that a loop names."""
+    key = f"{member}_key"
+    while key in b.locals or key in b.aliases or key in b.assigned:
+        key += "_"
+    return key
+
+
+def gathered(b: Body, place: Place, kind: t.Type) -> None:
+    """Note that machines would become values."""
+    b.problem(
+        "L202",
+        place,
+        f"{a(kind)} as a value",
+        "machines where they stand in the state",
+        "name the member: peer = self.peers[p]; or collect what is read of each: peer.sent",
+    )
+
+
+def name_members(b: Body, members: dict[str, ir.Expr]) -> None:
+    """From here on these names are those of places."""
+    for name, place in members.items():
+        b.locals.pop(name, None)
+        b.owned.discard(name)
+        b.dead.discard(name)
+        b.aliases[name] = place

@@ -1,0 +1,189 @@
+"""Headers of transitions and rows of `ignore`: control state, source, target, timer, when."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import enum
+from dataclasses import dataclass
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.errors import Place, a
+from lawful.spec.syntax import parse, tree
+from lawful.spec.syntax.declare import Declaration, declared
+from lawful.spec.syntax.members import Member, Members
+from lawful.spec.words import Ignored, State
+
+from . import expressions
+from .annotations import TypeReader
+from .context import Body, Scene, Signature
+
+Params = tuple[tuple[str, t.Type], ...]
+
+
+@dataclass
+class Headers:
+    """Reads what stands round the bodies of one machine's transitions."""
+
+    scene: Scene
+    reader: TypeReader
+    members: Members
+
+    def transition(
+        self, member: Member, signature: Signature, key: str, function: ir.Function
+    ) -> ir.Transition:
+        """The transition that a method with its header is."""
+        head, place = member.header, member.tree.place
+        assert head is not None
+        control: ir.Expr | None = None
+        if head.of is not None:
+            control = self._family(member, signature, head.of)
+        elif head.source is not None or head.target is not None:
+            control = self._control(place)
+        source = self._states(head.source, control, place)
+        target = self._states(head.target, control, place)
+        timer = None if head.timer is None else self._timer(member, signature, head.timer)
+        return ir.Transition(
+            place,
+            key,
+            head.event or member.name,
+            control,
+            source,
+            target,
+            timer,
+            function,
+            member.tree.doc,
+        )
+
+    def _control(self, place: Place) -> ir.Expr | None:
+        own = self.scene.own
+        kind = own.fields.get("state")
+        if isinstance(kind, t.Enum) and issubclass(self.reader.enums[kind.name], State):
+            return ir.Field(place, kind, ir.Self(place, t.Part(own.name)), "state")
+        found = "no variable `state`" if kind is None else f"state: {kind}, which is no State"
+        if not isinstance(kind, t.Unknown):
+            self.scene.problems.add(
+                "L212",
+                place,
+                f"a source or target, but {found}",
+                'a variable `state` of a State type, or of="..."',
+                'declare state: Conn = Conn.OPEN with class Conn(State), or name it: of="pc[p]"',
+            )
+        return None
+
+    def _family(self, member: Member, signature: Signature, text: str) -> ir.Expr | None:
+        found = self._path(member, signature, text)
+        if found is not None and not isinstance(found.type, t.Enum):
+            what = f'of="{text}", {a(found.type)}'
+            self._unfit(member.tree.place, what, "a place that holds a State")
+            return None
+        return found
+
+    def _timer(self, member: Member, signature: Signature, text: str) -> ir.Expr | None:
+        found = self._path(member, signature, text)
+        if found is not None and not isinstance(found.type, t.Timer):
+            self._unfit(member.tree.place, f'timer="{text}", {a(found.type)}', "a Timer")
+            return None
+        return found
+
+    def _unfit(self, place: Place, found: str, expected: str) -> None:
+        names = sorted(n for n, k in self.scene.own.fields.items() if isinstance(k, t.Timer))
+        rewrite = "name the place as in a body, without self"
+        if expected == "a Timer" and names:
+            rewrite = f'write timer="{names[0]}"'
+        self.scene.problems.add("L212", place, found, expected, rewrite)
+
+    def _path(self, member: Member, signature: Signature, text: str) -> ir.Expr | None:
+        """The place that a header names, `self` left out: `pc[p]`, `peers[p].idle`."""
+        place = member.tree.place
+        try:
+            node = ast.parse(f"self.{text}", mode="eval").body
+        except SyntaxError:
+            self._unfit(place, f'"{text}"', "a place in the state")
+            return None
+        parser = parse.Parser(place.file)
+        read = _moved(parser.expr(node), place)
+        body = Body(self.scene, member.declared.names, member.owner, "property", t.BOOL)
+        body.locals.update(signature.params)
+        found = expressions.expr(body, read)
+        if isinstance(found.type, t.Unknown):
+            return None
+        if not isinstance(found, ir.Field | ir.Item):
+            self._unfit(place, f'"{text}"', "a place in the state")
+            return None
+        return found
+
+    def _states(
+        self, given: tuple[enum.Enum, ...] | None, control: ir.Expr | None, place: Place
+    ) -> tuple[str, ...] | None:
+        if given is None:
+            return None
+        if control is not None and isinstance(control.type, t.Enum):
+            for state in given:
+                if type(state) is not self.reader.enums[control.type.name]:
+                    self.scene.problems.add(
+                        "L212",
+                        place,
+                        f"{state}, a state of {type(state).__name__}",
+                        f"a state of {control.type}",
+                        f"one of {', '.join(control.type.members)}",
+                    )
+        # What is no state has no name, and was noted.
+        return tuple(getattr(state, "name", "") for state in given)
+
+    # Ignored events.
+
+    def ignore(
+        self, name: str, owner: type[Declaration], given: Ignored, event: Signature | None
+    ) -> ir.Ignore:
+        """The row that an `ignore(...)` in a class body is; `event` is what its event takes."""
+        statement = declared(owner)
+        place = statement.place(name)
+        source = self._states(given.source, self._control(place) if given.source else None, place)
+        when = None
+        written = dict(statement.tree.lambdas).get(name)
+        if written is not None:
+            when = self._when(written, owner, () if event is None else event.params)
+        elif given.when is not None:
+            self.scene.problems.add(
+                "L204",
+                place,
+                "a `when` that is no lambda",
+                "a lambda written here",
+                "when=lambda self, m: m.seqno < self.next",
+            )
+        return ir.Ignore(place, name, given.event, source, when, given.otherwise, given.because)
+
+    def _when(
+        self, written: tree.Function, owner: type[Declaration], params: Params
+    ) -> ir.Function | None:
+        body = Body(self.scene, declared(owner).names, owner, "property", t.BOOL)
+        names = written.params[1:]
+        if len(names) > len(params) or written.params[:1] != ("self",):
+            takes = ", ".join(("self", *(name for name, _ in params)))
+            self.scene.problems.add(
+                "L204",
+                written.place,
+                f"lambda {', '.join(written.params)}: ...",
+                f"lambda {takes}: ...",
+                "take self and the event's parameters, or the first of them",
+            )
+            return None
+        bound = tuple((n, k) for n, (_, k) in zip(names, params, strict=False))
+        bound += params[len(names) :]
+        body.locals.update(bound)
+        test = expressions.truth(body, written.body)
+        give = ir.Return(written.place, test)
+        return ir.Function(written.place, "when", bound, t.BOOL, (give,))
+
+
+def _moved(node: Any, place: Place) -> Any:
+    """The tree with every place replaced: text in a header has no lines of its own."""
+    if node.__class__ is tuple:
+        return tuple(_moved(each, place) for each in node)
+    if not isinstance(node, tree.Tree):
+        return node
+    changes = {f.name: _moved(getattr(node, f.name), place) for f in dataclasses.fields(node)}
+    return dataclasses.replace(node, **{**changes, "place": place})

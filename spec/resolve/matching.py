@@ -1,0 +1,212 @@
+"""`match`: over enums, literals and record classes; it becomes a chain of branches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.errors import Place, a, nearest
+from lawful.spec.syntax import tree
+
+from . import expressions
+from .context import MISSING, Body, is_path
+from .narrowing import facts_if
+from .serials import declared
+
+Block = Callable[[Body, Sequence[tree.Statement]], tuple[ir.Stmt, ...]]
+
+
+def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
+    """The statements of a `match`; the subject is evaluated once, into a local of our own."""
+    value = expressions.expr(b, node.subject)
+    subject = b.temporary(value.type, node.subject.place)
+    chain: list[tuple[tree.Case, ir.Expr, tuple[ir.Stmt, ...]]] = []
+    before = dict(b.facts)
+    kept = dict(b.aliases)
+    left = _Left(value.type)
+    for case in node.cases:
+        b.aliases = dict(kept)
+        _own_names(b, case)
+        test = _alternatives(b, case.place, case.patterns, expressions.narrowed(b, subject))
+        if case.guard is None:
+            left.take(test, subject)
+        otherwise = {**b.facts, **_of_both(facts_if(test, False), subject, value)}
+        b.facts.update(_of_both(facts_if(test, True), subject, value))
+        if case.guard is not None:
+            guard = expressions.truth(b, case.guard)
+            otherwise = dict(before)
+            test = ir.And(case.place, t.BOOL, (test, guard))
+        taken = _taken(b, case)
+        chain.append((case, test, (*taken, *block(b, case.body))))
+        b.facts = otherwise
+        if left.nothing:
+            break
+    b.aliases = kept
+    changed = tree.assigned_names(tuple(s for case in node.cases for s in case.body))
+    b.facts = {k: v for k, v in before.items() if isinstance(k, ir.Local) and k.name not in changed}
+    return [ir.Assign(node.place, subject, value), *_branches(chain, left.nothing)]
+
+
+def _of_both(
+    facts: dict[ir.Expr, t.Type], subject: ir.Expr, value: ir.Expr
+) -> dict[ir.Expr, t.Type]:
+    """What a case tells of the subject, it tells of the place that the subject was read from."""
+    place = value.of if isinstance(value, ir.Narrow) else value
+    return {**facts, place: facts[subject]} if subject in facts and is_path(place) else facts
+
+
+def _branches(
+    chain: list[tuple[tree.Case, ir.Expr, tuple[ir.Stmt, ...]]], complete: bool
+) -> tuple[ir.Stmt, ...]:
+    """The chain of branches; where the cases leave nothing over, the last one needs no test."""
+    rest: tuple[ir.Stmt, ...] = ()
+    for i, (case, test, body) in enumerate(reversed(chain)):
+        last = i == 0 and complete and len(chain) > 1
+        rest = body if last else (ir.Branch(case.place, test, body, rest),)
+    return rest
+
+
+class _Left:
+    """Which values of the subject no case has taken yet: members of enums, records, None."""
+
+    def __init__(self, type: t.Type) -> None:
+        self.open = False
+        self.values: set[tuple[t.Type, str]] = set()
+        for option in t.options(type):
+            match option:
+                case t.Enum(members=members):
+                    self.values |= {(option, member) for member in members}
+                case t.Bool():
+                    self.values |= {(option, "True"), (option, "False")}
+                case t.Record() | t.Nothing():
+                    self.values.add((option, ""))
+                case _:
+                    self.open = True
+
+    @property
+    def nothing(self) -> bool:
+        """Whether every value has its case."""
+        return not self.open and not self.values
+
+    def take(self, test: ir.Expr, subject: ir.Expr) -> None:
+        """A case without a guard takes what makes its test true for certain."""
+        match test:
+            case ir.Const(value=True):
+                self.open = False
+                self.values.clear()
+            case ir.Or(args=args):
+                for arg in args:
+                    self.take(arg, subject)
+            case ir.IsA(of=of, options=options) if _is(of, subject):
+                self.values = {v for v in self.values if v[0] not in options}
+            case ir.Op(op="eq", args=(of, ir.Const(value=value))) if _is(of, subject):
+                self.values = {v for v in self.values if v[1] != str(value)}
+            case _:
+                pass
+
+
+def _is(of: ir.Expr, subject: ir.Expr) -> bool:
+    return (of.of if isinstance(of, ir.Narrow) else of) == subject
+
+
+def _own_names(b: Body, case: tree.Case) -> None:
+    """A name that a case with a guard binds is bound even where the guard is false."""
+    for pattern in case.patterns:
+        for name in tree.captured(pattern):
+            if case.guard is not None and (name in b.locals or name in b.aliases):
+                b.problem(
+                    "L206",
+                    pattern.place,
+                    f"{name}, a local that has a value already",
+                    "a name that this case alone binds",
+                    "use another name in the pattern",
+                )
+
+
+def _taken(b: Body, case: tree.Case) -> tuple[ir.Stmt, ...]:
+    """The captured names that the body assigns, or that were locals before, become locals."""
+    out: list[ir.Stmt] = []
+    again = tree.assigned_names(case.body)
+    for name in dict.fromkeys(n for p in case.patterns for n in tree.captured(p)):
+        path = b.aliases.get(name)
+        if path is None or not (name in b.locals or name in again):
+            continue
+        value = expressions.narrowed(b, path)
+        kind = b.locals.get(name)
+        if kind is not None and not t.fits(value.type, kind):
+            expressions.misfit(b, case.place, value.type, kind)
+        b.bind({name: kind or t.widened(value.type)})
+        out.append(ir.Assign(case.place, ir.Local(case.place, b.locals[name], name), value))
+    return tuple(out)
+
+
+def _alternatives(
+    b: Body, place: Place, patterns: tuple[tree.Pattern, ...], subject: ir.Expr
+) -> ir.Expr:
+    """The test that one of the patterns fits; a name that each of them captures from a place of its
+    own is another name of the value that the first of them that fits captures."""
+    tests: list[ir.Expr] = []
+    captured: list[dict[str, ir.Expr]] = []
+    for pattern in patterns:
+        tests.append(_pattern(b, pattern, subject))
+        captured.append({n: b.aliases[n] for n in tree.captured(pattern) if n in b.aliases})
+    for test, own in [*zip(tests, captured, strict=True)][-2::-1]:
+        for name, value in own.items():
+            other = b.aliases[name]
+            if value != other:
+                kind = expressions.join(b, place, (value.type, other.type))
+                b.aliases[name] = ir.If(place, kind, test, value, other)
+    return tests[0] if len(tests) == 1 else ir.Or(place, t.BOOL, tuple(tests))
+
+
+def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
+    """The test that a pattern is; what it captures becomes another name of that value."""
+    if pattern.capture is not None:
+        b.aliases[pattern.capture] = subject
+    if pattern.cls is not None:
+        return _class(b, pattern, subject)
+    if pattern.value is None:
+        return ir.Const(pattern.place, t.BOOL, True)
+    value = declared(b, expressions.expr(b, pattern.value), subject.type)
+    if isinstance(value.type, t.Nothing):
+        return ir.IsA(pattern.place, t.BOOL, subject, (t.NOTHING,))
+    if not t.alike(value.type, subject.type):
+        b.problem(
+            "L203",
+            pattern.place,
+            f"{a(value.type)}",
+            f"{a(subject.type)}",
+            "this case is never taken: match what the value can be",
+        )
+    return ir.Op(pattern.place, t.BOOL, "eq", (subject, value))
+
+
+def _class(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
+    assert pattern.cls is not None
+    static = b.static(pattern.cls)
+    kind = t.Unknown() if static is MISSING else b.scene.annotation(static, pattern.place, b.names)
+    if not isinstance(kind, t.Record):
+        b.problem("L203", pattern.place, "this class", "a record class", "match records by class")
+        return b.wrong(pattern.place)
+    heirs = b.scene.heirs(static, pattern.place, b.names, subject.type)
+    tests: list[ir.Expr] = [ir.IsA(pattern.place, t.BOOL, subject, heirs)]
+    seen = t.union(heirs)
+    if subject.type != seen and isinstance(subject, ir.Narrow):
+        subject = subject.of
+    narrow = subject if subject.type == seen else ir.Narrow(pattern.place, seen, subject)
+    names = [name for name, _ in kind.fields]
+    given = [*zip(names, pattern.positional, strict=False), *pattern.keyword]
+    for name, patterns in given:
+        if name not in names:
+            known = f"one of {', '.join(names)}"
+            b.problem("L205", pattern.place, name, known, nearest(name, names))
+            continue
+        field = expressions.field(b, pattern.place, narrow, name)
+        tests.append(_alternatives(b, pattern.place, patterns, field))
+    wanted = [test for test in tests if not _always(test)]
+    return tests[0] if len(wanted) <= 1 else ir.And(pattern.place, t.BOOL, tuple(wanted))
+
+
+def _always(test: ir.Expr) -> bool:
+    return isinstance(test, ir.Const) and test.value is True

@@ -1,0 +1,284 @@
+"""Calls that change the state: updates of containers and timers, steps of parts, `super()`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lawful.spec import ir, ops
+from lawful.spec import types as t
+from lawful.spec.errors import Place, a, nearest
+from lawful.spec.syntax import tree
+
+from . import expressions
+from .aliasing import changeable, own_container
+from .builtins import FUNCTIONS
+from .context import MISSING, Body, Shape, mentions, root
+from .methods import arguments
+
+Effect = tuple[t.Type, Callable[[ir.Expr | None], ir.Stmt]]
+
+
+def effect(b: Body, node: tree.Apply) -> Effect | None:
+    """What the call gives and the statement that it is; None for a call that changes nothing."""
+    function = node.function
+    if not isinstance(function, tree.Attribute) or b.static(function) is not MISSING:
+        return None
+    if is_super(function.of):
+        return _base(b, node, function.name)
+    if not _rooted(b, function.of):
+        return None
+    kept = len(b.scene.problems.found), b.evaluated
+    of = expressions.expr(b, function.of)
+    b.evaluated = kept[1]
+    shape = b.shape(of.type)
+    if shape is not None:
+        return _of_machine(b, node, of, shape)
+    # What `del` does is an update, and no method that Python has.
+    if function.name in ops.UPDATES.get(type(of.type).__name__, frozenset()) - {"delete"}:
+        return _update(b, node, of)
+    del b.scene.problems.found[kept[0] :]  # It is resolved, and judged, again as an expression.
+    return None
+
+
+def is_super(node: tree.Expression) -> bool:
+    """Whether it is `super()`, so that what follows is an ancestor's."""
+    return (
+        isinstance(node, tree.Apply)
+        and node.function.__class__ is tree.Name
+        and (getattr(node.function, "name", "") == "super")
+    )
+
+
+def _rooted(b: Body, node: tree.Expression) -> bool:
+    """Whether the receiver is a place: in the state, or a local."""
+    while isinstance(node, tree.Attribute | tree.Subscript):
+        node = node.of
+    return isinstance(node, tree.Name) and (
+        node.name == "self" or node.name in b.locals or node.name in b.aliases
+    )
+
+
+def may_change(b: Body, place: Place) -> bool:
+    """Whether this body may change the state; a problem where it may not."""
+    if b.mode in ("transition", "initial", "helper"):
+        b.changes = True
+        return True
+    b.problem(
+        "L208",
+        place,
+        f"a change or a guard in {a(b.mode)}",
+        "an expression that only reads",
+        "change the state in transitions and the helpers that they call",
+    )
+    return False
+
+
+def _base(b: Body, node: tree.Apply, name: str) -> Effect | None:
+    found = b.scene.base(b.owner, name)
+    if found is None:
+        b.problem(
+            "L204",
+            node.place,
+            f"super().{name}(...)",
+            "a method that the ancestor has",
+            nearest(name, b.scene.own.methods),
+        )
+        return t.Unknown(), lambda into: ir.Base(node.place, name, (), into)
+    key, signature = found
+    if signature.kind in ("property", "helper") and not signature.acts:
+        return None
+    may_change(b, node.place)
+    args = arguments(b, node, signature.params)
+    if signature.kind == "helper":
+        own = ir.Self(node.place, t.Part(b.scene.own.name))
+        call = ir.Call(node.place, signature.output, key, own, args)
+        return signature.output, lambda into: ir.Do(node.place, call, into)
+    return signature.output, lambda into: ir.Base(node.place, key, args, into)
+
+
+def _of_machine(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect | None:
+    assert isinstance(node.function, tree.Attribute)
+    name = node.function.name
+    signature = shape.methods.get(name)
+    if signature is None or signature.kind == "property":
+        return None
+    if signature.kind == "helper":
+        return _helper(b, node, of, shape)
+    if signature.kind == "initial" and shape is b.scene.own:
+        b.problem(
+            "L220",
+            node.place,
+            f"self.{name}(...), an @initial of this machine",
+            "one @initial, called once by who makes the machine",
+            "put what both do into a helper method, and call that from both",
+        )
+        return t.Unknown(), lambda into: ir.Return(node.place, None)
+    if shape is b.scene.own:
+        b.problem(
+            "L204",
+            node.place,
+            f"self.{name}(...), {a(signature.kind)} of this machine",
+            "a helper",
+            "put what both do into a helper method, and call that from both",
+        )
+        return t.Unknown(), lambda into: ir.Return(node.place, None)
+    may_change(b, node.place)
+    args = arguments(b, node, signature.params)
+    return signature.output, lambda into: ir.Step(node.place, of, name, args, into)
+
+
+def _helper(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect | None:
+    assert isinstance(node.function, tree.Attribute)
+    name = node.function.name
+    signature = shape.methods[name]
+    if shape is not b.scene.own:
+        if signature.acts:
+            b.problem(
+                "L204",
+                node.place,
+                f"{name}, a helper that changes {shape.name}",
+                "a transition of the part, or a helper that only reads",
+                f"give {shape.name} a transition that does this, and call it",
+            )
+            return t.Unknown(), lambda into: ir.Return(node.place, None)
+        return None
+    found = b.scene.helper(name)
+    if found is None or not found[1]:
+        return None
+    function = found[0]
+    may_change(b, node.place)
+    args = arguments(b, node, function.params)
+    call = ir.Call(node.place, function.output, name, of, args)
+    return function.output, lambda into: ir.Do(node.place, call, into)
+
+
+def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
+    assert isinstance(node.function, tree.Attribute)
+    op, place = node.function.name, node.place
+    if isinstance(root(of), ir.Self):
+        may_change(b, place)
+    kind = of.type
+
+    def nothing(into: ir.Expr | None) -> ir.Stmt:
+        return ir.Update(place, of, op, (), into)
+
+    if _mutable(kind) and not changeable(b, of, place):
+        return t.NOTHING, nothing
+    if not _mutable(kind):
+        b.problem(
+            "L206",
+            place,
+            f"{op} of {a(kind)}",
+            "a mutable container",
+            "make a new value: a | {x}, or replace(...)",
+        )
+        return t.NOTHING, nothing
+    if op == "pop" and t.contains(kind, t.Part):
+        b.problem(
+            "L205", place, f"pop of {a(kind)}", "del", "write del self.peers[p]; read it before"
+        )
+        return t.Unknown(), nothing
+    made = _collected(b, node, of, op) if op in ("update", "extend") else None
+    if made is not None:
+        return t.NOTHING, lambda into: ir.Update(place, of, op, (made,), into)
+    result, params = _signature(b, node, kind, op)
+    args = arguments(b, node, params)
+    for arg in args:
+        # What a set has inside is immutable: no container has two names then.
+        if not (op == "update" and isinstance(kind, t.Set)):
+            own_container(b, arg, arg.place)
+    return result, lambda into: ir.Update(place, of, op, args, into)
+
+
+def _mutable(kind: t.Type) -> bool:
+    match kind:
+        case t.Set(mutable=mutable) | t.Seq(mutable=mutable) | t.Map(mutable=mutable):
+            return mutable
+        case _:
+            return isinstance(kind, t.Bag | t.Timer)
+
+
+Params = tuple[tuple[str, t.Type], ...]
+
+
+def _signature(b: Body, node: tree.Apply, kind: t.Type, op: str) -> tuple[t.Type, Params]:
+    """What the update gives, and its parameters."""
+    none: Params = ()
+    match kind, op:
+        case t.Set(item=item), "update":
+            return t.NOTHING, (("other", t.Set(item, not _frozen(b, node))),)
+        case t.Set(item=item), "add" | "discard" | "remove":
+            return t.NOTHING, (("element", item),)
+        case t.Seq(item=item), "append" | "remove":
+            return t.NOTHING, (("item", item),)
+        case t.Seq(item=item), "extend":
+            return t.NOTHING, (("items", t.Seq(item, not _frozen(b, node))),)
+        case t.Seq(item=item), "insert":
+            return t.NOTHING, (("index", t.INT), ("item", item))
+        case t.Seq(item=item), "pop":
+            return item, (("index", t.INT),) if node.args else none
+        case t.Map(key=key, value=value, total=total), "pop":
+            if total:
+                _total_map(b, node)
+            two = (("key", key), ("default", value))
+            return value, two if len(node.args) == 2 else two[:1]
+        case t.Map(key=key, value=value), "update":
+            return t.NOTHING, (("other", t.Map(key, value, mutable=False)),)
+        case t.Map(total=True), "clear":
+            _total_map(b, node)
+            return t.NOTHING, none
+        case t.Timer(), "start":
+            return t.NOTHING, (("seconds", t.FLOAT),)
+        case _:
+            return t.NOTHING, none
+
+
+def _frozen(b: Body, node: tree.Apply) -> bool:
+    """Whether the argument is an immutable collection."""
+    given = _given(b, node)
+    return isinstance(given, t.Set | t.Seq) and not given.mutable
+
+
+def _given(b: Body, node: tree.Apply) -> t.Type | None:
+    """The type of the argument, which is resolved again, and judged, as one of its own."""
+    if not node.args:
+        return None
+    kept = len(b.scene.problems.found), b.evaluated, b.hoisted
+    b.hoisted = None if b.hoisted is None else [*b.hoisted]
+    found = expressions.expr(b, node.args[0]).type
+    del b.scene.problems.found[kept[0] :]
+    b.evaluated, b.hoisted = kept[1:]
+    return found
+
+
+def _collected(b: Body, node: tree.Apply, of: ir.Expr, op: str) -> ir.Expr | None:
+    """What `update` or `extend` takes where that is another iterable than a set or a list."""
+    kind = of.type
+    if len(node.args) != 1 or node.keywords or not isinstance(kind, t.Set | t.Seq):
+        return None
+    given, argument = _given(b, node), node.args[0]
+    generator = isinstance(argument, tree.Comprehension) and argument.kind == "generator"
+    one_of = t.Set if isinstance(kind, t.Set) else t.Seq
+    if not generator and (given is None or isinstance(given, one_of | t.Unknown)):
+        return None
+    made = FUNCTIONS[set if one_of is t.Set else list](b, node, t.Set(kind.item, True))
+    if generator and mentions(made, of):
+        b.problem(
+            "L218",
+            node.place,
+            f"{op} by a generator that goes through what it changes",
+            "a collection that is there before the change",
+            "write {...} or [...] for the generator",
+        )
+    own_container(b, made, argument.place)
+    return made
+
+
+def _total_map(b: Body, node: tree.Apply) -> None:
+    b.problem(
+        "L206",
+        node.place,
+        "a key removed from a total map",
+        "a map that keeps every key",
+        "assign the value that means absent, or declare a partial map",
+    )

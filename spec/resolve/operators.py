@@ -1,0 +1,196 @@
+"""Operators: arithmetic, set algebra, comparisons, `and`, `or`, `not`."""
+
+from __future__ import annotations
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.errors import Place, a
+from lawful.spec.syntax import tree
+
+from . import serials, tuples
+from .context import Body, Resolver
+from .expressions import expr, infer, looked_through, misfit, truth
+from .narrowing import facts_if
+
+ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "//": "floordiv", "%": "mod"}
+SETS = {"|": "union", "&": "intersection", "-": "difference", "^": "symmetric_difference"}
+ORDER = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+INCLUSION = {"<": "proper_subset", "<=": "subset", ">": "proper_superset", ">=": "superset"}
+
+
+def _binary(b: Body, node: tree.Binary, expected: t.Type | None) -> ir.Expr:
+    hint = expected if isinstance(expected, t.Set | t.Seq) else None
+    left = infer(b, node.left, hint)
+    right = infer(b, node.right, left.type if isinstance(left.type, t.Set | t.Seq) else None)
+    return binary(b, node.place, node.op, (left, right))
+
+
+def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr:
+    """An arithmetic or set operation, by the types of its sides."""
+    left, right = sides
+    match left.type, right.type:
+        case (t.Serial(), t.Int()) | (t.Int(), t.Serial()):
+            return serials.arithmetic(b, place, op, sides) or b.wrong(place)
+        case (t.Int(), t.Int()) if op in ARITHMETIC:
+            return ir.Op(place, t.INT, ARITHMETIC[op], sides)
+        case (t.Set(item=mine), t.Set(item=theirs)) if op in SETS and t.alike(mine, theirs):
+            return ir.Op(place, _of_both(left.type, right.type), SETS[op], sides)
+        case (t.Seq(item=mine), t.Seq(item=theirs)) if op == "+" and t.fits(theirs, mine):
+            if left.type.mutable == right.type.mutable:
+                return ir.Op(place, left.type, "concat", sides)
+            misfit(b, right.place, right.type, left.type)
+        case (t.Tuple() | t.Seq(mutable=False), t.Tuple() | t.Seq(mutable=False)) if op == "+" and (
+            joined := tuples.chained(place, left, right)
+        ):
+            return joined
+        case (t.Unknown(), _) | (_, t.Unknown()):
+            pass
+        case _:
+            b.problem(
+                "L203",
+                place,
+                f"{left.type} {op} {right.type}",
+                "two integers, two sets or two lists that have this operation",
+                _instead(op, (left.type, right.type)),
+            )
+    return b.wrong(place)
+
+
+def _of_both(left: t.Set, right: t.Set) -> t.Set:
+    """The type of the result: as mutable as the left side, with the elements of the wider one."""
+    item = left.item if t.fits(right.item, left.item) else right.item
+    if t.has_unknown(left.item):
+        item = right.item
+    return t.Set(item, left.mutable)
+
+
+def _instead(op: str, sides: tuple[t.Type, t.Type]) -> str:
+    if all(isinstance(side, t.Bool) for side in sides):
+        words = {"|": "a or b", "&": "a and b", "^": "a != b"}
+        return f"write `{words[op]}`" if op in words else "a bool is not an int: `1 if p else 0`"
+    if any(isinstance(side, t.Bool) for side in sides):
+        return "a bool is not an int: write `1 if p else 0`"
+    if any(isinstance(option, t.Nothing) for side in sides for option in t.options(side)):
+        return 'rule out None first: `if x is None: ...`, or needed(x, "why")'
+    if any(isinstance(side, t.Float) for side in sides):
+        return "count in integers: milliseconds, cents; a float is only passed on"
+    return "convert one side to the type of the other"
+
+
+def _unary(b: Body, node: tree.Unary, expected: t.Type | None) -> ir.Expr:
+    if node.op == "not":
+        return ir.Op(node.place, t.BOOL, "not", (truth(b, node.of),))
+    of = expr(b, node.of, t.INT)
+    return of if node.op == "+" else ir.Op(node.place, t.INT, "neg", (of,))
+
+
+def _compare(b: Body, node: tree.Compare, expected: t.Type | None) -> ir.Expr:
+    sides = [expr(b, side) for side in (node.first, *(e for _, e in node.rest))]
+    links: list[ir.Expr] = []
+    for i, (op, _) in enumerate(node.rest):
+        # A chain evaluates each side once; sides change nothing, so they may stand twice.
+        links.append(_link(b, op, node, (sides[i], sides[i + 1])))
+    return links[0] if len(links) == 1 else ir.And(node.place, t.BOOL, tuple(links))
+
+
+def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr:
+    left, right = sides = serials.both(b, *sides)
+    place = node.place
+    if op in ("in", "not in"):
+        return _membership(b, place, op, sides)
+    if op in ("is", "is not"):
+        if not isinstance(right.type, t.Nothing | t.Unknown):
+            equal = "==" if op == "is" else "!="
+            b.problem("L203", place, f"{op} {a(right.type)}", f"{op} None", f"write {equal}")
+            return b.wrong(place)
+        test: ir.Expr = ir.IsA(place, t.BOOL, left, (t.NOTHING,))
+        return test if op == "is" else ir.Op(place, t.BOOL, "not", (test,))
+    if op in ("==", "!="):
+        if not t.alike(left.type, right.type):
+            b.problem(
+                "L203",
+                place,
+                f"{left.type} {op} {right.type}",
+                "two values of one type",
+                "these are never equal: compare what can be",
+            )
+            return b.wrong(place)
+        return ir.Op(place, t.BOOL, "eq" if op == "==" else "ne", sides)
+    match left.type, right.type:
+        case (t.Serial(), _) | (_, t.Serial()):
+            b.problem(
+                "L203", place, f"{left.type} {op} {right.type}", "before(a, b)", serials.BEFORE
+            )
+        case t.Int(), t.Int():
+            return ir.Op(place, t.BOOL, ORDER[op], sides)
+        case (t.Sort() | t.Tuple(), _) if _in_one_order(left.type, right.type):
+            return ir.Op(place, t.BOOL, ORDER[op], sides)
+        case t.Set(item=mine), t.Set(item=theirs) if t.alike(mine, theirs):
+            return ir.Op(place, t.BOOL, INCLUSION[op], sides)
+        case (t.Unknown(), _) | (_, t.Unknown()):
+            pass
+        case _:
+            b.problem(
+                "L203",
+                place,
+                f"{left.type} {op} {right.type}",
+                "two integers or two sets",
+                "only integers, ordered sorts and sets have an order",
+            )
+    return b.wrong(place)
+
+
+def _in_one_order(left: t.Type, right: t.Type) -> bool:
+    """Whether both have an order, and the same: ordered sorts, tuples alike."""
+    return t.orderable(left) and t.orderable(right) and t.alike(left, right)
+
+
+def _membership(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr:
+    held = looked_through(sides[1])
+    item = t.element(held.type)
+    value = sides[0] if item is None else serials.declared(b, sides[0], item)
+    kinds = held.type.items if isinstance(held.type, t.Tuple) else (item,)
+    if item is None and not isinstance(held.type, t.Unknown):
+        b.problem(
+            "L203",
+            held.place,
+            f"{op} {a(held.type)}",
+            "a collection",
+            "look in a set, map, list, tuple or bag",
+        )
+    elif item is not None and not all(k is not None and t.alike(value.type, k) for k in kinds):
+        b.problem(
+            "L203",
+            place,
+            f"{value.type} {op} {held.type}",
+            f"{a(item)} {op} it",
+            "it is never there: look for a value of the elements' type",
+        )
+    return ir.Op(place, t.BOOL, "in" if op == "in" else "not_in", (value, held))
+
+
+def _both(b: Body, node: tree.Both, expected: t.Type | None) -> ir.Expr:
+    args: list[ir.Expr] = []
+    with b.knowing({}), b.without_hoisting():
+        for arg in node.args:
+            args.append(truth(b, arg))
+            b.facts.update(facts_if(args[-1], True))
+    return ir.And(node.place, t.BOOL, tuple(args))
+
+
+def _either(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr:
+    args: list[ir.Expr] = []
+    with b.knowing({}), b.without_hoisting():
+        for arg in node.args:
+            args.append(truth(b, arg))
+            b.facts.update(facts_if(args[-1], False))
+    return ir.Or(node.place, t.BOOL, tuple(args))
+
+
+ROWS: dict[type[tree.Tree], Resolver] = {
+    tree.Binary: _binary,
+    tree.Unary: _unary,
+    tree.Compare: _compare,
+    tree.Both: _both,
+    tree.Either: _either,
+}

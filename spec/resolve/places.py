@@ -1,0 +1,110 @@
+"""Places that can be assigned, and locals that name them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.errors import Place, a
+from lawful.spec.syntax import tree
+
+from . import expressions
+from .aliasing import changeable
+from .context import Body, root
+from .mutations import may_change
+
+
+def place_of(b: Body, node: tree.Expression) -> ir.Expr | None:
+    """An assignable place; a problem and None where it is not."""
+    kept = b.evaluated
+    found = expressions.expr(b, node)
+    if isinstance(found, ir.Narrow):
+        found = found.of  # It is assigned at its declared type, whatever is known of it.
+    b.evaluated = kept
+    if isinstance(found.type, t.Unknown) or not _assignable(b, node, found):
+        return None
+    if isinstance(root(found), ir.Self) and not may_change(b, node.place):
+        return None
+    return found
+
+
+def _assignable(b: Body, node: tree.Expression, found: ir.Expr) -> bool:
+    match found:
+        case ir.Field(of=of, name=name):
+            return _assignable_field(b, found, of, name)
+        case ir.Item(of=of) if not isinstance(of.type, t.Map | t.Seq | t.Bag):
+            return unassignable(b, found.place, f"an item of {a(of.type)}", _MAKE)
+        case ir.Item(of=of) if not getattr(of.type, "mutable", True):
+            what = f"an item of {a(of.type)}, which is immutable"
+            return unassignable(b, found.place, what, _MAKE)
+        case ir.Item(of=of):
+            return changeable(b, of, found.place)
+        case _:
+            return unassignable(b, node.place, "this expression", _MAKE)
+
+
+_MAKE = "make a new value, and assign the whole of it"
+
+
+def _assignable_field(b: Body, found: ir.Expr, of: ir.Expr, name: str) -> bool:
+    shape = b.shape(of.type)
+    if shape is None:
+        what = f"{name} of {a(of.type)}"
+        return unassignable(b, found.place, what, f"write x = x.replace({name}=...)")
+    if name in shape.fixed:
+        what = f"{name}, a parameter"
+        return unassignable(b, found.place, what, "make it a variable: without Param[...]")
+    if not isinstance(of, ir.Self) or shape is not b.scene.own:
+        what = f"{name} of another machine"
+        rewrite = f"give {of.type} a transition that does this, and call it"
+        return unassignable(b, found.place, what, rewrite)
+    if isinstance(found.type, t.Timer):
+        what = f"{name}, a Timer"
+        return unassignable(b, found.place, what, f"write self.{name}.start(...) or .stop()")
+    if isinstance(found.type, t.Clock):
+        what = f"{name}, a Clock"
+        return unassignable(b, found.place, what, "time goes on by itself: read its now")
+    if isinstance(found.type, t.Part):
+        what = f"{name}, {a(found.type)}"
+        return unassignable(b, found.place, what, f"give {found.type} a transition that resets it")
+    return True
+
+
+def unassignable(b: Body, place: Place, found: str, rewrite: str) -> bool:
+    """Note that this is no place of one's own; always false."""
+    expected = "a variable of this machine, or an item of its map or list"
+    b.problem("L206", place, found, expected, rewrite)
+    return False
+
+
+def _steady(b: Body, key: ir.Expr) -> bool:
+    """Whether a key is a local that nothing assigns while the name of the place is used."""
+    return isinstance(key, ir.Local) and (key.name not in b.assigned or key.name in b.steady)
+
+
+def name_place(b: Body, target: tree.Name, value: ir.Expr) -> list[ir.Stmt]:
+    """A local that names a mutable place: every use of it is a use of the place."""
+    out: list[ir.Stmt] = []
+
+    def pinned(path: ir.Expr) -> ir.Expr:
+        match path:
+            case ir.Field(of=of):
+                return dataclasses.replace(path, of=pinned(of))
+            case ir.Item(of=of, key=key):
+                held = pinned(of)
+                if not isinstance(key, ir.Const) and not _steady(b, key):
+                    local = b.temporary(key.type, key.place)
+                    out.append(ir.Assign(key.place, local, key))
+                    key = local
+                return dataclasses.replace(path, of=held, key=key)
+            case _:
+                return path
+
+    place = pinned(value)
+    if isinstance(place, ir.Item):
+        # Where there is no such item, naming it is undefined already.
+        out.append(ir.Assign(target.place, b.temporary(place.type, target.place), place))
+    b.aliases[target.name] = place
+    b.dead.discard(target.name)
+    return out

@@ -1,0 +1,185 @@
+"""What a method takes and gives: its annotations -> types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lawful.spec import types as t
+from lawful.spec.errors import Place, Problems, a
+from lawful.spec.syntax import tree
+from lawful.spec.syntax.declare import Declaration, Names
+from lawful.spec.syntax.members import Member
+
+from .annotations import TypeReader
+from .context import Signature
+
+BOOLEAN = frozenset(
+    {
+        "invariant",
+        "step_property",
+        "reachable",
+        "recoverable",
+        "eventually",
+        "eventually_always",
+        "infinitely_often",
+        "terminal",
+        "assume",
+        "constraint",
+    }
+)
+PROPERTIES = BOOLEAN | {"leads_to", "refines"}
+
+Kind = Literal["transition", "event", "initial", "property", "helper"]
+KINDS: dict[str, Kind] = {
+    "transition": "transition",
+    "event": "event",
+    "initial": "initial",
+    **{name: "property" for name in PROPERTIES},
+}
+
+
+@dataclass
+class Signatures:
+    """Reads the signatures of one machine's methods."""
+
+    machine: str
+    reader: TypeReader
+    problems: Problems
+
+    def method(self, member: Member) -> Signature:
+        """The signature of a method of the machine."""
+        head = "helper" if member.header is None else member.header.kind
+        kind = KINDS.get(head, "helper")
+        hints = member.function.__annotations__
+        place, names = member.tree.place, member.declared.names
+        params: list[tuple[str, t.Type]] = []
+        for i, name in enumerate(member.tree.params[1:]):
+            if head == "step_property" and i == 0:
+                params.append((name, t.Part(self.machine)))
+            else:
+                params.append((name, self._param(name, hints, place, names)))
+        if head == "step_property" and not params:
+            self.problems.add(
+                "L104",
+                place,
+                f"def {member.name}(self)",
+                "the state after the step, too",
+                f'write def {member.name}(self, after: "{self.machine}") -> bool',
+            )
+        if head == "assume" and params:
+            self.problems.add(
+                "L104",
+                place,
+                f"def {member.name}(self, {params[0][0]})",
+                "about parameters alone",
+                "quantify inside: return all(... for n in Node)",
+            )
+        if head == "refines":
+            return Signature(kind, tuple(params), self._viewed(member, params))
+        signature = Signature(kind, tuple(params), self._output(head, hints, place, names))
+        if kind != "helper":
+            self._immutable(member, signature)
+        return signature
+
+    def function(self, method: tree.Method, hints: Mapping[str, Any], names: Names) -> Signature:
+        """The signature of a function of a module."""
+        params = [(name, self._param(name, hints, method.place, names)) for name in method.params]
+        output = self._output("helper", hints, method.place, names)
+        return Signature("helper", tuple(params), output)
+
+    def _param(self, name: str, hints: Mapping[str, Any], place: Place, names: Names) -> t.Type:
+        if name not in hints:
+            self._unannotated(place, f"the parameter {name}", f"{name}: Nat")
+            return t.Unknown()
+        kind = self.reader.read(hints[name], place, names)
+        if t.contains(kind, t.Part):
+            self._machine(place, f"{name}: {kind}, a machine")
+            return t.Unknown()
+        return kind
+
+    def _machine(self, place: Place, found: str) -> None:
+        self.problems.add(
+            "L202",
+            place,
+            found,
+            "values: a machine is none",
+            "pass its key, and name it in the body: self.peers[p]",
+        )
+
+    def _output(self, head: str, hints: Mapping[str, Any], place: Place, names: Names) -> t.Type:
+        wanted: t.Type | None = t.BOOL if head in BOOLEAN else None
+        if head == "leads_to":
+            wanted = t.Tuple((t.BOOL, t.BOOL))
+        elif head == "initial":
+            wanted = t.NOTHING
+        if "return" not in hints:
+            example = "-> None" if wanted is None else f"-> {wanted}"
+            self._unannotated(place, "what it gives", example)
+            return wanted or t.Unknown()
+        found = self.reader.read(hints["return"], place, names)
+        if wanted is not None and found != wanted and not isinstance(found, t.Unknown):
+            what = f"{'an' if head[0] in 'aei' else 'a'} {head} that gives {a(found)}"
+            self.problems.add("L203", place, what, f"-> {wanted}", f"annotate it -> {wanted}")
+        if t.contains(found, t.Part):
+            self._machine(place, f"-> {found}, a machine")
+            return t.Unknown()
+        return wanted or found
+
+    def _viewed(self, member: Member, params: list[tuple[str, t.Type]]) -> t.Type:
+        """The abstract machine that an `@refines` names, and its method gives."""
+        assert member.header is not None
+        place, abstract = member.tree.place, member.header.refines
+        if params:
+            self.problems.add(
+                "L104",
+                place,
+                f"def {member.name}(self, {params[0][0]})",
+                "one view of each state",
+                f"write def {member.name}(self)",
+            )
+        if not isinstance(abstract, type) or not issubclass(abstract, Declaration):
+            self.problems.add(
+                "L105",
+                place,
+                f"@refines({abstract!r})",
+                "@refines(Abstract), a machine",
+                "name the class of the abstract machine",
+            )
+            return t.Unknown()
+        name = abstract.__name__
+        if "return" not in member.function.__annotations__:
+            self._unannotated(place, "what it gives", f"-> {name}")
+            return t.Unknown()
+        hint = member.function.__annotations__["return"]
+        found = self.reader.read(hint, place, member.declared.names)
+        if isinstance(found, t.Part) and self.reader.parts[found.machine] is abstract:
+            return found
+        if not isinstance(found, t.Unknown):
+            self.problems.add(
+                "L203",
+                place,
+                f"a view that gives {a(found)}",
+                f"-> {name}",
+                f"annotate it -> {name}, and return {name}.lawful.state(...)",
+            )
+        return t.Unknown()
+
+    def _unannotated(self, place: Place, what: str, example: str) -> None:
+        self.problems.add("L215", place, f"no annotation of {what}", "a type", f"write {example}")
+
+    def _immutable(self, member: Member, signature: Signature) -> None:
+        """What comes from outside, or goes there, is never changed afterwards."""
+        rows = [*signature.params, ("the output", signature.output)]
+        if member.header is not None and member.header.kind == "step_property":
+            del rows[0]
+        for name, kind in rows:
+            if not t.immutable(kind):
+                self.problems.add(
+                    "L202",
+                    member.tree.place,
+                    f"{name}: {kind}",
+                    "an immutable type",
+                    "use frozenset[...], tuple[..., ...] or Mapping[..., ...]",
+                )

@@ -1,0 +1,485 @@
+"""Statements: `tree` -> typed IR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lawful.spec import ir, words
+from lawful.spec import types as t
+from lawful.spec.analysis.iteration_order import changed_while_iterated, order_matters
+from lawful.spec.errors import Place, a
+from lawful.spec.syntax import tree
+
+from . import expressions
+from .aliasing import changeable, fresh, own_container
+from .context import Body, is_machine_path, root, unpacked
+from .families import name_members, round_of
+from .matching import match_statement
+from .methods import refused
+from .mutations import Effect, effect, may_change
+from .narrowing import facts_if
+from .operators import binary
+from .places import name_place, place_of
+from .serials import declared
+
+
+def block(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
+    """The statements of a block, in order; what a test told holds for the rest of it."""
+    out: list[ir.Stmt] = []
+    for node in nodes:
+        b.hoisted, b.evaluated = [], False
+        made = STATEMENTS[type(node)](b, node)
+        hoisted, b.hoisted = b.hoisted or [], []
+        out += [*hoisted, *made]
+    return tuple(out)
+
+
+def ends(body: Sequence[ir.Stmt]) -> bool:
+    """Whether nothing after this block is reached through it."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, ir.Branch):
+        return ends(last.then) and ends(last.other)
+    return isinstance(last, ir.Return | ir.Refuse | ir.Break | ir.Continue)
+
+
+def _inner(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
+    kept = b.hoisted, b.evaluated, dict(b.aliases)
+    made = block(b, nodes)
+    # A local that names a place does so in its own block alone.
+    b.hoisted, b.evaluated, b.aliases = kept
+    return made
+
+
+def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
+    target = node.target
+    if isinstance(target, tree.Display) and target.kind in ("tuple", "list"):
+        return _unpack(b, node, target)
+    if isinstance(target, tree.Name):
+        return _local(b, node, target)
+    place = place_of(b, target)
+    if place is None:
+        return []
+    if isinstance(node.value, tree.Apply):
+        changing = effect(b, node.value)
+        if changing is not None:
+            return _into(b, node, changing, place)
+    value = expressions.expr(b, node.value, place.type)
+    own_container(b, value, node.value.place)
+    b.replaced(place)
+    if isinstance(place.type, t.Union) and t.fits(value.type, place.type):
+        b.facts[place] = value.type
+    return [ir.Assign(node.place, place, value)]
+
+
+def _into(b: Body, node: tree.Set, changing: Effect, place: ir.Expr) -> list[ir.Stmt]:
+    """`self.x = self.part.step()`: through a local, for the step may change the place's path."""
+    kind, make = changing
+    if not t.fits(kind, place.type):
+        expressions.misfit(b, node.value.place, kind, place.type)
+    local = b.temporary(kind, node.place)
+    _after(b, make)
+    b.replaced(place)
+    return [make(local), ir.Assign(node.place, place, local)]
+
+
+def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
+    name = target.name
+    wanted = b.locals.get(name)
+    again = wanted is not None and node.annotation is None
+    if node.annotation is not None:
+        wanted = b.scene.annotation(node.annotation, node.place, b.names)
+    if name in b.aliases or name == "self":
+        what = "self" if name == "self" else f"{name}, which names a place in the state"
+        b.problem(
+            "L206", node.place, what, "a local that is assigned once", "use another name for this"
+        )
+        return []
+    if isinstance(node.value, tree.Apply):
+        changing = effect(b, node.value)
+        if changing is not None:
+            kind, make = changing
+            if wanted is not None and not t.fits(kind, wanted):
+                expressions.misfit(b, node.value.place, kind, wanted)
+            b.bind({name: wanted or t.widened(kind)})
+            _after(b, make)
+            return [make(ir.Local(target.place, b.locals[name], name))]
+    value = _again(b, node, (name, wanted)) if again else expressions.expr(b, node.value, wanted)
+    if isinstance(value, ir.Self):
+        own_container(b, value, node.value.place)
+        b.bind({name: t.Unknown()})
+        return []
+    named = not t.immutable(value.type) and is_machine_path(value)
+    machine = t.contains(value.type, t.Part)
+    if named and isinstance(value, ir.Field | ir.Item) and (wanted is None or machine):
+        return name_place(b, target, value)
+    if machine:
+        b.problem(
+            "L202",
+            node.value.place,
+            f"{a(value.type)} kept in {name}",
+            "machines where they stand in the state",
+            f"put it there first, and name the place: self.peers[p] = ...; {name} = self.peers[p]",
+        )
+        b.bind({name: t.Unknown()})
+        return []
+    if again and isinstance(value.type, t.Unknown):
+        wanted = None  # Of what was refused nothing is known.
+    return [_assign_local(b, node, target, (value, wanted))]
+
+
+def _again(b: Body, node: tree.Set, of: tuple[str, t.Type | None]) -> ir.Expr:
+    """What a local is assigned that has a value, and so a type, already."""
+    name, wanted = of
+    value = declared(b, expressions.infer(b, node.value, wanted), wanted or t.NOTHING)
+    if wanted is None or t.fits(value.type, wanted):
+        return value
+    kinds = {value.type, wanted}
+    rewrite = f"use another name for this, or annotate {name} where it first has a value"
+    if t.NOTHING in kinds and len(kinds) == 2:
+        first = "None" if wanted == t.NOTHING else "..."
+        (other,) = kinds - {t.NOTHING}
+        rewrite = f"annotate the local: {name}: {t.union((other, t.NOTHING))} = {first}"
+    b.problem("L203", value.place, str(value.type), f"{wanted}, the type that {name} has", rewrite)
+    return b.wrong(node.place)
+
+
+def _assign_local(
+    b: Body, node: tree.Set, target: tree.Name, given: tuple[ir.Expr, t.Type | None]
+) -> ir.Stmt:
+    value, wanted = given
+    if isinstance(value.type, t.Iter) and not (isinstance(value, ir.Op) and value.op == "range"):
+        b.problem(
+            "L203",
+            node.value.place,
+            f"a view or iterator kept in {target.name}",
+            "a collection",
+            "iterate it where it is made, or keep tuple(...) or frozenset(...)",
+        )
+    elif wanted is None and t.has_unknown(value.type) and not isinstance(value.type, t.Unknown):
+        example = _example(value.type)
+        b.problem(
+            "L215",
+            node.place,
+            f"{target.name}, an empty {example.partition('[')[0]}",
+            "the type of what it will hold",
+            f"annotate it: {target.name}: {example}",
+        )
+    own_container(b, value, node.value.place)
+    kind = wanted or t.widened(value.type)
+    b.bind({target.name: kind})
+    if not t.immutable(kind):
+        b.owned.add(target.name)
+    local = ir.Local(target.place, kind, target.name)
+    b.replaced(local)
+    if isinstance(kind, t.Union) and value.type != kind:
+        b.facts[local] = value.type
+    return ir.Assign(node.place, local, value)
+
+
+def _example(kind: t.Type) -> str:
+    examples: dict[type[t.Type], str] = {
+        t.Set: "set[int] = set()",
+        t.Seq: "list[int] = []",
+        t.Map: "dict[int, int] = {}",
+    }
+    return examples.get(type(kind), "Counter[int] = Counter()")
+
+
+def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
+    value = expressions.expr(b, node.value)
+    items = value.type.items if isinstance(value.type, t.Tuple) else ()
+    if len(items) != len(target.items):
+        if not isinstance(value.type, t.Unknown):
+            b.problem(
+                "L203",
+                node.value.place,
+                str(value.type),
+                f"a tuple of {len(target.items)}",
+                "assign a tuple with as many items as there are names",
+            )
+        b.bind({each.name: t.Unknown() for each in target.items if isinstance(each, tree.Name)})
+        return []
+    temporaries = [b.temporary(kind, node.place) for kind in items]
+    out: list[ir.Stmt] = [ir.Unpack(node.place, tuple(x.name for x in temporaries), value)]
+    for each, local in zip(target.items, temporaries, strict=True):
+        if isinstance(each, tree.Name):
+            place: ir.Expr | None = _unpacked_local(b, each, local)
+        else:
+            place = place_of(b, each)
+        if place is None:
+            continue
+        if not t.fits(local.type, place.type):
+            expressions.misfit(b, node.value.place, local.type, place.type)
+        if not t.immutable(local.type):
+            b.problem(
+                "L211",
+                node.value.place,
+                f"{a(local.type)} unpacked",
+                "immutable values",
+                "assign containers one by one",
+            )
+        b.replaced(place)
+        out.append(ir.Assign(node.place, place, local))
+    return out
+
+
+def _unpacked_local(b: Body, each: tree.Name, local: ir.Local) -> ir.Expr | None:
+    if each.name in b.aliases:
+        b.problem(
+            "L206",
+            each.place,
+            f"{each.name}, which names a place in the state",
+            "a local that is assigned once",
+            "use another name for this",
+        )
+        return None
+    kind = b.locals.get(each.name) or t.widened(local.type)
+    b.bind({each.name: kind})
+    return ir.Local(each.place, kind, each.name)
+
+
+def _augment(b: Body, node: tree.Augment) -> list[ir.Stmt]:
+    if isinstance(node.target, tree.Name) and node.target.name not in b.aliases:
+        name = node.target.name
+        if name not in b.locals:
+            expressions.expr(b, node.target)
+            return []
+        place: ir.Expr = ir.Local(node.target.place, b.locals[name], name)
+        if not t.immutable(b.locals[name]) and not changeable(b, place, node.place):
+            return []
+    else:
+        found = place_of(b, node.target)
+        if found is None:
+            return []
+        place = found
+        b.evaluated = True  # Python reads the place first.
+    value = expressions.expr(b, node.value, place.type if isinstance(place.type, t.Seq) else None)
+    read = expressions.narrowed(b, place)
+    result = binary(b, node.place, node.op, (read, value))
+    if not t.fits(result.type, place.type):
+        expressions.misfit(b, node.place, result.type, place.type)
+    if t.immutable(place.type):
+        b.replaced(place)
+    else:
+        b.updated(place)
+    return [ir.Assign(node.place, place, result)]
+
+
+def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
+    found = expressions.expr(b, node.target)
+    if isinstance(found, ir.Narrow):
+        found = found.of
+    match found:
+        case ir.Item(of=of, key=key) if isinstance(of.type, t.Map | t.Seq) and of.type.mutable:
+            op = "delete" if isinstance(of.type, t.Map) else "pop"
+            if isinstance(of.type, t.Map) and of.type.total:
+                b.problem(
+                    "L206",
+                    node.place,
+                    "a key removed from a total map",
+                    "a map that keeps every key",
+                    "assign the value that means absent",
+                )
+            if isinstance(root(of), ir.Self):
+                may_change(b, node.place)
+            elif not changeable(b, of, node.place):
+                return []
+            b.updated(of)
+            return [ir.Update(node.place, of, op, (key,), None)]
+        case _:
+            if not isinstance(found.type, t.Unknown):
+                b.problem(
+                    "L206",
+                    node.place,
+                    "del of what is no item of a map or list",
+                    "del self.m[k] of a dict, del self.q[i] of a list",
+                    "s.discard(x) for a set, c[x] = 0 for a Counter, self.q = self.q[n:]",
+                )
+            return []
+
+
+def _evaluate(b: Body, node: tree.Evaluate) -> list[ir.Stmt]:
+    call = node.value
+    if not isinstance(call, tree.Apply):
+        b.problem(
+            "L102",
+            node.place,
+            "an expression whose value is not used",
+            "a statement",
+            "remove it, or assign it",
+        )
+        return []
+    static = b.static(call.function)
+    if static is words.require:
+        return _require(b, call)
+    if static is words.refuse:
+        return [ir.Refuse(node.place, _why(b, call, 0))] if _guards_here(b, call.place) else []
+    changing = effect(b, call)
+    if changing is None:
+        found = expressions.expr(b, call)
+        if not isinstance(found.type, t.Unknown):
+            b.problem(
+                "L102",
+                node.place,
+                "a call whose value is not used",
+                "a call that does something",
+                "remove it, or assign its value",
+            )
+        return []
+    return [_after(b, changing[1])]
+
+
+def _after(b: Body, make: Callable[[ir.Expr | None], ir.Stmt]) -> ir.Stmt:
+    """The statement of a call that changes something; what was known before is forgotten."""
+    made = make(None)
+    match made:
+        case ir.Update(target=target):
+            b.updated(target)
+        case ir.Step():
+            b.stepped()
+        case _:
+            b.forget_state()
+    return made
+
+
+def _guards_here(b: Body, place: Place, what: str = "a guard") -> bool:
+    if b.mode in ("transition", "initial", "helper"):
+        b.changes = True  # Who calls this helper does more than read.
+        return True
+    b.problem(
+        "L208",
+        place,
+        f"{what} in {a(b.mode)}",
+        "an expression that only reads",
+        "return a bool instead",
+    )
+    return False
+
+
+def _why(b: Body, call: tree.Apply, index: int) -> ir.Expr:
+    return expressions.expr(b, call.args[index], t.TEXT)
+
+
+def _require(b: Body, call: tree.Apply) -> list[ir.Stmt]:
+    if not 1 <= len(call.args) <= 2 or call.keywords:
+        refused(b, call, "require(condition, why)")
+        return []
+    if not _guards_here(b, call.place):
+        return []
+    test = expressions.truth(b, call.args[0])
+    why = _why(b, call, 1) if len(call.args) == 2 else None
+    b.facts.update(facts_if(test, True))
+    return [ir.Require(call.place, test, why)]
+
+
+def _choose(b: Body, node: tree.Choose) -> list[ir.Stmt]:
+    test = expressions.truth(b, node.test)
+    before = dict(b.facts)
+    b.facts.update(facts_if(test, True))
+    then = _inner(b, node.then)
+    after_then, b.facts = b.facts, {**before, **facts_if(test, False)}
+    other = _inner(b, node.other)
+    if ends(then):
+        pass
+    elif ends(other):
+        b.facts = after_then
+    else:
+        b.facts = {k: v for k, v in b.facts.items() if after_then.get(k) == v}
+    return [ir.Branch(node.place, test, then, other)]
+
+
+def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
+    over, item = expressions.iterable(b, node.over)
+    turn = round_of(b, over, item, node.names)
+    over, names = turn.over, turn.names
+    bound = unpacked(turn.item, names)
+    if bound is None:
+        b.problem(
+            "L203",
+            node.place,
+            f"{len(names)} names for {a(item)}",
+            "one name, or as many as the tuple has items",
+            "unpack tuples only",
+        )
+        bound = dict.fromkeys(names, t.Unknown())
+    b.bind(bound)
+    # What a round may change is not known when the next one begins, nor after the last.
+    facts = b.facts_of_locals_without(tree.assigned_names((node,)))
+    b.facts = dict(facts)
+    kept, steady = dict(b.aliases), set(b.steady)
+    name_members(b, turn.members)
+    again = tree.assigned_names(node.body)
+    b.steady = (steady | set(names)) - again
+    if turn.members and again & {*names, *turn.members}:
+        b.problem(
+            "L206",
+            node.place,
+            "a member of a family whose name the loop assigns",
+            "a local that is assigned once",
+            "use another name for this",
+        )
+    body = _inner(b, node.body)
+    b.facts, b.aliases, b.steady = facts, kept, steady
+    loop = ir.Loop(node.place, names, over, body)
+    if not t.ordered(over.type) and not isinstance(over.type, t.Unknown):
+        culprit = order_matters(loop, b.scene.functions())
+        if culprit is not None:
+            expressions.unordered(b, culprit, "a round whose effect depends on which came before")
+    changing = changed_while_iterated(loop, b.scene.functions())
+    if changing is not None:
+        b.problem(
+            "L218",
+            changing,
+            "a change of the collection that the loop goes through",
+            "a loop that leaves its collection alone",
+            "iterate a copy: sorted(...) of a set or map, tuple(...) of a list",
+        )
+    return [loop]
+
+
+def _give(b: Body, node: tree.Give) -> list[ir.Stmt]:
+    if node.value is None:
+        if not t.fits(t.NOTHING, b.output):
+            expressions.misfit(b, node.place, t.NOTHING, b.output)
+        return [ir.Return(node.place, None)]
+    if isinstance(node.value, tree.Apply):
+        changing = effect(b, node.value)
+        if changing is not None:
+            kind, make = changing
+            if not t.fits(kind, b.output):
+                expressions.misfit(b, node.value.place, kind, b.output)
+            if isinstance(kind, t.Nothing):
+                return [make(None), ir.Return(node.place, None)]
+            local = b.temporary(kind, node.place)
+            return [make(local), ir.Return(node.place, local)]
+    value = expressions.expr(b, node.value, b.output)
+    own = isinstance(root(value), ir.Local) and getattr(root(value), "name", "") in b.owned
+    if not fresh(value) and not own:
+        own_container(b, value, node.value.place)
+    return [ir.Return(node.place, value)]
+
+
+def _claim(b: Body, node: tree.Claim) -> list[ir.Stmt]:
+    _guards_here(b, node.place, "an assert")
+    test = expressions.truth(b, node.test)
+    b.facts.update(facts_if(test, True))
+    return [ir.Assert(node.place, test)]
+
+
+STATEMENTS: dict[type, Callable[[Body, Any], list[ir.Stmt]]] = {
+    tree.Set: _set,
+    tree.Augment: _augment,
+    tree.Delete: _delete,
+    tree.Evaluate: _evaluate,
+    tree.Choose: _choose,
+    tree.Match: lambda b, n: match_statement(b, n, _inner),
+    tree.Each: _each,
+    tree.Give: _give,
+    tree.Claim: _claim,
+    tree.Skip: lambda b, n: [],
+    tree.Leave: lambda b, n: [ir.Break(n.place)],
+    tree.Next: lambda b, n: [ir.Continue(n.place)],
+}

@@ -1,0 +1,54 @@
+"""Tuples of fixed length: their items one by one, chained and cut."""
+
+from __future__ import annotations
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.errors import Place
+
+
+def items_of(of: ir.Expr) -> tuple[ir.Expr, ...]:
+    """The items of a tuple of fixed length; they change nothing, so it may stand more than once."""
+    assert isinstance(of.type, t.Tuple)
+    consts = (ir.Const(of.place, t.INT, i) for i in range(len(of.type.items)))
+    both = zip(of.type.items, consts, strict=True)
+    return tuple(ir.Item(of.place, kind, of, at) for kind, at in both)
+
+
+def _given(of: ir.Expr) -> tuple[ir.Expr, ...]:
+    """The same, of a tuple that is written out here its own expressions."""
+    return of.args if isinstance(of, ir.Op) and of.op == "tuple" else items_of(of)
+
+
+def made(place: Place, items: tuple[ir.Expr, ...]) -> ir.Expr:
+    """The tuple of fixed length that has these items."""
+    return ir.Op(place, t.Tuple(tuple(item.type for item in items)), "tuple", items)
+
+
+def chained(place: Place, left: ir.Expr, right: ir.Expr) -> ir.Expr | None:
+    """One tuple behind the other: of fixed length if both are; None where their items differ."""
+    match left.type, right.type:
+        case t.Tuple(), t.Tuple():
+            return made(place, (*_given(left), *_given(right)))
+        case t.Seq(item=item), _:
+            kind: t.Type = t.Seq(item, mutable=False)
+        case _, t.Seq(item=item):
+            kind = t.Seq(item, mutable=False)
+        case _:
+            return None
+    if not t.fits(left.type, kind) or not t.fits(right.type, kind):
+        return None
+    sides = tuple(_sequence(side, kind) for side in (left, right))
+    return ir.Op(place, kind, "concat", sides)
+
+
+def _sequence(of: ir.Expr, kind: t.Type) -> ir.Expr:
+    """A tuple of fixed length as a sequence of this type; a sequence as it is."""
+    fixed = isinstance(of.type, t.Tuple)
+    return ir.Op(of.place, kind, "tuple", _given(of)) if fixed else of
+
+
+def cut(place: Place, of: ir.Expr, low: int | None, high: int | None) -> ir.Expr | None:
+    """A slice of a tuple of fixed length, between literal bounds; None where nothing is left."""
+    items = items_of(of)[low:high]
+    return made(place, items) if items else None

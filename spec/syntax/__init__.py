@@ -1,0 +1,1 @@
+"""Syntax: the source text of a class statement -> the syntax tree."""

@@ -1,0 +1,134 @@
+"""What a declaration has, its ancestors' members included: later definitions replace earlier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+from lawful.spec.errors import Place
+from lawful.spec.values.world import World
+from lawful.spec.words import Dropped, Expect, Fairness, Header, Ignored, Scope, header
+
+from . import frozen, tree
+from .declare import RESERVED, Declaration, Declared, declared
+
+
+@dataclass(frozen=True)
+class Member:
+    """A method, with the class that defines it; `header` is None for a plain method."""
+
+    name: str
+    owner: type[Declaration]
+    function: FunctionType
+    tree: tree.Method
+    header: Header | None
+
+    @property
+    def declared(self) -> Declared:
+        return declared(self.owner)
+
+
+@dataclass
+class Members:
+    """Everything a machine's class chain declares, oldest ancestor first."""
+
+    chain: tuple[type[Declaration], ...]
+    fields: dict[str, type[Declaration]] = field(default_factory=dict[str, type[Declaration]])
+    methods: dict[str, Member] = field(default_factory=dict[str, Member])
+    ignores: dict[str, tuple[type[Declaration], Ignored]] = field(
+        default_factory=dict[str, tuple[type[Declaration], Ignored]]
+    )
+    dropped: dict[str, tuple[type[Declaration], str]] = field(
+        default_factory=dict[str, tuple[type[Declaration], str]]
+    )
+    twofold: dict[str, Place] = field(default_factory=dict[str, Place])
+    undecorated: list[tuple[Member, Member]] = field(default_factory=list[tuple[Member, Member]])
+    scopes: dict[str, Scope] = field(default_factory=dict[str, Scope])
+    expects: dict[str, Any] = field(default_factory=dict[str, Any])
+    fairness: Fairness | None = None
+    deadlock_ok: bool = False
+
+
+def chain_of(cls: type[Declaration]) -> tuple[type[Declaration], ...]:
+    """The declarations among a class's ancestors, oldest first, itself last."""
+    found = [c for c in cls.__mro__ if issubclass(c, Declaration) and "__declared__" in vars(c)]
+    return tuple(reversed(found))
+
+
+def gather(cls: type[Declaration]) -> Members:
+    """The members of a class; what an ancestor has keeps its position when it is redefined."""
+    out = Members(chain_of(cls))
+    for owner in out.chain:
+        for row in declared(owner).tree.fields:
+            out.fields[row.name] = owner
+            if row.name in out.methods or row.name in out.ignores:
+                out.twofold[row.name] = row.place
+        for name, value in vars(owner).items():
+            _member(out, owner, name, vars_before(owner).get(name, value))
+    return out
+
+
+def vars_before(owner: type[Declaration]) -> dict[str, Any]:
+    """The class's own functions, where an engine has put compiled ones in their place."""
+    originals: dict[str, Any] = vars(owner).get("__originals__", {})
+    return originals
+
+
+def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> None:
+    match value:
+        case FunctionType():
+            method = declared(owner).method(name)
+            if method is not None:
+                _method(out, Member(name, owner, value, method, header(value)))
+        case Ignored():
+            out.methods.pop(name, None)
+            out.ignores[name] = (owner, value)
+        case Dropped(name=gone):
+            if out.methods.pop(gone, None) is None and out.ignores.pop(gone, None) is None:
+                out.dropped[gone] = owner, name
+        case Scope() if not name.startswith("_"):
+            inherited = frozenset(value.bounds if owner is not out.chain[-1] else ())
+            out.scopes[name] = value.widened({}, inherited)
+        case Expect():
+            out.expects.update(value.verdicts)
+        case Fairness():
+            out.fairness = value
+        case bool() if name == "deadlock_ok":
+            out.deadlock_ok = value
+        case _:
+            pass
+
+
+def _method(out: Members, member: Member) -> None:
+    """A method replaces its ancestor's, whatever it is; as a variable it would mean two things."""
+    name, older = member.name, out.methods.get(member.name)
+    if name in out.fields:
+        out.twofold[name] = member.tree.place
+    if older is not None and older.header is not None and member.header is None:
+        out.undecorated.append((older, member))
+    out.ignores.pop(name, None)
+    out.methods[name] = member
+
+
+def constant_of(members: Members, name: str, missing: object) -> Any:
+    """A class constant by name: a plain value in the class body that is no field."""
+    if name in members.fields or name in RESERVED or name.startswith("_"):
+        return missing
+    for owner in reversed(members.chain):
+        if name in vars(owner):
+            value = vars(owner)[name]
+            return missing if isinstance(value, FunctionType | Ignored | Dropped) else value
+    return missing
+
+
+def outline_of(cls: type[Declaration], world: World) -> list[str]:
+    """What Python tells of a machine without its source."""
+    rows: dict[str, Any] = {}
+    for owner in chain_of(cls):
+        rows.update({f"{owner.__name__}.{name}": "field" for name in owner.__annotations__})
+        for name, value in vars(owner).items():
+            told = frozen.member(vars_before(owner).get(name, value))
+            if told is not None:
+                rows[f"{owner.__name__}.{name}"] = told
+    return frozen.outline(rows, world)

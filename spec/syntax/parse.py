@@ -1,0 +1,424 @@
+"""Python source -> `tree`: syntax is judged here, when the class is created.
+
+Each dict maps an `ast` class to the small function that reads it; what has no row is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from typing import Any
+
+from lawful.spec.errors import Place, Problems
+
+from . import tree
+from .source import place_of
+
+ARITHMETIC: dict[type[ast.operator], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.BitOr: "|",
+    ast.BitAnd: "&",
+    ast.BitXor: "^",
+}
+COMPARISON: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+}
+UNARY: dict[type[ast.unaryop], str] = {ast.Not: "not", ast.USub: "-", ast.UAdd: "+"}
+REWRITES: dict[type[ast.AST], str] = {
+    ast.While: "use `for` over a range or a collection: a body must end by itself",
+    ast.Try: "ask before: `require(k in self.m)` instead of catching the KeyError",
+    ast.With: "a body only computes; let the caller of the event do this",
+    ast.Raise: "use require(...), refuse(...) or assert",
+    ast.Await: "a body only computes; return an output that the caller performs",
+    ast.Yield: "return a tuple or a frozenset",
+    ast.Lambda: "write a helper method",
+    ast.Starred: "write the elements out; join lists with +, sets with |",
+    ast.AsyncFor: "a body only computes; return an output that the caller performs",
+    ast.AsyncWith: "a body only computes; return an output that the caller performs",
+    ast.Nonlocal: "keep it in a variable of the machine",
+    ast.ClassDef: "declare the class at the top of the module",
+    ast.YieldFrom: "return a tuple or a frozenset",
+    ast.TryStar: "ask before: `require(k in self.m)` instead of catching the KeyError",
+    ast.Div: "use // and %: integers are exact in every engine",
+    ast.Pow: "multiply, or make it a constant of the module",
+    ast.NamedExpr: "assign it in a statement of its own",
+    ast.Global: "keep it in a variable of the machine",
+    ast.Import: "import at the top of the module",
+    ast.ImportFrom: "import at the top of the module",
+    ast.FunctionDef: "write a helper method of the class, or a function of the module",
+}
+
+
+class Parser:
+    """Reads the bodies of one file; problems are collected, never raised from within."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.problems = Problems()
+        # Before Python 3.12 what is inside an f-string has no place of its own.
+        self.inside: Place | None = None
+
+    def place(self, node: ast.AST) -> Place:
+        return self.inside or place_of(node, self.file)
+
+    def refuse(self, number: str, node: ast.AST, expected: str) -> None:
+        """Note that this node is outside the language."""
+        rewrite = REWRITES.get(type(node), "say it with the statements and expressions of the page")
+        found = ast.unparse(node).split("\n")[0] if hasattr(node, "lineno") else type(node).__name__
+        self.problems.add(number, self.place(node), found[:80], expected, rewrite)
+
+    # Expressions.
+
+    def expr(self, node: ast.expr) -> tree.Expression:
+        read = EXPRESSIONS.get(type(node))
+        if read is None:
+            expected = "an expression of the language"
+            if isinstance(node, ast.Starred):
+                expected = "elements and arguments written out"
+            self.refuse("L103", node, expected)
+            return tree.Literal(self.place(node), None)
+        return read(self, node)
+
+    def exprs(self, nodes: list[ast.expr]) -> tuple[tree.Expression, ...]:
+        return tuple(self.expr(node) for node in nodes)
+
+    def names(self, node: ast.expr) -> tuple[str, ...]:
+        """The names that a loop or an unpacking binds."""
+        if isinstance(node, ast.Name):
+            return (node.id,)
+        if isinstance(node, ast.Tuple) and all(isinstance(e, ast.Name) for e in node.elts):
+            return tuple(e.id for e in node.elts if isinstance(e, ast.Name))
+        self.refuse("L103", node, "a name, or names separated by commas")
+        return ("_",)
+
+    # Statements.
+
+    def block(self, nodes: list[ast.stmt]) -> tuple[tree.Statement, ...]:
+        out: list[tree.Statement] = []
+        for node in nodes:
+            read = STATEMENTS.get(type(node))
+            if read is None:
+                self.refuse("L102", node, "a statement of the language")
+            else:
+                out.append(read(self, node))
+        return tuple(out)
+
+    def body(self, nodes: list[ast.stmt]) -> tuple[str, tuple[tree.Statement, ...]]:
+        """The docstring and the rest of a function's body."""
+        match nodes:
+            case [ast.Expr(value=ast.Constant(value=str() as doc)), *rest]:
+                return doc, self.block(rest)
+            case _:
+                return "", self.block(nodes)
+
+
+def parameters(parser: Parser, args: ast.arguments) -> None:
+    """Refuse parameters that are not plain."""
+    given = (*args.posonlyargs[1:], *args.kwonlyargs, args.vararg, args.kwarg)
+    for arg in given:
+        if arg is not None:
+            parser.problems.add(
+                "L104",
+                parser.place(arg),
+                f"the parameter {arg.arg}",
+                "parameters that can be given by position and by name",
+                "leave out /, *, *args and **kwargs; for several values take a tuple",
+            )
+    for default in args.defaults:
+        parser.problems.add(
+            "L104",
+            parser.place(default),
+            f"the default {ast.unparse(default)}"[:80],
+            "parameters without defaults",
+            "give every argument at every call",
+        )
+
+
+def function(p: Parser, node: ast.Lambda) -> tree.Function:
+    """A lambda."""
+    parameters(p, node.args)
+    names = tuple(arg.arg for arg in (*node.args.posonlyargs, *node.args.args))
+    return tree.Function(p.place(node), names, p.expr(node.body))
+
+
+def _constant(p: Parser, node: ast.Constant) -> tree.Expression:
+    if isinstance(node.value, bool | int | float | str | None):
+        return tree.Literal(p.place(node), node.value)
+    p.problems.add(
+        "L103",
+        p.place(node),
+        ast.unparse(node)[:80],
+        "a bool, an int, None or, in reasons, text",
+        "keep such a value outside; inside, an Opaque stands for it",
+    )
+    return tree.Literal(p.place(node), None)
+
+
+def _name(p: Parser, node: ast.Name) -> tree.Expression:
+    if re.fullmatch(r"_(\d+|each|key)", node.id):
+        p.problems.add("L108", p.place(node), node.id, "a name of your own", "choose another name")
+    return tree.Name(p.place(node), node.id)
+
+
+def _subscript(p: Parser, node: ast.Subscript) -> tree.Expression:
+    of = p.expr(node.value)
+    if isinstance(node.slice, ast.Slice):
+        cut = node.slice
+        if cut.step is not None:
+            p.problems.add(
+                "L103",
+                p.place(cut.step),
+                f"a step of {ast.unparse(cut.step)}"[:80],
+                "a slice without a step",
+                "write tuple(q[i] for i in range(low, high, step))",
+            )
+        low = None if cut.lower is None else p.expr(cut.lower)
+        high = None if cut.upper is None else p.expr(cut.upper)
+        return tree.Cut(p.place(node), of, low, high)
+    return tree.Subscript(p.place(node), of, p.expr(node.slice))
+
+
+def _apply(p: Parser, node: ast.Call) -> tree.Expression:
+    keywords: list[tuple[str, tree.Expression]] = []
+    for word in node.keywords:
+        if word.arg is None:
+            p.refuse("L103", word.value, "arguments written out")
+        else:
+            keywords.append((word.arg, p.expr(word.value)))
+    return tree.Apply(p.place(node), p.expr(node.func), p.exprs(node.args), tuple(keywords))
+
+
+def _binary(p: Parser, node: ast.BinOp) -> tree.Expression:
+    op = ARITHMETIC.get(type(node.op))
+    if op is None:
+        rewrite = REWRITES.get(type(node.op), "use + - * // %")
+        p.problems.add(
+            "L103", p.place(node), ast.unparse(node)[:80], "one of + - * // % | & ^", rewrite
+        )
+        op = "+"
+    return tree.Binary(p.place(node), op, p.expr(node.left), p.expr(node.right))
+
+
+def _unary(p: Parser, node: ast.UnaryOp) -> tree.Expression:
+    op = UNARY.get(type(node.op))
+    if op is None:
+        p.problems.add(
+            "L103",
+            p.place(node),
+            ast.unparse(node)[:80],
+            "one of not, -, +",
+            "integers have no fixed number of bits here; for sets subtract: everyone - s",
+        )
+        return p.expr(node.operand)
+    of = p.expr(node.operand)
+    if op == "-" and isinstance(of, tree.Literal) and type(of.value) is int:
+        return tree.Literal(p.place(node), -of.value)
+    return tree.Unary(p.place(node), op, of)
+
+
+def _compare(p: Parser, node: ast.Compare) -> tree.Expression:
+    first = p.expr(node.left)
+    sides = zip(node.ops, node.comparators, strict=True)
+    rest = tuple((COMPARISON[type(op)], p.expr(side)) for op, side in sides)
+    return tree.Compare(p.place(node), first, rest)
+
+
+def _bool(p: Parser, node: ast.BoolOp) -> tree.Expression:
+    cls = tree.Both if isinstance(node.op, ast.And) else tree.Either
+    return cls(p.place(node), p.exprs(node.values))
+
+
+def _dict(p: Parser, node: ast.Dict) -> tree.Expression:
+    pairs: list[tuple[tree.Expression, tree.Expression]] = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        if key is None:
+            p.refuse("L103", value, "keys and values written out")
+        else:
+            pairs.append((p.expr(key), p.expr(value)))
+    return tree.Pairs(p.place(node), tuple(pairs))
+
+
+def _display(kind: str) -> Callable[[Parser, Any], tree.Expression]:
+    def read(p: Parser, node: ast.Set | ast.List | ast.Tuple) -> tree.Expression:
+        return tree.Display(p.place(node), kind, p.exprs(node.elts))
+
+    return read
+
+
+def _comprehension(kind: str) -> Callable[[Parser, Any], tree.Expression]:
+    def read(p: Parser, node: Any) -> tree.Expression:
+        clauses: list[tree.For] = []
+        for gen in node.generators:
+            if gen.is_async:
+                p.refuse("L103", node, "a plain comprehension")
+            names, over = p.names(gen.target), p.expr(gen.iter)
+            clauses.append(tree.For(p.place(gen.target), names, over, p.exprs(gen.ifs)))
+        key = p.expr(node.key) if kind == "map" else None
+        element = p.expr(node.value if kind == "map" else node.elt)
+        return tree.Comprehension(p.place(node), kind, element, key, tuple(clauses))
+
+    return read
+
+
+def _interpolated(p: Parser, node: ast.JoinedStr) -> tree.Expression:
+    parts: list[tree.Expression] = []
+    p.inside, kept = p.place(node), p.inside
+    for part in node.values:
+        if isinstance(part, ast.FormattedValue):
+            if part.conversion != -1 or part.format_spec is not None:
+                p.problems.add(
+                    "L103",
+                    p.place(node),
+                    ast.unparse(node)[:80],
+                    "plain {value} in an f-string",
+                    "leave out the format and the conversion",
+                )
+            parts.append(p.expr(part.value))
+        else:
+            parts.append(p.expr(part))
+    p.inside = kept
+    return tree.Interpolated(p.place(node), tuple(parts))
+
+
+def _conditional(p: Parser, node: ast.IfExp) -> tree.Expression:
+    test, then, other = p.exprs([node.test, node.body, node.orelse])
+    return tree.Conditional(p.place(node), test, then, other)
+
+
+EXPRESSIONS: dict[type[ast.expr], Callable[[Parser, Any], tree.Expression]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: lambda p, n: tree.Attribute(p.place(n), p.expr(n.value), n.attr),
+    ast.Subscript: _subscript,
+    ast.Call: _apply,
+    ast.BinOp: _binary,
+    ast.UnaryOp: _unary,
+    ast.Compare: _compare,
+    ast.BoolOp: _bool,
+    ast.IfExp: _conditional,
+    ast.Dict: _dict,
+    ast.Set: _display("set"),
+    ast.List: _display("list"),
+    ast.Tuple: _display("tuple"),
+    ast.SetComp: _comprehension("set"),
+    ast.ListComp: _comprehension("list"),
+    ast.DictComp: _comprehension("map"),
+    ast.GeneratorExp: _comprehension("generator"),
+    ast.JoinedStr: _interpolated,
+    ast.Lambda: function,
+}
+
+
+def _assign(p: Parser, node: ast.Assign) -> tree.Statement:
+    if len(node.targets) != 1:
+        p.refuse("L102", node, "one target")
+    return tree.Set(p.place(node), p.expr(node.targets[0]), p.expr(node.value), None)
+
+
+def _annotated(p: Parser, node: ast.AnnAssign) -> tree.Statement:
+    if node.value is None:
+        p.refuse("L102", node, "an annotated local with its value")
+        return tree.Skip(p.place(node))
+    text = ast.unparse(node.annotation)
+    return tree.Set(p.place(node), p.expr(node.target), p.expr(node.value), text)
+
+
+def _augment(p: Parser, node: ast.AugAssign) -> tree.Statement:
+    op = ARITHMETIC.get(type(node.op))
+    if op is None:
+        p.refuse("L102", node, "one of += -= *= //= %= |= &= ^=")
+        op = "+"
+    return tree.Augment(p.place(node), op, p.expr(node.target), p.expr(node.value))
+
+
+def _delete(p: Parser, node: ast.Delete) -> tree.Statement:
+    if len(node.targets) != 1:
+        p.refuse("L102", node, "one target")
+    return tree.Delete(p.place(node), p.expr(node.targets[0]))
+
+
+def _each(p: Parser, node: ast.For) -> tree.Statement:
+    if node.orelse:
+        p.refuse("L102", node.orelse[0], "a for without else")
+    return tree.Each(p.place(node), p.names(node.target), p.expr(node.iter), p.block(node.body))
+
+
+def _evaluate(p: Parser, node: ast.Expr) -> tree.Statement:
+    if isinstance(node.value, ast.Constant) and node.value.value is ...:
+        return tree.Skip(p.place(node))
+    return tree.Evaluate(p.place(node), p.expr(node.value))
+
+
+def _give(p: Parser, node: ast.Return) -> tree.Statement:
+    return tree.Give(p.place(node), None if node.value is None else p.expr(node.value))
+
+
+def _choose(p: Parser, node: ast.If) -> tree.Statement:
+    return tree.Choose(p.place(node), p.expr(node.test), p.block(node.body), p.block(node.orelse))
+
+
+def _match(p: Parser, node: ast.Match) -> tree.Statement:
+    cases: list[tree.Case] = []
+    for case in node.cases:
+        guard = None if case.guard is None else p.expr(case.guard)
+        cases.append(
+            tree.Case(p.place(case.pattern), _patterns(p, case.pattern), guard, p.block(case.body))
+        )
+    return tree.Match(p.place(node), p.expr(node.subject), tuple(cases))
+
+
+def _patterns(p: Parser, node: ast.pattern) -> tuple[tree.Pattern, ...]:
+    """The alternatives of a pattern."""
+    place = p.place(node)
+    match node:
+        case ast.MatchOr(patterns=patterns):
+            return tuple(alternative for each in patterns for alternative in _patterns(p, each))
+        case ast.MatchValue(value=value):
+            return (tree.Pattern(place, p.expr(value), None, (), (), None),)
+        case ast.MatchSingleton(value=value):
+            return (tree.Pattern(place, tree.Literal(place, value), None, (), (), None),)
+        case ast.MatchAs(pattern=None, name=name):
+            return (tree.Pattern(place, None, None, (), (), name),)
+        case ast.MatchAs(pattern=pattern, name=name) if pattern is not None:
+            return tuple(
+                tree.Pattern(i.place, i.value, i.cls, i.positional, i.keyword, name)
+                for i in _patterns(p, pattern)
+            )
+        case ast.MatchClass(cls=cls, patterns=patterns, kwd_attrs=names, kwd_patterns=given):
+            positional = tuple(_patterns(p, each) for each in patterns)
+            keyword = tuple((n, _patterns(p, g)) for n, g in zip(names, given, strict=True))
+            return (tree.Pattern(place, None, p.expr(cls), positional, keyword, None),)
+        case _:
+            p.refuse("L103", node, "a value, a record class, a name or _")
+            return (tree.Pattern(place, None, None, (), (), None),)
+
+
+STATEMENTS: dict[type[ast.stmt], Callable[[Parser, Any], tree.Statement]] = {
+    ast.Assign: _assign,
+    ast.AnnAssign: _annotated,
+    ast.AugAssign: _augment,
+    ast.Delete: _delete,
+    ast.Expr: _evaluate,
+    ast.If: _choose,
+    ast.Match: _match,
+    ast.For: _each,
+    ast.Return: _give,
+    ast.Assert: lambda p, n: tree.Claim(p.place(n), p.expr(n.test)),
+    ast.Pass: lambda p, n: tree.Skip(p.place(n)),
+    ast.Break: lambda p, n: tree.Leave(p.place(n)),
+    ast.Continue: lambda p, n: tree.Next(p.place(n)),
+}

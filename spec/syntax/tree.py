@@ -1,0 +1,331 @@
+"""What `parse` gives: the syntax of a declaration in our own words, names not yet looked up.
+
+Method := params, body: Statement*
+Statement := Set | Augment | Delete | Evaluate | Choose | Match | Each | Give | Claim | Skip
+           | Leave | Next
+Expression := Literal | Name | Attribute | Subscript | Cut | Apply | Binary | Unary | Compare
+            | Both | Either | Conditional | Display | Pairs | Comprehension | Interpolated
+            | Function
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lawful.spec.errors import Place, Problem
+
+if TYPE_CHECKING:
+    from lawful.spec.ir import Plain
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Tree):
+    value: Plain
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Tree):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute(Tree):
+    of: Expression
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subscript(Tree):
+    of: Expression
+    key: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Cut(Tree):
+    """A slice `of[low:high]`."""
+
+    of: Expression
+    low: Expression | None
+    high: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Tree):
+    function: Expression
+    args: tuple[Expression, ...]
+    keywords: tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Tree):
+    op: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Tree):
+    op: str
+    of: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Tree):
+    first: Expression
+    rest: tuple[tuple[str, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Both(Tree):
+    args: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either(Tree):
+    args: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional(Tree):
+    test: Expression
+    then: Expression
+    other: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Display(Tree):
+    """A `set`, `list` or `tuple` written out."""
+
+    kind: str
+    items: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs(Tree):
+    """A dict written out."""
+
+    items: tuple[tuple[Expression, Expression], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class For(Tree):
+    names: tuple[str, ...]
+    over: Expression
+    conditions: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comprehension(Tree):
+    """`kind` is set, list, map or generator; `key` is given for maps alone."""
+
+    kind: str
+    element: Expression
+    key: Expression | None
+    clauses: tuple[For, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Interpolated(Tree):
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Tree):
+    """A lambda."""
+
+    params: tuple[str, ...]
+    body: Expression
+
+
+Expression = (
+    Literal
+    | Name
+    | Attribute
+    | Subscript
+    | Cut
+    | Apply
+    | Binary
+    | Unary
+    | Compare
+    | Both
+    | Either
+    | Conditional
+    | Display
+    | Pairs
+    | Comprehension
+    | Interpolated
+    | Function
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Set(Tree):
+    """`target = value`; `typed` where an annotation stands, whose names are looked up later."""
+
+    target: Expression
+    value: Expression
+    annotation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Augment(Tree):
+    op: str
+    target: Expression
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Delete(Tree):
+    target: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate(Tree):
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Choose(Tree):
+    test: Expression
+    then: tuple[Statement, ...]
+    other: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern(Tree):
+    """One alternative of a case: a value, a class with field patterns, a capture, or anything."""
+
+    value: Expression | None
+    cls: Expression | None
+    positional: tuple[tuple[Pattern, ...], ...]
+    keyword: tuple[tuple[str, tuple[Pattern, ...]], ...]
+    capture: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Tree):
+    patterns: tuple[Pattern, ...]
+    guard: Expression | None
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Match(Tree):
+    subject: Expression
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Each(Tree):
+    names: tuple[str, ...]
+    over: Expression
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Give(Tree):
+    value: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(Tree):
+    test: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Skip(Tree):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Leave(Tree):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Next(Tree):
+    pass
+
+
+Statement = (
+    Set | Augment | Delete | Evaluate | Choose | Match | Each | Give | Claim | Skip | Leave | Next
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Tree):
+    """A function of the class body or of a module; `problems` count only if it is used.
+
+    `unwritten`: its body is `raise NotImplementedError`, as an event's may be.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    body: tuple[Statement, ...]
+    doc: str
+    problems: tuple[Problem, ...]
+    decorators: tuple[Place, ...] = ()
+    unwritten: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDeclared(Tree):
+    name: str
+    default: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Class(Tree):
+    """The class statement: fields and methods in order; `assigned` says where the rest stands.
+
+    `lambdas` holds the functions given to `ignore(when=...)`, by the name assigned.
+    """
+
+    name: str
+    doc: str
+    fields: tuple[FieldDeclared, ...]
+    methods: tuple[Method, ...]
+    assigned: tuple[tuple[str, Place], ...]
+    lambdas: tuple[tuple[str, Function], ...]
+    bases: tuple[Place, ...] = ()
+
+
+def assigned_names(body: tuple[Statement, ...]) -> frozenset[str]:
+    """The names that statements assign anywhere: in Python they are local from the first line."""
+    return frozenset(name for stmt in body for name in _assigned(stmt))
+
+
+def _assigned(stmt: Statement) -> Iterator[str]:
+    match stmt:
+        case Set(target=target) | Augment(target=target):
+            for each in target.items if isinstance(target, Display) else (target,):
+                if isinstance(each, Name):
+                    yield each.name
+        case Choose(then=then, other=other):
+            yield from assigned_names((*then, *other))
+        case Each(names=names, body=body):
+            yield from names
+            yield from assigned_names(body)
+        case Match(cases=cases):
+            for case in cases:
+                for pattern in case.patterns:
+                    yield from captured(pattern)
+                yield from assigned_names(case.body)
+        case _:
+            pass
+
+
+def captured(pattern: Pattern) -> Iterator[str]:
+    """The names that a pattern binds."""
+    if pattern.capture is not None:
+        yield pattern.capture
+    for each in (*pattern.positional, *(given for _, given in pattern.keyword)):
+        for alternative in each:
+            yield from captured(alternative)

@@ -1,0 +1,62 @@
+"""What a declaration says of checking itself, as Python: fairness, expectations, scopes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec.resolve import Resolved
+from lawful.spec.resolve.fairness import shared
+from lawful.spec.words import Expect, Scope
+
+from .expressions import quoted
+from .statements import machine
+
+
+def declaration(found: Resolved) -> str:
+    """The whole declaration as a module's text."""
+    said: list[list[str]] = []
+    if found.machine.fairness:
+        groups = (_group(found.machine, group) for group in found.machine.fairness)
+        said.append([f"fairness = Fairness({', '.join(groups)})"])
+    if found.expects:
+        said.append([f"expects = Expect({_keywords(found.expects)})"])
+    said += [[f"{name} = {_scope(scope)}"] for name, scope in found.scopes.items()]
+    return machine(found.machine, said)
+
+
+def _group(machine: ir.Machine, group: ir.Fair) -> str:
+    strength, names, each = group
+    said = f", each={_plain(each)}" if each or shared(machine, names) else ""
+    return f"{strength.capitalize()}({', '.join(map(quoted, names))}{said})"
+
+
+def _scope(scope: Scope) -> str:
+    dotted = {name: bound for name, bound in scope.bounds.items() if "." in name}
+    named = {name: bound for name, bound in scope.bounds.items() if "." not in name}
+    given = [_plain(dotted)] if dotted else []
+    given += [_keywords(named)] if named else []
+    if isinstance(scope.expects, Expect):
+        given.append(f"expects=Expect({_keywords(scope.expects.verdicts)})")
+    return f"Scope({', '.join(given)})"
+
+
+def _keywords(given: Mapping[str, Any]) -> str:
+    """Names with their values; those of parts, which are no names of Python, stand in a map."""
+    dotted = {name: value for name, value in given.items() if "." in name}
+    named = [f"{name}={_plain(value)}" for name, value in given.items() if name not in dotted]
+    return ", ".join([*named, f"**{_plain(dotted)}"] if dotted else named)
+
+
+def _plain(value: Any) -> str:
+    """A bound or a verdict as it is written."""
+    content = value  # Of a type that no test below narrows.
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_plain(k)}: {_plain(v)}' for k, v in content.items())}}}"
+    if isinstance(value, tuple):
+        inside = ", ".join(map(_plain, content))
+        return f"({inside},)" if len(content) == 1 else f"({inside})"
+    return repr(content)

@@ -1,0 +1,1 @@
+"""Values at run time: their order, bounds, text and JSON form."""

@@ -1,0 +1,31 @@
+"""The representation of values, the same under every hash seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from lawful.spec.sorting import in_order
+from lawful.spec.words import Record
+
+
+def shown(value: Any) -> str:
+    """Its `repr`, the elements of sets and the keys of maps in an order that no hash seed has."""
+    held: Any = value
+    if isinstance(value, set | frozenset):
+        inside = ", ".join(shown(each) for each in in_order(held))
+        if not inside:
+            return repr(held)
+        return f"{{{inside}}}" if isinstance(value, set) else f"frozenset({{{inside}}})"
+    if isinstance(value, dict):
+        rows = ", ".join(f"{shown(key)}: {shown(held[key])}" for key in in_order(held))
+        return f"Counter({{{rows}}})" if isinstance(value, Counter) and rows else f"{{{rows}}}"
+    if value.__class__ in (list, tuple):
+        inside = ", ".join(map(shown, held))
+        if isinstance(value, list):
+            return f"[{inside}]"
+        return f"({inside},)" if len(held) == 1 else f"({inside})"
+    if isinstance(value, Record):
+        fields = ", ".join(f"{n}={shown(getattr(held, n))}" for n in held._fields)
+        return f"{type(value).__name__}({fields})"
+    return repr(value)

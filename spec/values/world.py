@@ -1,0 +1,334 @@
+"""Values: the classes behind a machine's types, and the JSON form they have everywhere.
+
+Engines work on Python's own values. Where a machine came with its classes, those are used; where
+only its IR came (another process, another machine), `World.made_of` makes classes of the same
+names. The JSON form is that of the command line's page, section "Values".
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeVar
+
+from lawful.spec import types as t
+from lawful.spec.ir import Json
+from lawful.spec.words import Sort
+
+K = TypeVar("K")
+V = TypeVar("V")
+EXACT = 2**53  # Integers beyond it are not exact in every JSON reader.
+# The keys that tell the other objects from maps: no map is written as an object with one of them.
+TAGS = frozenset({"$", "$int", "$opaque", "$tuple", "$set", "$map"})
+
+
+class FrozenMap(dict[K, V]):
+    """A dict that is a value: hashable, and never changed after it is made."""
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+    def __hash__(self) -> int:  # type: ignore[override]  # dict says None; this one is a value
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = hash(frozenset(self.items()))
+            return self._hash
+
+    def _refuse(self, *_args: Any, **_more: Any) -> NoReturn:
+        raise TypeError("a FrozenMap is never changed")
+
+    __setitem__ = __delitem__ = _refuse
+    clear = pop = popitem = _refuse
+
+    def update(self, *_args: Any, **_more: Any) -> NoReturn:
+        """Refused."""
+        self._refuse()
+
+    def setdefault(self, *_args: Any, **_more: Any) -> NoReturn:
+        """Refused."""
+        self._refuse()
+
+    def __reduce__(self) -> tuple[type, tuple[dict[K, V]]]:
+        return type(self), (dict(self),)
+
+
+class FrozenBag(FrozenMap[K, int]):
+    """A bag that is a value; the count of what is absent is 0."""
+
+    __slots__ = ()
+
+    def __missing__(self, _key: K) -> int:
+        return 0
+
+    def total(self) -> int:
+        """How many elements there are, repeats counted."""
+        return sum(self.values())
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Token:
+    """An opaque value where the real one is absent: explored, proved or read from a journal."""
+
+    opaque: str
+    id: int | str
+
+    def __repr__(self) -> str:
+        return f"{self.opaque}({self.id})"
+
+
+@dataclass(frozen=True)
+class World:
+    """The Python classes of a machine's enums, records and sorts, by their names.
+
+    `opaques`: the type of the numbers among opaque values, where it is another than int. `held`:
+    the annotations by which opaque values are declared; nothing where only the IR is known.
+    `encoded`: which of the types that snapshots encode an opaque's annotation admits; where it is
+    absent, all.
+    """
+
+    enums: Mapping[str, type[enum.Enum]]
+    records: Mapping[str, type[Any]]
+    sorts: Mapping[str, type[Any]]
+    opaques: Mapping[str, type[Any]] = dataclasses.field(default_factory=dict[str, type[Any]])
+    held: Mapping[str, tuple[Any, ...]] = dataclasses.field(
+        default_factory=dict[str, tuple[Any, ...]]
+    )
+    encoded: Mapping[str, frozenset[type[Any]]] = dataclasses.field(
+        default_factory=dict[str, frozenset[type[Any]]]
+    )
+
+    @staticmethod
+    def made_of(types: Iterable[t.Type]) -> World:
+        """Classes made from the types alone; they behave as the declaration's do."""
+        enums: dict[str, type[enum.Enum]] = {}
+        records: dict[str, type[Any]] = {}
+        sorts: dict[str, type[Any]] = {}
+        for type_ in types:
+            match type_:
+                case t.Enum(name=name, members=members):
+                    enums[name] = _enum(name, members)
+                case t.Record(name=name, fields=fields):
+                    records[name] = dataclasses.make_dataclass(
+                        name, [field for field, _ in fields], frozen=True
+                    )
+                case t.Sort(name=name):
+                    sorts[name] = _class(Sort, name)
+                case _:
+                    pass
+        return World(enums, records, sorts)
+
+
+def _enum(name: str, members: tuple[str, ...]) -> type[enum.Enum]:
+    # Called through a variable: type checkers want the name of an enum written out.
+    make: Any = enum.Enum
+    made: type[enum.Enum] = make(name, {m: m for m in members})
+    return made
+
+
+def _class(base: type[Any], name: str) -> type[Any]:
+    """A class made of a name alone, by its base's own metaclass."""
+    meta: Any = type(base)
+    made: type[Any] = meta(name, (base,), {"__slots__": ()})
+    return made
+
+
+def rank(encoded: Json) -> tuple[int, Any]:
+    """A sort key over JSON forms: the same order in every process."""
+    match encoded:
+        case None:
+            return 0, 0
+        case bool():
+            return 1, encoded
+        case int() | float():
+            return 2, encoded
+        case str():
+            return 3, encoded
+        case _:
+            return 4, json.dumps(encoded, sort_keys=True)
+
+
+def encode(value: Any, type: t.Type) -> Json:
+    """The JSON form of a value of this type.
+
+    Parts are objects, timers whether they are armed; those that count ticks until they are due
+    are that number, null while disarmed.
+    """
+    match type:
+        case t.Bool() | t.Nothing() | t.Text() | t.Float():
+            return value  # type: ignore[no-any-return]  # the type says which plain value it is
+        case t.Int() | t.Clock():
+            return {"$int": str(value)} if abs(value) > EXACT else int(value)
+        case t.Enum():
+            return str(value.name)
+        case t.Sort():
+            return str(value)
+        case t.Opaque(name=name):
+            return {"$opaque": name, "id": _identity(value)}
+        case t.Timer(ticks=True):
+            return value  # type: ignore[no-any-return]  # a number of ticks, or None
+        case t.Timer():
+            return value is not None and value is not False
+        case t.Record(name=name, fields=fields):
+            return {"$": name} | {f: encode(getattr(value, f), ft) for f, ft in fields}
+        case t.Union():
+            return encode(value, chosen(value, type))
+        case t.Tuple(items=items):
+            return {"$tuple": [encode(v, i) for v, i in zip(value, items, strict=True)]}
+        case t.Seq(item=item, mutable=True):
+            return [encode(v, item) for v in value]
+        case t.Seq(item=item) | t.Iter(item=item):
+            return {"$tuple": [encode(v, item) for v in value]}
+        case t.Set(item=item):
+            return {"$set": sorted((encode(v, item) for v in value), key=rank)}
+        case t.Bag(item=item):
+            return encoded_map(((k, n) for k, n in value.items() if n), item)
+        case t.Map(key=key, value=of):
+            return encoded_map(((k, encode(v, of)) for k, v in value.items()), key)
+        case _:
+            raise TypeError(f"no JSON form for {type}")
+
+
+def encoded_map(items: Iterable[tuple[Any, Json]], key: t.Type) -> Json:
+    """The JSON form of a map with keys of this type, from keys and the forms of their values."""
+    pairs = ((encode(k, key), v) for k, v in items)
+    rows = sorted(pairs, key=lambda pair: rank(pair[0]))
+    if isinstance(key, t.Enum | t.Sort | t.Text) and TAGS.isdisjoint(k for k, _ in rows):
+        return {str(k): v for k, v in rows}
+    return {"$map": [[k, v] for k, v in rows]}
+
+
+def _identity(value: Any) -> int | str:
+    if isinstance(value, Token):
+        return value.id
+    raw: bytes = value if value.__class__ is bytes else repr(value).encode()
+    return hashlib.sha256(raw).hexdigest()[:16]
+
+
+def chosen(value: Any, type: t.Union) -> t.Type:
+    """Which alternative of the union the value is; TypeError if it is none."""
+    name = value.__class__.__name__
+    rest: t.Type | None = None
+    for option in type.options:
+        match option:
+            case t.Nothing():
+                if value is None:
+                    return option
+            case t.Record():
+                if option.name == name:
+                    return option
+            case _:
+                rest = option
+    if rest is None or value is None:
+        raise TypeError(f"{value!r} is not a {type}")
+    return rest
+
+
+def decode(data: Json, type: t.Type, world: World) -> Any:
+    """The value that a JSON form stands for; ValueError, with what was expected, if it is none.
+
+    Containers come as values: frozenset, tuple, `FrozenMap`, `FrozenBag`; a timer as a bool.
+    """
+    try:
+        return _decode(data, type, world)
+    except (KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
+        raise ValueError(f"expected a {type}, found {json.dumps(data)[:80]}") from error
+
+
+def _decode(data: Any, type: t.Type, world: World) -> Any:
+    match type:
+        case t.Timer(ticks=True):
+            return None if data is None else _natural(data)
+        case t.Clock():
+            return _natural(data)
+        case t.Bool() | t.Timer():
+            return _plain(data, bool)
+        case t.Text():
+            return _plain(data, str)
+        case t.Nothing():
+            return _plain(data, None.__class__)
+        case t.Float():
+            return float(_bad() if data.__class__ is bool else _plain(data, (int, float)))
+        case t.Int():
+            return int(data["$int"]) if data.__class__ is dict else _whole(data)
+        case t.Enum(name=name):
+            return world.enums[name][data]
+        case t.Sort(name=name):
+            return world.sorts[name](_plain(data, str))
+        case t.Opaque(name=name):
+            return Token(name, data["id"]) if _tag(data, "$opaque") == name else _bad()
+        case t.Record(name=name, fields=fields):
+            if _tag(data, "$") != name or len(data) != len(fields) + 1:
+                _bad()
+            return world.records[name](*(decode(data[f], ft, world) for f, ft in fields))
+        case t.Union(options=options):
+            return _decode(data, _alternative(data, options), world)
+        case _:
+            return _decode_container(data, type, world)
+
+
+def _decode_container(data: Any, type: t.Type, world: World) -> Any:
+    match type:
+        case t.Tuple(items=items):
+            values = _tag(data, "$tuple")
+            if len(values) != len(items):
+                _bad()
+            return tuple(decode(v, i, world) for v, i in zip(values, items, strict=True))
+        case t.Seq(item=item, mutable=mutable):
+            values = _plain(data, list) if mutable else _tag(data, "$tuple")
+            return tuple(decode(v, item, world) for v in values)
+        case t.Set(item=item):
+            return frozenset(decode(v, item, world) for v in _tag(data, "$set"))
+        case t.Bag(item=item):
+            return FrozenBag({decode(k, item, world): _whole(n) for k, n in _entries(data)})
+        case t.Map(key=key, value=of):
+            rows = _entries(data)
+            return FrozenMap({decode(k, key, world): decode(v, of, world) for k, v in rows})
+        case _:
+            raise TypeError(f"no JSON form for {type}")
+
+
+def _entries(data: Any) -> Iterator[tuple[Any, Any]]:
+    if "$map" not in data and not TAGS.isdisjoint(data):
+        _bad()
+    rows = data["$map"] if "$map" in data else data.items()
+    return ((k, v) for k, v in rows)
+
+
+def _alternative(data: Any, options: tuple[t.Type, ...]) -> t.Type:
+    tag = data.get("$") if data.__class__ is dict else None
+    for option in options:
+        if isinstance(option, t.Nothing):
+            if data is None:
+                return option
+        elif isinstance(option, t.Record):
+            if tag == option.name:
+                return option
+        elif data is not None:
+            return option
+    return _bad()
+
+
+def _tag(data: Any, tag: str) -> Any:
+    return data[tag]
+
+
+def _plain(data: Any, type: type[Any] | tuple[type[Any], ...]) -> Any:
+    return data if isinstance(data, type) and type is not int else _bad()
+
+
+def _whole(data: Any) -> int:
+    return data if isinstance(data, int) and not isinstance(data, bool) else _bad()
+
+
+def _natural(data: Any) -> int:
+    number = _whole(data)
+    return number if number >= 0 else _bad()
+
+
+def _bad() -> NoReturn:
+    raise TypeError("another form")

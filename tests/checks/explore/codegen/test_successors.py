@@ -1,0 +1,45 @@
+"""The generated steps do what the reference engine says, on every machine of the tests."""
+
+from __future__ import annotations
+
+import pytest
+
+from lawful import Machine
+from lawful.checks.explore.layout.layouts import Unsupported
+from lawful.spec.errors import DeclarationError
+from tests.checks.conform.test_every_machine import MACHINES
+from tests.checks.explore.compiled.both_engines import compared
+from tests.checks.reference.test_against_python import ACCEPTED
+from tests.spec import texts
+
+# What the compiled engine does not do; the reference engine is asked instead.
+UNSUPPORTED = {
+    "a Number as a Index",
+    "a clock",
+    "a set or map over unboundedly many values",
+    "int in Serial(bits=3) | None",
+    "the parameter limit of a part",
+}
+
+
+def agree(cls: type[Machine], limit: int) -> None:
+    try:
+        found = compared(cls, limit)
+    except Unsupported as reason:
+        assert str(reason) in UNSUPPORTED
+        pytest.skip(str(reason))
+    assert found.differences == ()
+    assert found.states > 0
+
+
+@pytest.mark.parametrize("cls", MACHINES, ids=lambda cls: cls.__name__)
+def test_machines(cls: type[Machine]) -> None:
+    try:
+        agree(cls, 20)
+    except DeclarationError as error:
+        pytest.skip(f"without a scope: {error.problems[0].number}")
+
+
+@pytest.mark.parametrize(("title", "text"), ACCEPTED, ids=[row[0] for row in ACCEPTED])
+def test_texts(title: str, text: str) -> None:
+    agree(texts.machine(text), 20)

@@ -1,0 +1,355 @@
+"""The compiled search establishes what the reference search does: counts, verdicts, traces."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from annotated_types import Interval
+
+from lawful import Machine, Nat, Param, Scope, invariant, require, transition
+from lawful.checks.explore import CheckResult, Engine, Limits, NoEngine, explore
+from lawful.checks.explore.codegen.successors import Stepping
+from lawful.checks.explore.compiled import background as waiting
+from lawful.checks.explore.compiled import plain
+from lawful.checks.explore.compiled.background import Ahead
+from lawful.checks.explore.compiled.engine import Tier, search
+from lawful.checks.explore.compiled.llvm import compiled, kept
+from lawful.checks.explore.compiled.memory import Memory
+from lawful.checks.explore.layout.packing import pack, unpack
+from lawful.checks.explore.search import search as plainly
+from lawful.checks.explore.space import Space
+from lawful.checks.reference import Done, Fault
+from lawful.machines.message_scheduler.system import SchedulerFixed
+from lawful.machines.read_only_windows.system import NodeFixed
+from lawful.machines.unicast.system import LinkAsSeed, LinkFixed
+from lawful.spec.lower import lower
+from lawful.spec.resolve import resolve
+from tests.checks.declarations import conformance, encoding, exploration
+from tests.checks.declarations.families import Hub
+from tests.checks.explore.compiled.both_engines import flat_of
+from tests.classics.alternating_bit import AlternatingBit
+from tests.classics.jugs import Jugs
+from tests.classics.peterson import Peterson
+from tests.classics.table import CLASSICS, Classic
+from tests.classics.two_phase import TwoPhase
+
+EVERY = (
+    AlternatingBit,
+    Jugs,
+    Peterson,
+    TwoPhase,
+    encoding.Cell,
+    conformance.Faults,
+    conformance.Seats,
+    exploration.Stuck,
+    exploration.Rests,
+    exploration.Twice,
+    exploration.Pruned,
+    exploration.Several,
+    exploration.Trap,
+    exploration.Lookup,
+)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("steps")
+
+
+@pytest.fixture(autouse=True)
+def cache(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests compile a machine once for all of them."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(shared))
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def explored(cls: type[Machine], engine: Engine, **limits: Any) -> CheckResult:
+    flat, resolved = flat_of(cls)
+    return explore(flat, resolved.world, resolved.expects, engine=engine, limits=Limits(**limits))
+
+
+def established(result: CheckResult) -> dict[str, Any]:
+    """All but the time taken, and which of the shortest traces is shown."""
+    rows = {f.name: getattr(result, f.name) for f in dataclasses.fields(result)}
+    del rows["engine"], rows["seconds"], rows["properties"]
+    rows["cut_by"] = dict(result.cut_by)
+    rows["transitions"] = {n: row["enabled"] for n, row in result.transitions.items()}
+    rows["verdicts"] = [
+        (p.name, p.verdict, None if p.trace is None else len(p.trace.steps))
+        for p in result.properties
+    ]
+    return rows
+
+
+def both_establish_the_same(cls: type[Machine], engine: Engine) -> None:
+    mine, theirs = explored(cls, engine), explored(cls, "reference")
+    assert mine.engine == engine
+    assert established(mine) == established(theirs)
+
+
+@pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
+def test_both_establish_the_same(cls: type[Machine]) -> None:
+    both_establish_the_same(cls, "generated")
+
+
+@pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
+def test_states_are_found_in_the_same_order(cls: type[Machine]) -> None:
+    flat, resolved = flat_of(cls)
+    space = Space(flat, resolved.world)
+    mine, theirs = search(space, Limits(), tier="generated"), plainly(space, Limits())
+    assert list(mine.states) == theirs.states
+    assert list(mine.parents) == theirs.parents
+
+
+@pytest.mark.parametrize("classic", CLASSICS, ids=lambda c: c.machine.__name__)
+def test_the_figures_of_classics(classic: Classic) -> None:
+    """Without the reference engine for any state."""
+    resolved = resolve(classic.machine)
+    flat = lower(resolved.machine, resolved.scopes.get("scope", Scope()))
+    found = search(Space(flat, resolved.world), Limits(), tier="generated")
+    assert (found.count, found.generated, found.depth) == classic.counts
+    assert not found.escaped
+
+
+@pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
+def test_both_establish_the_same_compiled(cls: type[Machine]) -> None:
+    both_establish_the_same(cls, "compiled")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("engine", ["generated", "compiled"])
+@pytest.mark.parametrize(
+    "cls", [LinkAsSeed, LinkFixed, NodeFixed, SchedulerFixed], ids=lambda cls: cls.__name__
+)
+def test_both_establish_the_same_of_a_system(cls: type[Machine], engine: Engine) -> None:
+    both_establish_the_same(cls, engine)
+
+
+class Till(Machine):
+    coins: Nat = 0
+    most: Param[Nat]
+
+    @transition()
+    def pay(self) -> None:
+        require(self.coins < self.most, "full")
+        self.coins += 1
+
+
+class Market(Machine):
+    tills: dict[Nat, Till] = {}
+
+    @transition()
+    def open(self, n: Nat) -> None:
+        require(n not in self.tills, "open")
+        self.tills[n] = Till(most=2)
+
+    @transition()
+    def pay(self, n: Nat) -> None:
+        require(n in self.tills, "closed")
+        self.tills[n].pay()
+
+    scope = Scope(Nat=range(0, 3))
+
+
+def test_a_parameter_without_a_default_is_what_parts_are_made_with() -> None:
+    both_establish_the_same(Market, "generated")
+
+
+def always(_: Ahead) -> bool:
+    return True
+
+
+def test_going_over_to_machine_code_shows_in_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of a level, as soon as somebody asks."""
+    monkeypatch.setattr(plain, "SLICE", 7)
+    monkeypatch.setattr(Ahead, "ready", always)
+    mine = explored(TwoPhase, "auto")
+    assert mine.engine == "compiled"
+    assert established(mine) == established(explored(TwoPhase, "reference"))
+
+
+def test_a_second_process_compiles(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Started once it pays, and not needed the next time."""
+    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    text = flat_steps(Jugs).text
+    ahead = Ahead(text)
+    assert not ahead.ready()
+    while not ahead.ready():
+        time.sleep(0.1)
+    assert list((alone / "lawful" / "steps").iterdir()) == [kept(text)]
+    assert Ahead(text).ready()
+
+
+def test_what_is_done_soon_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "PATIENCE", 1e6)
+    assert not Ahead(flat_steps(Jugs).text).ready()
+    assert explored(TwoPhase, "auto").engine == "generated"
+
+
+def flat_steps(cls: type[Machine]) -> Stepping:
+    flat, resolved = flat_of(cls)
+    return Stepping(flat, resolved.world, Space(flat, resolved.world))
+
+
+def test_a_search_stops_at_the_same_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is in use, and when the other was gone over to."""
+    limits, (flat, resolved) = Limits(states=100), flat_of(TwoPhase)
+    space = Space(flat, resolved.world)
+    monkeypatch.setattr(Ahead, "ready", always)
+    tiers: tuple[Tier | None, ...] = ("generated", "compiled", None)
+    rows: list[Any] = []
+    for tier in tiers:
+        found = search(space, limits, tier=tier)
+        rows.append((found.count, found.generated, found.depth, found.enabled, found.new))
+    theirs = plainly(space, limits)
+    counts = len(theirs.states), theirs.generated, theirs.depth, theirs.enabled, theirs.new
+    assert rows == [counts] * 3
+
+
+def test_a_search_can_be_stopped() -> None:
+    found = explored(Jugs, "generated", states=10)
+    assert not found.complete
+    assert 10 <= found.distinct < 16
+
+
+def test_what_it_does_not_know_is_named() -> None:
+    flat, resolved = flat_of(Hub)
+    with pytest.raises(NoEngine, match="does not know the parameter limit of a part"):
+        explore(flat, resolved.world, {}, engine="compiled")
+    limits = Limits(states=20)
+    assert explore(flat, resolved.world, {}, limits=limits).engine == "reference"
+
+
+def test_compiled_steps_are_kept(alone: Path) -> None:
+    first, again = explored(Jugs, "compiled"), explored(Jugs, "compiled")
+    assert established(first) == established(again)
+    (file,) = (alone / "lawful" / "steps").iterdir()
+    whole = file.read_bytes()
+    for damaged in (whole[:-1], b"", bytes(len(whole))):
+        file.write_bytes(damaged)
+        assert established(explored(Jugs, "compiled")) == established(first)
+        assert file.read_bytes() == whole
+
+
+def test_without_a_place_to_keep_them(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (alone / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(alone / "file"))
+    assert explored(Jugs, "compiled").distinct == 16
+
+
+LARGEST = 2**61
+Wide = Annotated[int, Interval(ge=-(2**61), le=2**61)]
+EDGES = (0, 1, -1, 2**31, -(2**31), 2**32 + 5, 2**61, -(2**61), 2**60 - 1)
+
+
+class Edges(Machine):
+    """Integers at the ends of what a cell holds."""
+
+    a: Wide = 0
+    b: Wide = 0
+    c: Wide = 0
+
+    @transition()
+    def add(self) -> None:
+        self.c = self.a + self.b
+
+    @transition()
+    def double(self) -> None:
+        self.c = self.a + self.a + self.a + self.a - self.b
+
+    @transition()
+    def subtract(self) -> None:
+        self.c = self.a - self.b
+
+    @transition()
+    def multiply(self) -> None:
+        self.c = self.a * self.b
+
+    @transition()
+    def divide(self) -> None:
+        self.c = self.a // self.b
+
+    @transition()
+    def remain(self) -> None:
+        self.c = self.a % self.b
+
+    @transition()
+    def turn(self) -> None:
+        self.c = abs(self.a) + -self.b
+
+    @transition()
+    def least(self) -> None:
+        self.c = min(self.a, self.b, max(self.a, 3))
+
+    @invariant
+    def near(self) -> bool:
+        return self.c < LARGEST
+
+
+def test_integers_at_the_ends_of_a_cell() -> None:
+    """Through machine code: what does not fit is the reference's, what fits is right."""
+    resolved = resolve(Edges)
+    flat = lower(resolved.machine, Scope())
+    space = Space(flat, resolved.world)
+    stepping = Stepping(flat, resolved.world, space)
+    code = compiled(stepping.text)
+    memory = Memory(stepping, code)
+    pairs = [(a, b) for a in EDGES for b in EDGES]
+    random.Random(1).shuffle(pairs)
+    left = 0
+    for a, b in pairs:
+        state = (a, b, 0)
+        arrays = memory.arrays
+        cells = stepping.codec.encode(stepping.whole, state)
+        arrays.store[: memory.words] = pack(stepping.slots, cells)
+        arrays.info[:] = 0
+        count = code("expand", arrays.w, arrays.store, 0, arrays.out, arrays.info, memory.room)
+        if arrays.info[stepping.layout["escaped"]]:
+            left += 1
+            continue
+        made = {
+            (
+                int(arrays.out[memory.room * memory.words + e]),
+                *unpack(stepping.slots, arrays.out[e * memory.words : (e + 1) * memory.words]),
+            )
+            for e in range(count)
+        }
+        edges = list(space.edges(state))
+        wanted = {
+            (e.rule, *e.outcome.state)
+            for e in edges
+            if isinstance(e.outcome, Done) and e.cut is None
+        }
+        assert made == wanted
+        faults = {e.outcome.name for e in edges if isinstance(e.outcome, Fault)}
+        assert bool(arrays.info[stepping.layout["fault"] + 4]) == ("bounds" in faults)
+    assert 0 < left < len(pairs)
+
+
+class Counted(Machine):
+    """A machine of many states and one step between them."""
+
+    n: Nat = 0
+
+    @transition()
+    def go(self, by: Nat) -> None:
+        require(by > 0, "forward")
+        self.n += by
+
+    scope = Scope(Nat=range(0, 4), n=range(0, 20_000))
+
+
+def test_cuts_are_counted_by_the_variable() -> None:
+    mine, theirs = explored(Counted, "compiled"), explored(Counted, "reference")
+    assert established(mine) == established(theirs)
+    assert (mine.distinct, mine.cuts, dict(mine.cut_by)) == (20_000, 6, {"n": 6})

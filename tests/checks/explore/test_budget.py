@@ -1,0 +1,235 @@
+"""Every loop of an exploration asks whether to go on: who asks it to stop is heard in the middle of
+one state, what was established stays, and values are not made before they are asked for."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import time
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawful import Machine
+from lawful.checks.conform.runtime_check import compare
+from lawful.checks.explore import CheckResult, Engine, explore, limits, search
+from lawful.checks.explore.advice import advise
+from lawful.checks.explore.compiled import engine as engine_module
+from lawful.checks.explore.compiled import memory
+from lawful.checks.explore.coverage import coverage
+from lawful.checks.explore.limits import Budget, Limits, OutOfBudget
+from lawful.checks.explore.simulate import Walks, simulate
+from lawful.checks.explore.space import Space
+from lawful.checks.prove import nonvacuity as happens
+from lawful.checks.prove.nonvacuity import happened
+from lawful.checks.reference import Done
+from lawful.checks.verdict import Verdict
+from lawful.spec import types as t
+from lawful.spec.lower import lower
+from lawful.spec.resolve import resolve
+from lawful.spec.values.bounds import Values
+from lawful.spec.values.world import World
+from tests.spec import texts
+
+HEADER = """from lawful import *
+
+class Wide(Machine):
+    scope = Scope(Nat=range(0, 6))
+    x: Nat = 0
+"""
+# The 2**36 values of one parameter, wherever an engine goes through values.
+WIDE = "frozenset[tuple[Nat, Nat]]"
+STEP = f"""
+    @transition()
+    def put(self, s: {WIDE}) -> None:
+        require(len(s) == 1)
+        self.x = 1
+"""
+BEGIN = f"""
+    @initial
+    def begin(self, s: {WIDE}) -> None:
+        require(len(s) == 37)
+"""
+SMALL = """
+    @transition()
+    def small(self) -> None:
+        require(self.x < 5)
+        self.x += 1
+"""
+ASKED = f"""
+    @invariant
+    def never(self, s: {WIDE}) -> bool:
+        return len(s) < 99
+"""
+KINDS = {"a step": STEP, "a start": BEGIN + SMALL, "a property": SMALL + ASKED}
+
+
+def wide(body: str) -> type[Machine]:
+    return texts.last_machine(texts.module(HEADER + body))
+
+
+class Asks:
+    """Somebody who wants it to end the so-manieth time that he is asked."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.count = 0
+
+    def __call__(self) -> bool:
+        self.count += 1
+        return self.count >= self.most
+
+
+def checked(cls: type[Machine], engine: Engine, **asked: Any) -> CheckResult:
+    found = resolve(cls)
+    flat = lower(found.machine, found.scopes["scope"])
+    return explore(flat, found.world, {}, engine=engine, limits=Limits(**asked))
+
+
+@pytest.mark.parametrize("engine", ["reference", "generated", "compiled", "auto"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_asks_it_to_stop_is_heard_in_the_middle_of_a_state(
+    kind: str, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "ROUNDS", 1 << 10)
+    monkeypatch.setattr(memory, "MOST_ROUNDS", 1 << 12)
+    cls = wide(KINDS[kind])
+    if kind == "a property" and engine in ("generated", "compiled"):
+        engine = "auto"  # They have no place for so many values of a property.
+    asks = Asks(5)
+    result = checked(cls, engine, stop=asks)
+    assert (result.complete, result.stopped) == (False, "asked")
+    assert {p.verdict for p in result.properties} == {Verdict.UNKNOWN}
+    assert asks.count == 5
+
+
+@pytest.mark.parametrize("engine", ["reference", "generated", "compiled"])
+def test_so_are_seconds(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "ROUNDS", 1 << 10)
+    monkeypatch.setattr(memory, "MOST_ROUNDS", 1 << 12)
+    cls, looks = wide(STEP), itertools.count(time.perf_counter() + 1000.0)
+    clock = types.SimpleNamespace(perf_counter=lambda: next(looks))  # A second later each time.
+    begun = next(looks)
+    for module in (limits, search, engine_module):
+        monkeypatch.setattr(module, "time", clock)
+    result = checked(cls, engine, seconds=1040.0)
+    assert (result.complete, result.stopped) == (False, "seconds")
+    assert next(looks) - begun < 100
+
+
+def test_a_search_that_was_stopped_in_a_state_goes_on_to_the_same(tmp_path: Path) -> None:
+    # 2**12 arguments of every state: each of the pieces ends in the middle of one.
+    text = (
+        HEADER.replace("range(0, 6)", "range(0, 4)")
+        + """
+    @transition()
+    def put(self, s: frozenset[tuple[Nat, bool]], more: Nat) -> None:
+        require(len(s) == 1 and self.x < 3)
+        self.x += 1
+
+    @invariant
+    def small(self, n: Nat) -> bool:
+        return self.x <= n + 3
+
+    @infinitely_often
+    def back(self) -> bool:
+        return self.x == 0
+"""
+    )
+    cls = texts.last_machine(texts.module(text))
+    whole = checked(cls, "reference")
+    assert (whole.distinct, whole.generated) == (4, 97)
+    for most in (3, 7, 20):
+        for _ in range(40):
+            found = checked(cls, "reference", resume=tmp_path / str(most), stop=Asks(most * 10))
+            if found.complete:
+                break
+        found = checked(cls, "reference", resume=tmp_path / str(most))
+        assert dataclasses.replace(found, seconds=0.0) == dataclasses.replace(whole, seconds=0.0)
+
+
+def test_machine_code_that_needs_more_rounds_gets_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = HEADER.replace("range(0, 6)", "range(0, 4)") + STEP.replace("tuple[Nat, Nat]", "Nat")
+    text = text.replace("s: frozenset[Nat]", "s: frozenset[Nat], a: frozenset[Nat], b: Nat, c: Nat")
+    cls = texts.last_machine(texts.module(text))
+    whole = checked(cls, "reference")
+    assert (whole.distinct, whole.generated) == (2, 1 + 2 * 4 * 16 * 16)
+    for rounds in ((1 << 6, 1 << 7), (1 << 6, 1 << 20), (1 << 20, 1 << 20)):
+        monkeypatch.setattr(memory, "ROUNDS", rounds[0])
+        monkeypatch.setattr(memory, "MOST_ROUNDS", rounds[1])
+        found = checked(cls, "compiled")
+        assert dataclasses.replace(found, seconds=0.0, engine="") == dataclasses.replace(
+            whole, seconds=0.0, engine=""
+        )
+
+
+def test_walks_stop_in_the_middle_of_a_step() -> None:
+    found = resolve(wide(STEP))
+    flat = lower(found.machine, found.scopes["scope"])
+    asks = Asks(3)
+    result = simulate(flat, found.world, {}, Walks(stop=asks))
+    assert asks.count == 3
+    assert (result.complete, result.properties[-1].verdict) == (False, Verdict.UNKNOWN)
+
+
+def test_coverage_and_the_comparison_with_the_runtime_stop_in_the_middle_of_a_state() -> None:
+    cls = wide(STEP)
+    found = resolve(cls)
+    space = Space(lower(found.machine, found.scopes["scope"]), found.world)
+    first = [outcome.state for _, _, outcome in space.initial() if isinstance(outcome, Done)]
+    seen = coverage(space, first * 5, Limits(stop=Asks(3)))
+    assert seen.states == 1
+    compared = compare(space, cls, Limits(stop=Asks(3)))
+    assert (compared.complete, compared.states) == (False, 1)
+
+
+def test_so_does_advice() -> None:
+    found = resolve(wide(STEP))
+    asks = Asks(3)
+    said = advise(found, found.scopes["scope"], {}, Limits(stop=asks))
+    assert (said.why, asks.count) == ("asked", 3)
+
+
+def test_so_do_the_walks_that_proofs_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(happens, "LOOKS", 5)
+    found = resolve(wide(BEGIN + STEP))
+    assert happened(lower(found.machine, found.scopes["scope"]), found.world) == set()
+
+
+def test_a_limit_of_memory_is_looked_at_there_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = itertools.count()  # One byte more each time that somebody looks.
+    monkeypatch.setattr(limits, "resident", lambda: next(held))
+    result = checked(wide(STEP), "reference", memory=5)
+    assert (result.complete, result.stopped, next(held)) == (False, "memory", 6)
+
+
+def test_who_was_stopped_once_stays_stopped() -> None:
+    budget = Budget(Limits(stop=Asks(1)))
+    for asked in range(1, 200):
+        if asked < Budget.EVERY:
+            budget.ask()
+        else:
+            with pytest.raises(OutOfBudget):
+                budget.ask()
+    free = Budget()
+    for _ in range(200):
+        free.ask()
+
+
+def test_many_values_are_made_when_they_are_asked_for() -> None:
+    pair = t.Tuple((t.Int(0, 5), t.Int(0, 5)))
+    values = Values(World({}, {}, {}), {})
+    for kind in (
+        t.Set(pair, False),
+        t.Tuple((t.Set(pair, False), t.BOOL)),
+        t.Map(pair, t.Int(0, 99), False, True),
+        t.Seq(t.Set(pair, False), False, 3),
+    ):
+        assert len(list(itertools.islice(values.each(kind), 100))) == 100
+    # Both ways are in the same order.
+    few = t.Map(t.BOOL, t.Set(t.Int(0, 2), False), False, False)
+    assert list(values.each(few)) == list(values.of(few))
+    large = t.Tuple((t.Int(0, 5000), t.BOOL))
+    assert list(values.each(large)) == [(i, b) for i in range(5001) for b in (False, True)]

@@ -1,0 +1,161 @@
+"""Foreign traces: lines that no journal of ours wrote, read by a mapping."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawful.checks.replay import ReplayError, ReplayProgram, ReplayResult, replay
+from lawful.checks.replay.mapping import foreign_of, read_mapping
+from tests.checks.replay.journals import Bell, Worker, written
+
+TOML = """
+instance = "$.who.name"
+seq = "$.at"
+event = "$.what"
+skip = ["TICK"]
+
+[events]
+JOB = "take"
+READY = "finish"
+TIRED = "lose_patience"
+
+[args.take.job]
+"$" = "Job"
+size = "$.weight"
+tags = { "$set" = [1, "$.weight"] }
+
+[parameters]
+limit = 2
+"""
+Line = dict[str, Any]
+
+
+def line(name: str, at: int, what: str, **more: object) -> Line:
+    return {"who": {"name": name}, "at": at, "what": what, **more}
+
+
+def lines() -> list[Line]:
+    """Out of order, and with gaps."""
+    return [
+        line("a", 20, "READY"),
+        line("b", 3, "JOB", weight=1),
+        line("a", 10, "JOB", weight=5),
+        line("a", 11, "TICK"),
+        line("a", 30, "JOB", weight=6),
+        line("a", 31, "TIRED"),
+        line("a", 40, "JOB", weight=7),
+        line("a", 41, "READY"),
+        line("a", 50, "READY"),
+        line("a", 51, "READY"),
+    ]
+
+
+def program(tmp_path: Path, text: str = TOML) -> ReplayProgram:
+    path = tmp_path / "mapping.toml"
+    path.write_text(text, encoding="utf-8")
+    return ReplayProgram((Worker.lawful.ir,), mapping=read_mapping(path))
+
+
+def replayed(tmp_path: Path, told: list[Line], text: str = TOML) -> ReplayResult:
+    return replay([written(tmp_path / "trace.jsonl", told)], program(tmp_path, text))
+
+
+def test_a_foreign_trace(tmp_path: Path) -> None:
+    found: Any = replayed(tmp_path, lines()).to_json()
+    assert found["by_instance"] == {"a": "fits", "b": "open"}
+    assert found["coverage"]["transitions"] == {
+        "take": 4,
+        "finish_job": 2,
+        "finish_all": 1,
+        "lose_patience": 1,
+    }
+    assert (found["events"], found["rows"]) == (9, 10)
+
+
+def test_a_foreign_trace_deviates(tmp_path: Path) -> None:
+    told = lines()
+    told[4]["weight"] = 0
+    found: Any = replayed(tmp_path, told).to_json()
+    (finding,) = found["deviations"]
+    assert (finding["index"], finding["event"], finding["kind"]) == (30, "take", "refused")
+    assert "an empty job" in finding["clause"]
+
+
+def test_outputs_are_compared_where_they_are_named(tmp_path: Path) -> None:
+    text = TOML.replace("[events]", 'output = "$.reply"\n[events]')
+    told = [line("a", 1, "JOB", weight=5, reply=1), line("a", 2, "READY", reply=9)]
+    found: Any = replayed(tmp_path, told, text).to_json()
+    assert found["deviations"][0]["clause"] == "output is 9 in the row, 1 by the machine"
+    told[1].pop("reply")
+    found = replayed(tmp_path, told, text).to_json()
+    assert found["not_judged"][0]["clause"] == "nothing at $.reply"
+
+
+def test_rows_may_be_numbered_without_gaps(tmp_path: Path) -> None:
+    dense = TOML.replace("skip =", "dense = true\nskip =")
+    told = [line("a", 1, "READY"), line("a", 0, "JOB", weight=5)]
+    assert replayed(tmp_path, told, dense).verdicts["open"] == 1
+    assert replayed(tmp_path, told[:1], dense).verdicts["quarantined"] == 1
+    assert replayed(tmp_path, [told[1], told[1]]).verdicts["quarantined"] == 1
+
+
+def test_lines_that_lack_what_the_mapping_names(tmp_path: Path) -> None:
+    told: list[Line] = [
+        {"at": 1},
+        {"who": {"name": 7}, "at": 1, "what": "READY"},
+        {"who": {"name": []}, "at": 1},
+        line("b", 1, "JOB"),
+        {"who": {"name": "c"}, "at": "x"},
+        line("d", 1, "WHAT"),
+    ]
+    found: Any = replayed(tmp_path, told).to_json()
+    reasons = {each["reason"]: each["total"] for each in found["rejected"]["reasons"]}
+    assert reasons == {"nothing at $.who.name": 1, "no instance": 1}
+    clauses = {each["instance"]: each["clause"] for each in found["not_judged"]}
+    assert clauses == {
+        "b": "nothing at $.weight",
+        "c": "a row without a sequence number",
+        "d": "an unknown event",
+    }
+    assert found["by_instance"]["7"] == "deviates"
+
+
+WRONG: list[tuple[Any, str]] = [
+    ([], "a mapping is an object"),
+    ({"instance": "$.a", "seq": "$.b"}, r'event has to be a path such as "\$.event"'),
+    ({"instance": "a", "seq": "$.b", "event": "$.c"}, "instance has to be a path"),
+    ({"instance": "$.a", "colour": 1}, "colour is no part of a mapping; known are instance"),
+    ({"instance": "$.a", "skip": "x"}, "skip is of another form"),
+]
+
+
+@pytest.mark.parametrize(("data", "why"), WRONG)
+def test_what_is_no_mapping(data: Any, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        foreign_of(data)
+
+
+def test_a_mapping_file_that_cannot_be_read(tmp_path: Path) -> None:
+    for name, text in [("a.toml", "= 1"), ("b.json", "{"), ("c.json", "[]"), ("d.toml", None)]:
+        path = tmp_path / name
+        if text is not None:
+            path.write_text(text, encoding="utf-8")
+        with pytest.raises(ReplayError, match=name) as caught:
+            read_mapping(path)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_mapping_is_of_one_machine() -> None:
+    mapping = foreign_of({"instance": "$.a", "seq": "$.b", "event": "$.c"})
+    both = (Worker.lawful.ir, Bell.lawful.ir)
+    with pytest.raises(ValueError, match="does not say of which machine"):
+        ReplayProgram(both, mapping=mapping)
+    data: Any = mapping.to_json()
+    known = ReplayProgram(
+        both, mapping=foreign_of(json.loads(json.dumps(data | {"machine": "Bell"})))
+    )
+    assert known.mapping is not None and known.mapping.machine == "Bell"

@@ -1,0 +1,186 @@
+"""Containers changed where they stand: only while nobody else holds them, and undone whole."""
+
+from __future__ import annotations
+
+import copy
+from typing import Annotated, Any
+
+import pytest
+from annotated_types import Interval, MaxLen
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lawful import Machine, Nat, PropertyViolated, Refused, Undefined, require, transition
+from lawful.runtime.compile import in_place
+from lawful.spec.syntax.declare import slot
+from tests.spec import texts
+
+Few = Annotated[int, Interval(ge=0, le=9)]
+
+
+class Store(Machine):
+    """Each event touches one place of its containers, and may then fail."""
+
+    known: set[int] = set()
+    counts: dict[int, Nat] = {}
+    queue: Annotated[list[int], MaxLen(3)] = []
+    total: Few = 0
+
+    @transition()
+    def put(self, key: int, by: int) -> None:
+        require(key != 5, "five is not wanted")
+        self.known.add(key)
+        self.counts[key] = self.counts.get(key, 0) + by
+        self.queue.append(key)
+        self.total += by
+
+    @transition()
+    def drop(self, key: int, by: int) -> int:
+        self.known.remove(key)
+        del self.counts[key]
+        self.total -= by
+        return 6 // by
+
+    @transition()
+    def serve(self, by: int) -> int:
+        first = self.queue.pop(0)
+        self.known.discard(first)
+        return first // by
+
+
+FAULTS = (Refused, Undefined, PropertyViolated)
+
+
+def held(store: Store) -> tuple[Any, ...]:
+    """What the store has, in values of its own."""
+    kept = set(store.known), dict(store.counts), list(store.queue), store.total
+    return copy.deepcopy(kept)
+
+
+def inside(store: Store) -> list[int]:
+    return [id(getattr(store, slot(name))) for name in ("known", "counts", "queue")]
+
+
+def test_what_nobody_else_holds_is_changed_where_it_stands() -> None:
+    store = Store()
+    before = inside(store)
+    store.put(1, 2)
+    store.put(2, 1)
+    store.drop(1, 1)
+    assert store.serve(1) == 1
+    assert inside(store) == before
+    assert held(store) == ({2}, {2: 1}, [2], 2)
+
+
+def test_what_somebody_holds_stays_as_it_was() -> None:
+    store = Store()
+    store.put(1, 2)
+    view, other, before = store.counts, copy.copy(store), inside(store)
+    store.put(2, 1)
+    assert dict(view) == {1: 2}
+    assert held(other) == ({1}, {1: 2}, [1], 2)
+    # The copy and the store each have their own now; the view holds the old map alone.
+    assert not set(before) & set(inside(store))
+    other.put(3, 1)
+    assert held(store) == ({1, 2}, {1: 2, 2: 1}, [1, 2], 3)
+    assert held(other) == ({1, 3}, {1: 2, 3: 1}, [1, 3], 3)
+
+
+@pytest.mark.parametrize(
+    ("event", "args", "error"),
+    [
+        ("put", (5, 1), Refused),
+        ("put", (1, -3), PropertyViolated),  # A count below 0.
+        ("put", (8, 9), PropertyViolated),  # The total above 9.
+        ("drop", (7, 1), Undefined),
+        ("drop", (1, 0), Undefined),
+        ("drop", (1, 6), PropertyViolated),
+        ("serve", (0,), Undefined),
+    ],
+)
+def test_a_step_that_fails_undoes_what_it_changed_where_it_stands(
+    event: str, args: tuple[int, ...], error: type[Exception]
+) -> None:
+    store = Store()
+    store.put(1, 2)
+    store.put(2, 1)
+    before, places = held(store), inside(store)
+    with pytest.raises(error):
+        store.lawful.take(event, *args)
+    assert (held(store), inside(store)) == (before, places)
+
+
+def test_a_list_that_got_too_long_has_its_old_items_again() -> None:
+    store = Store()
+    for key in (1, 2, 3):
+        store.put(key, 1)
+    with pytest.raises(PropertyViolated):
+        store.put(4, 1)
+    assert held(store) == ({1, 2, 3}, {1: 1, 2: 1, 3: 1}, [1, 2, 3], 3)
+
+
+def test_an_exception_that_is_kept_holds_nothing_that_changes() -> None:
+    store = Store()
+    store.put(1, 2)
+    with pytest.raises(Undefined) as caught:
+        store.drop(7, 1)
+    store.put(2, 1)
+    frames = [found.frame for found in caught.traceback]
+    olds = [f.f_locals["old_known"] for f in frames if "old_known" in f.f_locals]
+    assert olds
+    assert all(old == {1} for old in olds)
+
+
+ACTS = st.lists(
+    st.tuples(
+        st.sampled_from(("put", "drop", "serve")),
+        st.integers(0, 5),
+        st.integers(-2, 4),
+        st.booleans(),
+    ),
+    max_size=12,
+)
+
+
+def taken(store: Store, event: str, key: int, by: int) -> Any:
+    """What an event gives, or the class of what it raises."""
+    try:
+        return store.lawful.take(event, *((by,) if event == "serve" else (key, by)))
+    except FAULTS as error:
+        return type(error)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ACTS)
+def test_light_steps_do_what_copying_ones_do(acts: list[tuple[str, int, int, bool]]) -> None:
+    store, copying = Store(), Store()
+    views: list[tuple[Any, Any]] = []
+    for event, key, by, look in acts:
+        if look:
+            seen = store.known, store.counts, store.queue
+            views.append((seen, copy.deepcopy((set(seen[0]), dict(seen[1]), list(seen[2])))))
+        held_too = copy.copy(copying)  # So that nothing of it may be changed where it stands.
+        assert taken(store, event, key, by) == taken(copying, event, key, by)
+        assert held(store) == held(copying)
+        del held_too
+    for seen, was in views:
+        assert (set(seen[0]), dict(seen[1]), list(seen[2])) == was
+
+
+TEXT = """
+class Pond(Machine):
+    fish: set[int] = set()
+
+    @transition()
+    def put(self, n: int) -> None:
+        self.fish.add(n)
+"""
+
+
+def test_where_nobody_counts_every_container_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_place, "COUNTS", False)
+    pond: Any = texts.last_machine(texts.module(TEXT))()
+    before = pond._fish
+    pond.put(1)
+    assert (before, pond.fish) == (set(), {1})
+    assert "getrefcount" not in pond.lawful.generated()

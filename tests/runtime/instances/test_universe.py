@@ -1,0 +1,272 @@
+"""What an instance knows of its universe, for as long as it lives; opaque values that come back."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+
+from lawful import (
+    Machine,
+    Nat,
+    Opaque,
+    OrderedSort,
+    Param,
+    initial,
+    invariant,
+    total,
+    transition,
+)
+from lawful.runtime.store import Store, StoreError
+from tests.runtime.declarations.halls import STRANGE, TOLD, A, B, Hall, N, X, hall
+
+# What is proved of every universe.
+
+
+class Rounds(Machine):
+    """Done when everybody was added: nobody is late."""
+
+    s: set[N] = set()
+    done: bool = False
+    bad: bool = False
+
+    @transition()
+    def add(self, k: N) -> None:
+        self.s.add(k)
+
+    @transition()
+    def fin(self) -> None:
+        self.done = all(x in self.s for x in N)
+
+    @transition()
+    def late(self, k: N) -> None:
+        self.bad = self.done and k not in self.s
+
+    @invariant
+    def never(self) -> bool:
+        return not self.bad
+
+    @invariant
+    def everybody(self) -> bool:
+        return not self.done or all(x in self.s for x in N)
+
+
+def test_nobody_is_late() -> None:
+    made = Rounds(universe={N: ["a"]})
+    made.add(A)
+    made.fin()
+    with pytest.raises(ValueError, match=r"late: k: N\('b'\) is no element"):
+        made.late(B)
+    saved = made.lawful.snapshot()
+    assert saved["universe"] == {"N": ["a"]}
+    again = Rounds.lawful.restore(saved)  # Without a word about the universe it is the same.
+    with pytest.raises(ValueError, match=r"late: k: N\('b'\) is no element"):
+        again.late(B)
+    with pytest.raises(ValueError, match=r"with another universe: N is \['a'\], not \['a', 'b'\]"):
+        Rounds.lawful.restore(saved, universe={N: [A, B]})
+    with pytest.raises(ValueError, match="everybody"):
+        Rounds.lawful.restore(saved, universe={N: [A, B]}, renamed={})
+
+
+def test_a_universe_may_grow_where_every_invariant_allows_it() -> None:
+    made = Rounds(universe={N: ["a"]})
+    made.add(A)
+    more = Rounds.lawful.restore(made.lawful.snapshot(), universe={N: "ba"}, renamed={})
+    more.fin()
+    assert (more.s, more.done) == ({A}, False)
+
+
+class Seat(OrderedSort):
+    """Where they sit."""
+
+
+class Line(Machine):
+    first: Seat | None = None
+
+    @transition()
+    def take(self, seat: Seat) -> None:
+        self.first = seat if self.first is None else min(self.first, seat)
+
+
+def test_the_order_is_part_of_an_ordered_universe_only() -> None:
+    line = Line(universe={Seat: ["b", "a"]})
+    line.take(Seat("a"))
+    saved = line.lawful.snapshot()
+    assert Line.lawful.restore(saved, universe={Seat: ["b", "a"]}) == line
+    with pytest.raises(ValueError, match="another universe: Seat is"):
+        Line.lawful.restore(saved, universe={Seat: ["a", "b"]})
+    made = hall()
+    made.take(B)
+    saved = made.lawful.snapshot()
+    assert Hall.lawful.restore(saved, universe={N: ["b", "a"]}) == made
+
+
+# Elements that the declaration names, total maps, `@initial`.
+
+LEADER = N("leader")
+
+
+class Led(Machine):
+    """The leader may be none of those who take part."""
+
+    who: N = LEADER
+    boss: Param[N | None] = None
+
+    @transition()
+    def take(self, who: N) -> None:
+        self.who = who
+
+    @transition()
+    def back(self) -> None:
+        self.who = LEADER
+
+
+class Bossed(Machine):
+    boss: Param[N] = LEADER
+
+    @transition()
+    def go(self) -> None: ...
+
+
+def test_a_state_may_have_an_element_that_the_declaration_names() -> None:
+    led = Led(universe=TOLD)
+    assert led.who == LEADER
+    led.take(A)
+    led.back()
+    assert Led.lawful.restore(led.lawful.snapshot()) == pickle.loads(pickle.dumps(led)) == led
+    assert Led.lawful.state(universe=TOLD, who=LEADER) == led
+    for call in (lambda: led.take(LEADER), lambda: Led(universe=TOLD, boss=LEADER)):
+        with pytest.raises(ValueError, match=r"N\('leader'\) is no element"):
+            call()
+    with pytest.raises(ValueError, match=r"boss: N\('leader'\) is no element"):
+        Bossed(universe=TOLD)  # Proofs are of parameters that the universe has, defaults or not.
+
+
+class Ready(Machine):
+    ready: Mapping[N, bool] | None = None
+    held: dict[N, Nat] = total(0)
+
+    @initial
+    def begin(self, who: N) -> None:
+        self.held[who] = 1
+
+    @transition()
+    def put(self, ready: Mapping[N, bool]) -> None:
+        self.ready = ready
+
+
+def test_an_initial_is_a_door() -> None:
+    made = Ready(universe=TOLD)
+    with pytest.raises(ValueError, match="begin: who: " + STRANGE):
+        made.begin(X)
+    again = pickle.loads(pickle.dumps(made))
+    again.begin(B)
+    assert again.held == {A: 0, B: 1}
+
+
+def test_a_total_map_over_a_sort_needs_a_universe() -> None:
+    data = Ready.lawful.state(universe=TOLD).lawful.snapshot()
+    del data["universe"]
+    with pytest.raises(RuntimeError, match=r"a value for each N: .*universe=\{N: \[\.\.\.\]\}"):
+        Ready.lawful.restore(data)
+    assert Ready.lawful.restore(data, universe=TOLD).held == {A: 0, B: 0}
+
+
+# Stores.
+
+
+def test_a_store_keeps_the_universe(tmp_path: Path) -> None:
+    with Store(tmp_path / "halls.db") as store:
+        store.add(hall(), "h").take(A)
+    with Store(tmp_path / "halls.db") as store:
+        made = store.restore(Hall, "h")
+        with pytest.raises(ValueError, match=STRANGE):
+            made.take(X)
+        made.take(B)
+    with Store(tmp_path / "halls.db") as store:
+        with pytest.raises(ValueError, match="another universe"):
+            store.restore(Hall, "h", universe={N: ["a", "b", "x"]})
+        assert store.restore(Hall, "h", universe=TOLD).one == B
+    more = {N: ["a", "b", "x"]}
+    with Store(tmp_path / "halls.db") as store:
+        store.restore(Hall, "h").take(A)
+        store.close()
+    with Store(tmp_path / "halls.db") as store:
+        with pytest.raises(StoreError, match=r"another universe, N is .*, and events of the other"):
+            store.restore(Hall, "h", universe=more, renamed={})
+        store.restore(Hall, "h")
+        grown = store.restore(Hall, "h", universe=more, renamed={})
+        grown.take(X)
+        assert grown.one == X
+
+
+def test_an_event_of_a_store_is_checked(tmp_path: Path) -> None:
+    file = tmp_path / "halls.db"
+    with Store(file) as store:
+        store.add(hall(), "h").take(A)
+    with sqlite3.connect(file) as db:
+        db.execute("UPDATE event SET args = ?", (json.dumps({"n": "x"}),))
+    db.close()
+    with Store(file) as store, pytest.raises(StoreError, match="no element"):
+        store.restore(Hall, "h")
+
+
+# Opaque values.
+
+
+class Carried(Machine):
+    held: Annotated[int, Opaque("Payload")] | None = None
+    text: Annotated[str, Opaque("Text")] | None = None
+    either: Annotated[str | bytes, Opaque("Either")] | None = None
+    anything: Annotated[object, Opaque("Any")] | None = None
+
+    @transition()
+    def put(self, held: Annotated[int, Opaque("Payload")]) -> None:
+        self.held = held
+
+
+def carried(**values: str) -> Carried:
+    data = Carried().lawful.snapshot()
+    names = {"held": "Payload", "text": "Text", "either": "Either", "anything": "Any"}
+    for name, encoded in values.items():
+        data["variables"][name] = {"$opaque": names[name], "id": encoded}
+    return Carried.lawful.restore(data)
+
+
+@pytest.mark.parametrize(
+    ("name", "encoded", "told"),
+    [
+        ("held", "str:7", "Payload is of type int, not '7', a str"),
+        ("held", "bytes:Nw==", "Payload is of type int, not b'7', a bytes"),
+        ("text", "int:7", "Text is of type str, not 7, a int"),
+        ("either", "int:7", "Either is of type bytes or str, not 7, a int"),
+    ],
+)
+def test_an_opaque_value_comes_back_as_its_annotation_says(
+    name: str, encoded: str, told: str
+) -> None:
+    with pytest.raises(ValueError, match=told):
+        carried(**{name: encoded})
+
+
+def test_what_is_of_the_annotation_comes_back() -> None:
+    made = carried(held="int:7", text="str:7", either="bytes:Nw==", anything="int:7")
+    assert (made.held, made.text, made.either, made.anything) == (7, "7", b"7", 7)
+    assert carried(either="str:7").either == "7"
+
+
+def test_what_could_not_come_back_has_no_snapshot(tmp_path: Path) -> None:
+    made: Any = Carried()
+    with Store(tmp_path / "carried.db") as store:
+        store.add(made, "c")
+        with pytest.raises(TypeError, match="no encoding for '7': the opaque Payload is of type"):
+            made.put("7")
+    assert made.held is None
+    made.put("7")
+    with pytest.raises(TypeError, match="no encoding for '7': the opaque Payload is of type int"):
+        made.lawful.snapshot()
