@@ -22,9 +22,19 @@ from lawful.spec import types as t
 from lawful.spec.analysis.walk import statements
 
 from .conversions import of_nothing, to_kind, type_of
-from .expressions import Expressions
+from .expressions import Expressions, Owner
 from .loops import outside, put_entry
 from .text import Value, plus
+
+
+def begun(
+    owner: Owner, machine: ir.Machine, params: Iterable[tuple[str, Kind]], me: str = "b"
+) -> Body:
+    """A function that is about to be written, with parameters of these kinds."""
+    f = Body(owner.program, module=owner, machine=machine, me=me)
+    f.given = tuple(Value(kind, f"a_{name}") for name, kind in params)
+    f.env.update((value.text.removeprefix("a_"), value) for value in f.given)
+    return f
 
 
 @dataclass

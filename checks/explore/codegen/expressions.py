@@ -5,10 +5,11 @@ Lines come in Python's order of evaluation; an operation without a value returns
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from lawful.checks.explore.layout.codec import Codec
 from lawful.checks.explore.layout.layouts import (
     BOOL,
     INTEGER,
@@ -29,24 +30,84 @@ from lawful.checks.explore.layout.layouts import (
     stride,
     width,
 )
+from lawful.checks.reference import Reference
 from lawful.spec import ir
 from lawful.spec import types as t
 
 from .codes import code, may_lack, uncode
 from .conversions import equal, inside, option_of, part, product, tag_of, to_kind, type_of
-from .text import REFUSED, Value, Writer, plus
-
-if TYPE_CHECKING:
-    from .module import Module
+from .functions import Made
+from .text import REFUSED, Program, Value, Writer, plus
 
 FIT = 2**31  # Products of integers below it fit a cell.
+
+
+class Owner(Protocol):
+    """The generated module that an expression's function belongs to, as expressions see it.
+
+    Expressions, loops, operators and calls need one another. They meet here: each of them asks the
+    owner for the others, and `module.Module`, which stands above all of them, has them all.
+    """
+
+    program: Program
+    reference: Reference
+    made: dict[object, Made]
+
+    @property
+    def codec(self) -> Codec: ...
+    @property
+    def machines(self) -> Mapping[str, ir.Machine]: ...
+
+    # Kinds.
+    def kind_of(self, kind: t.Type) -> Kind: ...
+    def probed(self, f: Expressions, clauses: tuple[ir.Clause, ...], element: ir.Expr) -> Kind: ...
+    def result_kind(self, f: Expressions, e: ir.If) -> Kind: ...
+
+    # Functions.
+    def function(self, owner: ir.Machine, name: str) -> ir.Function: ...
+    def plain_function(self, name: str) -> ir.Function: ...
+    def base(self, name: str) -> tuple[ir.Machine, ir.Transition]: ...
+    def helper(
+        self,
+        owner: ir.Machine,
+        function: ir.Function,
+        kinds: tuple[Kind, ...],
+        outermost: bool = False,
+    ) -> Made: ...
+    def transition(
+        self,
+        owner: ir.Machine,
+        row: ir.Transition,
+        kinds: tuple[Kind, ...],
+        outermost: bool = False,
+    ) -> Made: ...
+    def call(
+        self,
+        f: Expressions,
+        owner: ir.Machine,
+        function: ir.Function,
+        at: str | None,
+        args: tuple[ir.Expr, ...],
+    ) -> Value: ...
+
+    # Expressions that other modules of this package write.
+    def comprehension(
+        self, f: Expressions, e: ir.Comp, want: Kind | None, storing: bool
+    ) -> Value: ...
+    def operation(self, f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value: ...
+    def added(self, f: Expressions, a: str, b: str) -> str: ...
+    def extreme(self, f: Expressions, e: ir.Comp) -> Value: ...
+    def as_row(self, f: Expressions, value: Value) -> Value: ...
+    def listed(self, f: Expressions, e: ir.Expr) -> Value: ...
+    def can(self, f: Expressions, e: ir.Can) -> Value: ...
+    def fresh(self, f: Expressions, e: ir.New) -> Value: ...
 
 
 @dataclass
 class Expressions(Writer):
     """The expressions of one function of a machine, which stands at `me`."""
 
-    module: Module = field(kw_only=True)
+    module: Owner = field(kw_only=True)
     machine: ir.Machine = field(kw_only=True)
     me: str = field(kw_only=True)
     env: dict[str, Value] = field(default_factory=dict[str, Value], kw_only=True)
@@ -156,15 +217,6 @@ class Expressions(Writer):
     def code_in(self, e: ir.Expr, kind: Kind) -> str:
         """The code of a key or element; negative where it has none within the scope."""
         return code(self, self.into(e, kind))
-
-    def own(self, value: Value) -> Value:
-        """The value in cells of its own, whatever becomes of where it came from."""
-        known = value.single or value.cells or width(value.kind) == 0
-        if known or isinstance(value.kind, Whole):
-            return value
-        at = self.region(value.kind)
-        self.store(at, value)
-        return Value(value.kind, at)
 
     def looked_at(self, kind: Kind) -> None:
         """A collection is read: what was stored outside the scope would be missing in it."""

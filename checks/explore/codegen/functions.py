@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from lawful.checks.explore.layout.layouts import INTEGER, Kind, Number
 from lawful.spec import types as t
 
-from .expressions import Expressions
-from .text import Value
+from .text import Value, Writer
 
 
 @dataclass
@@ -19,7 +18,7 @@ class Made:
     output: Kind | None = None
     output_at: str = ""
 
-    def given(self, f: Expressions) -> Value | None:
+    def given(self, f: Writer) -> Value | None:
         """Its output in cells of the caller's, None where it gives nothing."""
         if self.output is None:
             return None

@@ -27,7 +27,7 @@ from lawful.spec.analysis.effects import assigned
 from lawful.spec.analysis.walk import everything, statements
 
 from . import collections, integers, loops, minmax, operators, parts
-from .body import Body
+from .body import Body, begun
 from .expressions import Expressions
 from .functions import Made, general, plain, states
 from .statements import block
@@ -133,13 +133,6 @@ class Module:
         rows = ((m, row) for m in self.machines.values() for row in m.bases)
         return next((m, row) for m, row in rows if row.name == name)
 
-    def body(self, owner: ir.Machine, params: list[tuple[str, Kind]], me: str = "b") -> Body:
-        """A function that is about to be written."""
-        f = Body(self.program, module=self, machine=owner, me=me)
-        f.given = tuple(Value(kind, f"a_{name}") for name, kind in params)
-        f.env.update(zip((name for name, _ in params), f.given, strict=True))
-        return f
-
     def helper(
         self,
         owner: ir.Machine,
@@ -156,7 +149,7 @@ class Module:
             raise Unsupported("recursion")
         self.making.append(key)
         names = [name for name, _ in function.params]
-        f = self.body(owner, list(zip(names, kinds, strict=True)))
+        f = begun(self, owner, zip(names, kinds, strict=True))
         made = Made(self.program.name("f_" + plain(function.name)))
         self.program.names[key] = made.name
         f.outermost, f.declared = outermost, function.output
@@ -223,7 +216,7 @@ class Module:
         if key in self.made:
             return self.made[key]
         names = [name for name, _ in row.function.params]
-        f = self.body(owner, list(zip(names, kinds, strict=True)))
+        f = begun(self, owner, zip(names, kinds, strict=True))
         made = Made(self.program.name("t_" + plain(row.name)))
         self.program.names[key] = made.name
         params = ", ".join(("w", "b", *(f"a_{name}" for name in names)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lawful.checks.explore.layout.layouts import (
     BOOL,
@@ -21,15 +21,12 @@ from lawful.checks.explore.layout.layouts import (
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from .body import Body
+from .body import Body, begun
 from .conversions import to_kind
-from .expressions import Expressions
+from .expressions import Expressions, Owner
 from .functions import Made, general, plain, states
 from .prelude import ESCAPE
 from .text import AMBIGUOUS, REFUSED, Value, plus
-
-if TYPE_CHECKING:
-    from .module import Module
 
 
 def arguments(
@@ -46,7 +43,7 @@ def arguments(
     return made
 
 
-def _given(m: Module, kind: t.Type, found: Kind) -> Kind:
+def _given(m: Owner, kind: t.Type, found: Kind) -> Kind:
     """The kind of a parameter; of a container, that of what is given."""
     if isinstance(found, Subset | Table | Row | Heap):
         return found
@@ -65,7 +62,7 @@ def take(f: Expressions, owner: ir.Machine, name: str, at: str, args: list[Value
     return made
 
 
-def _taking(m: Module, owner: ir.Machine, name: str, kinds: tuple[Kind, ...]) -> Made:
+def _taking(m: Owner, owner: ir.Machine, name: str, kinds: tuple[Kind, ...]) -> Made:
     start = next((f for f in owner.initials if f.name == name), None)
     if start is not None:
         return m.helper(owner, start, kinds)
@@ -79,13 +76,13 @@ def _taking(m: Module, owner: ir.Machine, name: str, kinds: tuple[Kind, ...]) ->
     return _dispatch(m, owner, name, tuple(map(general, kinds)))
 
 
-def _dispatch(m: Module, owner: ir.Machine, name: str, kinds: tuple[Kind, ...]) -> Made:
+def _dispatch(m: Owner, owner: ir.Machine, name: str, kinds: tuple[Kind, ...]) -> Made:
     """An event that several transitions serve, or that may be ignored: each is tried."""
     key = ("event", owner.name, name, kinds)
     if key in m.made:
         return m.made[key]
     names = [n for n, _ in _signature(owner, name)]
-    f = m.body(owner, list(zip(names, kinds, strict=True)))
+    f = begun(m, owner, zip(names, kinds, strict=True))
     made = Made(m.program.name("e_" + plain(name)))
     params = ", ".join(("w", "b", *(f"a_{n}" for n in names)))
     f.lines.append(f"def {made.name}({params}):")
@@ -203,7 +200,7 @@ def fresh(f: Expressions, e: ir.New) -> Value:
     return Value(whole, at)
 
 
-def _filled(m: Module, whole: Whole, state: Any) -> list[int]:
+def _filled(m: Owner, whole: Whole, state: Any) -> list[int]:
     """The cells of a fresh part; what has no value yet is blank."""
     made: list[int] = []
     for (_, kind), value in zip(whole.fields, state, strict=True):

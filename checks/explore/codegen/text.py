@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from lawful.checks.explore.layout.codec import Codec
-from lawful.checks.explore.layout.layouts import Kind, Unsupported, one_cell, width
+from lawful.checks.explore.layout.layouts import Kind, Unsupported, Whole, one_cell, width
 
 from .prelude import ESCAPE
 
@@ -188,6 +188,15 @@ class Writer:
     def passed(self, value: Value) -> Value:
         """The value as functions take it: its one cell, or where its cells are."""
         return Value(value.kind, self.placed(value)) if value.cells else value
+
+    def own(self, value: Value) -> Value:
+        """The value in cells of its own, whatever becomes of where it came from."""
+        known = value.single or value.cells or width(value.kind) == 0
+        if known or isinstance(value.kind, Whole):
+            return value
+        at = self.region(value.kind)
+        self.store(at, value)
+        return Value(value.kind, at)
 
     def placed(self, value: Value) -> str:
         """Where the value's cells are; one cell is put into cells of its own."""
