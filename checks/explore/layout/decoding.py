@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from lawful.checks.reference.states import PartState
 from lawful.spec import types as t
-from lawful.spec.values.world import FrozenBag, FrozenMap
+from lawful.spec.values.world import FrozenBag, FrozenMap, World
 
 from .layouts import (
     MOST_BITS,
@@ -28,13 +28,25 @@ from .layouts import (
     width,
 )
 
-if TYPE_CHECKING:
-    from .codec import Codec
+
+class Elements(Protocol):
+    """What decoding has to know of a machine within its scope; `codec.Codec` knows it."""
+
+    world: World
+
+    def universe(self, kind: t.Type) -> Sequence[Any]:
+        """All values of a finite type, in their order."""
+        ...
+
+    def coded(self, kind: Kind, number: int) -> Any:
+        """The value of a kind that has this code."""
+        ...
+
 
 Read = Callable[[Sequence[int], int], Any]  # The cells, and where those of the value begin.
 
 
-def reader(codec: Codec, kind: Kind) -> Read:
+def reader(codec: Elements, kind: Kind) -> Read:
     """What gives the value of this kind whose cells begin somewhere."""
     match kind:
         case Number():
@@ -68,12 +80,12 @@ def reader(codec: Codec, kind: Kind) -> Read:
             )
 
 
-def _in_a_row(codec: Codec, kinds: Sequence[Kind]) -> Read:
+def _in_a_row(codec: Elements, kinds: Sequence[Kind]) -> Read:
     reads = [(reader(codec, k), i) for k, i in zip(kinds, offsets(kinds), strict=True)]
     return lambda held, at: tuple([read(held, at + i) for read, i in reads])
 
 
-def _sum(codec: Codec, options: Sequence[Kind]) -> Read:
+def _sum(codec: Elements, options: Sequence[Kind]) -> Read:
     reads = [(reader(codec, k), i) for k, i in zip(options, offsets(options, 1), strict=True)]
 
     def read(held: Sequence[int], at: int) -> Any:
@@ -83,14 +95,14 @@ def _sum(codec: Codec, options: Sequence[Kind]) -> Read:
     return read
 
 
-def _subset(codec: Codec, item: Kind) -> Read:
+def _subset(codec: Elements, item: Kind) -> Read:
     bits = [(i, i // MOST_BITS, i % MOST_BITS) for i in range(elements(item))]
     return lambda held, at: frozenset(
         [codec.coded(item, i) for i, word, bit in bits if held[at + word] >> bit & 1]
     )
 
 
-def _table(codec: Codec, kind: Table) -> Read:
+def _table(codec: Elements, kind: Table) -> Read:
     value, step = reader(codec, kind.value), stride(kind)
     keys, shift = range(elements(kind.key)), not kind.total  # What has no fields takes no cell.
 
@@ -102,6 +114,6 @@ def _table(codec: Codec, kind: Table) -> Read:
     return read
 
 
-def _row(codec: Codec, item: Kind) -> Read:
+def _row(codec: Elements, item: Kind) -> Read:
     value, size = reader(codec, item), width(item)
     return lambda held, at: tuple([value(held, at + 1 + i * size) for i in range(held[at])])
