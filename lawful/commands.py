@@ -29,8 +29,8 @@ from .progress import Tell, interruption, progress
 
 if TYPE_CHECKING:
     from lawful.checks.explore import CheckResult
-    from lawful.checks.explore.advice import Advice
     from lawful.checks.explore.limits import Limits
+    from lawful.checks.explore.result import Advice
     from lawful.checks.prove.result import ProofResult
 
 What = tuple[Flat, World, Mapping[str, Expected]]

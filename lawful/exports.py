@@ -9,8 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lawful.checks.explore import CheckResult, retrace
-from lawful.checks.report import ci, itf
+from lawful.checks.explore import CheckResult
+from lawful.checks.report import ci, itf, regression_test
 from lawful.checks.verdict import PropertyResult
 from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
@@ -40,7 +40,7 @@ def of_checks(given: argparse.Namespace, command: str, found: Checked) -> Files:
                 yield path, _json(document)
             if given.pytest is not None:
                 name = f"test_{cls.__name__}_{p.name.replace('.', '_')}.py"
-                test = retrace.as_test(f"{where}:{cls.__name__}", given.scope, p)
+                test = regression_test.as_test(f"{where}:{cls.__name__}", given.scope, p)
                 yield given.pytest / name, test
 
 

@@ -10,10 +10,10 @@ their types; one runner may serve many machines.
     runner.post(entry.ack, Ack(1))              # a Future; inside an event the way to cause another
 
 A `Line` knows who is in line and who holds it: it is what has to be right. Its protocol is
-declared as a machine in `tests/runtime/services/runner_protocol.py`. It is explored, and each of its steps
-is compared with this code. As in python-statemachine the thread that finds nobody holding the line
-holds it; but whether the line is empty is seen in the same step in which it is left, so that no
-event is stranded in between.
+declared as a machine in `tests/runtime/services/runner_protocol.py`. That machine is explored, and
+each of its steps is compared with this code. As in python-statemachine the thread that finds nobody
+holding the line holds it; but whether the line is empty is seen in the same step in which it is
+left, so that no event is stranded in between.
 """
 
 from __future__ import annotations

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from lawful.checks.explore.limits import Budget, OutOfBudget
+from lawful.checks.explore.result import Comparison, Disagreement
 from lawful.checks.explore.search import Limits
 from lawful.checks.explore.space import Args, Space
 from lawful.checks.reference import Done, Fault, Outcome
@@ -41,40 +41,6 @@ OURS = "which is a fault of lawful: please report it with these lines"
 TOLD = 10  # Disagreements that are told in full; the others are counted.
 FAULTS = ("bounds", "asserts", "undefined", "ambiguous")
 Outcomes = dict[str, dict[Args, Outcome]]  # Of each transition, by its arguments.
-
-
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """One call of which the embedded step makes something else; before a start is no state."""
-
-    state: Mapping[str, str]
-    event: str
-    args: Mapping[str, str]
-    explored: str
-    embedded: str
-
-
-@dataclass
-class Comparison:
-    """What was compared; `outcomes` counts the calls by what they come to when explored.
-
-    `set_aside`: faults of machines with ghosts, which are erased at run time and their faults with
-    them. `narrowed`: what has too many arguments to try also those that are surely refused.
-    """
-
-    events: tuple[str, ...]
-    narrowed: tuple[str, ...]
-    states: int = 0
-    outcomes: Counter[str] = field(default_factory=Counter[str])
-    set_aside: int = 0
-    complete: bool = False
-    differing: int = 0
-    disagreements: list[Disagreement] = field(default_factory=list[Disagreement])
-
-    @property
-    def comparisons(self) -> int:
-        """How many calls were compared."""
-        return self.outcomes.total()
 
 
 Tell = Callable[[Comparison], None]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from lawful.checks.explore.omissions.extents import covers, met
 from lawful.checks.reference import Done
@@ -26,87 +26,14 @@ from lawful.spec.lower import lower
 from lawful.spec.resolve import Resolved, abstract_scopes
 from lawful.spec.words import Expected, Scope
 
-from .check import CheckResult, explore, searched
+from .check import explore, searched
 from .limits import Budget, Limits, OutOfBudget
+from .result import Advice, Bound, CheckResult, Narrow, OneMore, Widened
 from .space import Space
 
 SECONDS = 60.0  # For all of it, where no other time is given.
 FAR = 10**6  # A bound this far away is none.
 MOST = 1000  # Steps by which one bound is widened at once.
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """One end of what a key of the scope allows."""
-
-    key: str
-    low: bool
-
-    @property
-    def side(self) -> str:
-        return "low" if self.low else "high"
-
-    def moved(self, value: object, by: int) -> object:
-        """The key's value with this end so much further out."""
-        if isinstance(value, range):
-            low, high = (by, 0) if self.low else (0, by)
-            return range(value.start - low, value.stop + high)
-        assert isinstance(value, int)
-        return value + by
-
-
-@dataclass(frozen=True, slots=True)
-class Narrow:
-    """A bound that leaves out arguments, by the names of their rules and parameters; `endless`
-    are those that no bound has all of."""
-
-    bound: Bound
-    arguments: tuple[str, ...]
-    endless: tuple[str, ...]
-
-    @property
-    def mendable(self) -> bool:
-        """Whether there is a bound that has all of some argument's values."""
-        return len(self.endless) < len(self.arguments)
-
-
-@dataclass(frozen=True, slots=True)
-class Widened:
-    """The smallest scope that cuts nothing, arguments without end aside: its keys that are others,
-    and its states; `why` says why there is none, in which case the keys are as far as it came."""
-
-    changes: Mapping[str, object]
-    distinct: int
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class OneMore:
-    """What one element more of a sort changes; `why` says why that is not known. `open` are the
-    properties whose verdict is unknown with one of the sizes, so that nothing was compared."""
-
-    sort: str
-    size: int
-    distinct: int
-    fired: tuple[str, ...] = ()
-    no_more: tuple[str, ...] = ()
-    verdicts: Mapping[str, tuple[str, str]] | None = None
-    open: tuple[str, ...] = ()
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """What was found within so many seconds; `why` says why that is nothing."""
-
-    seconds: float
-    cuts: tuple[tuple[Bound, int], ...] = ()
-    narrow: tuple[Narrow, ...] = ()
-    serials: tuple[str, ...] = ()
-    constraints: Mapping[str, int] = field(default_factory=dict[str, int])
-    widened: Widened | None = None
-    sizes: tuple[OneMore, ...] = ()
-    why: str = ""
 
 
 def advise(

@@ -9,30 +9,25 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from lawful.checks.conform.runtime_check import Comparison
 from lawful.checks.explore.compiled.engine import Unsupported
 from lawful.checks.explore.compiled.engine import search as packed
 from lawful.checks.reference.properties import unjudged
-from lawful.checks.verdict import PropertyResult, Verdict, worst
+from lawful.checks.verdict import PropertyResult
 from lawful.spec.flat import Flat
 from lawful.spec.values.world import World
 from lawful.spec.words import Expected
 
 from .checkpoints import Items, Snapshots, Unfit
-from .coverage import Coverage
 from .coverage import coverage as covered
-from .limits import Limits, Progress, Reason
-from .playback import Played
+from .limits import Limits, Progress
+from .result import CheckResult
 from .search import search
 from .search_result import Explored
 from .space import Space
 from .symmetry import Symmetry
 from .verdicts import judge
-
-if TYPE_CHECKING:
-    from .advice import Advice  # It explores, too.
 
 Engine = Literal["auto", "reference", "generated", "compiled"]
 __all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore"]
@@ -40,42 +35,6 @@ __all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore"]
 
 class NoEngine(Exception):
     """The engine that was asked for does not know a construct of the machine, or is not here."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """What exploring one machine within one scope established."""
-
-    machine: str
-    scope: Mapping[str, str]
-    engine: str
-    complete: bool
-    distinct: int
-    generated: int
-    depth: int
-    cuts: int
-    cut_by: Mapping[str, int]
-    seconds: float
-    transitions: Mapping[str, Mapping[str, int]]
-    properties: tuple[PropertyResult, ...]
-    stopped: Reason = ""
-    unjudged: tuple[str, ...] = ()
-    orbits: int | None = None
-    coverage: Coverage | None = None
-    embedded: Comparison | None = None
-    advice: Advice | None = None
-    played: Played | None = None
-    left_out: tuple[str, ...] = ()
-
-    @property
-    def verdict(self) -> Verdict:
-        """The worst property's, expectations aside."""
-        return worst(p.verdict for p in self.properties)
-
-    @property
-    def as_expected(self) -> bool:
-        """Whether every property's verdict is the expected one."""
-        return all(p.as_expected for p in self.properties)
 
 
 Tell = Callable[[Progress], None] | None

@@ -1,9 +1,7 @@
-"""A counterexample run again on the machine as it is now, and as a test file that does so."""
+"""A counterexample run again on the machine as it is now."""
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,9 +10,7 @@ from lawful.checks.explore.liveness.judge import NoLabel, NoMember, violation
 from lawful.checks.reference import Done, Fault, Refusal
 from lawful.checks.reference.properties import LIVENESS
 from lawful.checks.reference.states import State
-from lawful.checks.report.exploration import trace_json
 from lawful.checks.verdict import PropertyResult, Verdict
-from lawful.spec.ir import Json
 from lawful.spec.values.world import decode
 
 from .refinement import refinements
@@ -153,44 +149,3 @@ def _for_ever(space: Space, name: str, states: Sequence[State]) -> str | None:
     if isinstance(found, NoLabel):
         return f"{name} is undefined"
     return None if found is None or isinstance(found, NoMember) else f"{name} does not come"
-
-
-# As a test.
-
-TEST = '''\
-"""A counterexample that {said}"""
-
-from lawful.testing import rerun
-
-TRACE = {trace}
-
-
-def test_{test}() -> None:
-    rerun({target!r}, {name!r}, TRACE, scope={scope!r})
-'''
-
-
-def as_test(target: str, scope: Sequence[str], p: PropertyResult) -> str:
-    """A test file that fails as long as the machine has this counterexample."""
-    assert p.trace is not None
-    said = f"`lawful check {target}` found: {p.name} is {p.verdict.value}: {p.why}"
-    return TEST.format(
-        said=_prose(said),
-        target=target,
-        trace=_python(trace_json(p.trace)),
-        test=re.sub(r"\W", "_", p.name),
-        name=p.name,
-        scope=list(scope),
-    )
-
-
-def _prose(text: str) -> str:
-    """The text as a line that can stand in a docstring."""
-    return " ".join(text.split()).replace("\\", "/").replace('"', "'")
-
-
-def _python(data: Json) -> str:
-    """JSON data as Python writes them, a row to a line."""
-    assert isinstance(data, list)
-    rows = "".join(f"    {json.loads(json.dumps(row))!r},\n" for row in data)
-    return f"[\n{rows}]"

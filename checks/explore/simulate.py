@@ -20,9 +20,9 @@ from lawful.spec.flat import Flat
 from lawful.spec.values.world import World
 from lawful.spec.words import Expected
 
-from .check import CheckResult
 from .limits import Budget, OutOfBudget
 from .refinement import refinements
+from .result import CheckResult
 from .retrace import judged
 from .search import Limits, Progress, Search, admitted, begin, follow
 from .search import search as explored

@@ -46,3 +46,22 @@ def event_between(space: Space, graph: Graph, before: State, after: State, taken
         if leads and not taken & ~graph.groups.bits(edge.rule, edge.args):
             return edge.rule, edge.args
     raise AssertionError("a graph's steps are those of its space")
+
+
+def trace_json(trace: Trace) -> Json:
+    """The initial state, then an entry for every event."""
+    first: Json = {"state": dict(trace.initial)}
+    return [first, *(_step_json(step) for step in trace.steps)]
+
+
+def _step_json(step: TraceStep) -> Json:
+    out: dict[str, Json] = {
+        "event": step.event,
+        "args": dict(step.args),
+        "changed": dict(step.changed),
+    }
+    if step.transition != step.event:
+        out["transition"] = step.transition
+    if step.output is not None:
+        out["output"] = step.output
+    return out

@@ -16,8 +16,8 @@ from lawful.checks.explore.retrace import again
 from lawful.checks.explore.search import Limits as Short
 from lawful.checks.explore.search import Search, visited
 from lawful.checks.explore.space import Space
+from lawful.checks.explore.traces import trace_json
 from lawful.checks.reference.states import State
-from lawful.checks.report.exploration import trace_json
 from lawful.checks.smt.solver.budget import Effort
 from lawful.checks.verdict import Trace
 from lawful.spec import ir

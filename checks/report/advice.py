@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from lawful.checks.explore.advice import Advice, Narrow, OneMore, Widened
+from lawful.checks.explore.result import Advice, Narrow, OneMore, Widened
 from lawful.spec.ir import Json
 
 COMPARED = "compared: which transitions fire, and the verdicts; of larger scopes nothing is known"

@@ -11,6 +11,7 @@ from lawful.checks.explore import CheckResult, coverage
 from lawful.checks.explore import playback as playing
 from lawful.checks.explore.coverage import Coverage
 from lawful.checks.explore.limits import Reason
+from lawful.checks.explore.traces import trace_json
 from lawful.checks.verdict import PropertyResult, Trace, TraceStep, Verdict, after
 from lawful.spec.errors import Place
 from lawful.spec.ir import Json
@@ -220,25 +221,6 @@ def property_json(p: PropertyResult) -> Json:
     if p.trace is not None:
         out["trace"] = trace_json(p.trace)
         out["loop"] = p.trace.loop
-    return out
-
-
-def trace_json(trace: Trace) -> Json:
-    """The initial state, then an entry for every event."""
-    first: Json = {"state": dict(trace.initial)}
-    return [first, *(_step_json(step) for step in trace.steps)]
-
-
-def _step_json(step: TraceStep) -> Json:
-    out: dict[str, Json] = {
-        "event": step.event,
-        "args": dict(step.args),
-        "changed": dict(step.changed),
-    }
-    if step.transition != step.event:
-        out["transition"] = step.transition
-    if step.output is not None:
-        out["output"] = step.output
     return out
 
 

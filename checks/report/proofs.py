@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 from lawful.checks import verdict
+from lawful.checks.explore.traces import trace_json
 from lawful.checks.prove.result import NOT_ASKED as NONE
 from lawful.checks.prove.result import Obligation, ProofResult, PropertyProof, Proposal
 from lawful.checks.smt.system import BUILT_IN
@@ -15,7 +16,7 @@ from lawful.spec.text import statements
 from lawful.spec.text.reasons import text as value_text
 from lawful.spec.words import Expected
 
-from .exploration import INDENT, expected_text, table, trace_json, trace_text, verdict_text
+from .exploration import INDENT, expected_text, table, trace_text, verdict_text
 
 PROVED = frozenset({Verdict.PROVED, Verdict.PROVED_WITHIN})
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from lawful import Machine, Scope
-from lawful.checks.conform.runtime_check import Comparison, Disagreement, compare
+from lawful.checks.conform.runtime_check import compare
+from lawful.checks.explore.result import Comparison, Disagreement
 from lawful.checks.explore.search import Limits
 from lawful.checks.explore.space import Space
 from lawful.cli import main

@@ -15,7 +15,7 @@ from lawful import Machine, Scope
 from lawful.checks.conform import instances
 from lawful.checks.conform.trace_player import played
 from lawful.checks.explore import CheckResult, Engine, explore
-from lawful.checks.report.exploration import trace_json
+from lawful.checks.explore.traces import trace_json
 from lawful.checks.verdict import Verdict
 from lawful.cli import main
 from lawful.machines.object_diffusion.declaration import InboundPeer

@@ -11,8 +11,9 @@ import pytest
 
 from lawful import Machine, Scope
 from lawful.checks.explore import explore
-from lawful.checks.explore.advice import Advice, Bound, OneMore, Widened, advise
+from lawful.checks.explore.advice import advise
 from lawful.checks.explore.limits import Limits
+from lawful.checks.explore.result import Advice, Bound, OneMore, Widened
 from lawful.checks.report import advice
 from lawful.cli import main
 from lawful.spec.lower import lower

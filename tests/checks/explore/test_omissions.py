@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from lawful import Machine
 from lawful.checks.explore import CheckResult, Engine, explore
-from lawful.checks.explore.advice import Bound, Narrow, Widened, advise
+from lawful.checks.explore.advice import advise
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.omissions.arguments import left_out
+from lawful.checks.explore.result import Bound, Narrow, Widened
 from lawful.checks.report import advice as advising
 from lawful.checks.verdict import Verdict
 from lawful.cli import main

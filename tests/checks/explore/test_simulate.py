@@ -9,7 +9,7 @@ from lawful.checks.explore import CheckResult, explore
 from lawful.checks.explore.retrace import again
 from lawful.checks.explore.simulate import Walks, simulate
 from lawful.checks.explore.space import Space
-from lawful.checks.report.exploration import trace_json
+from lawful.checks.explore.traces import trace_json
 from lawful.checks.verdict import Verdict
 from lawful.cli import main
 from lawful.machines.unicast.system import LinkAsSeed

@@ -1,0 +1,157 @@
+"""What checking a machine answers, as data: counts, verdicts, advice, the runtime compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lawful.checks.verdict import PropertyResult, Verdict, worst
+
+from .coverage import Coverage
+from .limits import Reason
+from .playback import Played
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One end of what a key of the scope allows."""
+
+    key: str
+    low: bool
+
+    @property
+    def side(self) -> str:
+        return "low" if self.low else "high"
+
+    def moved(self, value: object, by: int) -> object:
+        """The key's value with this end so much further out."""
+        if isinstance(value, range):
+            low, high = (by, 0) if self.low else (0, by)
+            return range(value.start - low, value.stop + high)
+        assert isinstance(value, int)
+        return value + by
+
+
+@dataclass(frozen=True, slots=True)
+class Narrow:
+    """A bound that leaves out arguments, by the names of their rules and parameters; `endless`
+    are those that no bound has all of."""
+
+    bound: Bound
+    arguments: tuple[str, ...]
+    endless: tuple[str, ...]
+
+    @property
+    def mendable(self) -> bool:
+        """Whether there is a bound that has all of some argument's values."""
+        return len(self.endless) < len(self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Widened:
+    """The smallest scope that cuts nothing, arguments without end aside: its keys that are others,
+    and its states; `why` says why there is none, in which case the keys are as far as it came."""
+
+    changes: Mapping[str, object]
+    distinct: int
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OneMore:
+    """What one element more of a sort changes; `why` says why that is not known. `open` are the
+    properties whose verdict is unknown with one of the sizes, so that nothing was compared."""
+
+    sort: str
+    size: int
+    distinct: int
+    fired: tuple[str, ...] = ()
+    no_more: tuple[str, ...] = ()
+    verdicts: Mapping[str, tuple[str, str]] | None = None
+    open: tuple[str, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What was found within so many seconds; `why` says why that is nothing."""
+
+    seconds: float
+    cuts: tuple[tuple[Bound, int], ...] = ()
+    narrow: tuple[Narrow, ...] = ()
+    serials: tuple[str, ...] = ()
+    constraints: Mapping[str, int] = field(default_factory=dict[str, int])
+    widened: Widened | None = None
+    sizes: tuple[OneMore, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One call of which the embedded step makes something else; before a start is no state."""
+
+    state: Mapping[str, str]
+    event: str
+    args: Mapping[str, str]
+    explored: str
+    embedded: str
+
+
+@dataclass
+class Comparison:
+    """What was compared; `outcomes` counts the calls by what they come to when explored.
+
+    `set_aside`: faults of machines with ghosts, which are erased at run time and their faults with
+    them. `narrowed`: what has too many arguments to try also those that are surely refused.
+    """
+
+    events: tuple[str, ...]
+    narrowed: tuple[str, ...]
+    states: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+    set_aside: int = 0
+    complete: bool = False
+    differing: int = 0
+    disagreements: list[Disagreement] = field(default_factory=list[Disagreement])
+
+    @property
+    def comparisons(self) -> int:
+        """How many calls were compared."""
+        return self.outcomes.total()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What exploring one machine within one scope established."""
+
+    machine: str
+    scope: Mapping[str, str]
+    engine: str
+    complete: bool
+    distinct: int
+    generated: int
+    depth: int
+    cuts: int
+    cut_by: Mapping[str, int]
+    seconds: float
+    transitions: Mapping[str, Mapping[str, int]]
+    properties: tuple[PropertyResult, ...]
+    stopped: Reason = ""
+    unjudged: tuple[str, ...] = ()
+    orbits: int | None = None
+    coverage: Coverage | None = None
+    embedded: Comparison | None = None
+    advice: Advice | None = None
+    played: Played | None = None
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst property's, expectations aside."""
+        return worst(p.verdict for p in self.properties)
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether every property's verdict is the expected one."""
+        return all(p.as_expected for p in self.properties)

@@ -1,0 +1,49 @@
+"""A counterexample as a test file, which fails as long as the machine has it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from lawful.checks.explore.traces import trace_json
+from lawful.checks.verdict import PropertyResult
+from lawful.spec.ir import Json
+
+TEST = '''\
+"""A counterexample that {said}"""
+
+from lawful.testing import rerun
+
+TRACE = {trace}
+
+
+def test_{test}() -> None:
+    rerun({target!r}, {name!r}, TRACE, scope={scope!r})
+'''
+
+
+def as_test(target: str, scope: Sequence[str], p: PropertyResult) -> str:
+    """A test file that fails as long as the machine has this counterexample."""
+    assert p.trace is not None
+    said = f"`lawful check {target}` found: {p.name} is {p.verdict.value}: {p.why}"
+    return TEST.format(
+        said=_prose(said),
+        target=target,
+        trace=_python(trace_json(p.trace)),
+        test=re.sub(r"\W", "_", p.name),
+        name=p.name,
+        scope=list(scope),
+    )
+
+
+def _prose(text: str) -> str:
+    """The text as a line that can stand in a docstring."""
+    return " ".join(text.split()).replace("\\", "/").replace('"', "'")
+
+
+def _python(data: Json) -> str:
+    """JSON data as Python writes them, a row to a line."""
+    assert isinstance(data, list)
+    rows = "".join(f"    {json.loads(json.dumps(row))!r},\n" for row in data)
+    return f"[\n{rows}]"

@@ -1,0 +1,56 @@
+"""Rules about what a line may not hold."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from .sources import Source, python
+
+
+def checks_never_print(sources: Sequence[Source]) -> Iterator[str]:
+    for s in python(sources, ["checks"]):
+        for node in ast.walk(s.tree):
+            text = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if re.fullmatch(r"print|sys\.(stdout|stderr)\.\w+", text):
+                line = getattr(node, "lineno", 0)
+                yield f"{s.path}:{line}: {text}(); a check returns its result, the caller shows it"
+
+
+IGNORE = re.compile(r"type:\s*ignore|noqa|pyright:\s*(?!strict)\w+|mypy:\s*\w+")
+EXPLAINED = re.compile(
+    r"(type:\s*ignore\[[\w, -]+\]|pyright:\s*ignore\[\w+(, ?\w+)*\]|noqa:\s*[A-Z]+\d+(,\s*\w+)*"
+    r"|(mypy|pyright):\s*[\w-]+(=\S+)?)\s*#+\s+\w+\W+\w+\W+\w+"
+)
+
+
+def ignores_say_why(sources: Sequence[Source]) -> Iterator[str]:
+    for s in python(sources):
+        for number, comment in s.comments:
+            if IGNORE.match(comment.lstrip("# ")) and not EXPLAINED.search(comment):
+                yield (
+                    f"{s.path}:{number}: {comment!r} hides a check; name the check in brackets"
+                    " and say why in a second comment on the line, or mend the code"
+                )
+
+
+UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
+ELSEWHERE = re.compile(
+    r"(?<![\w.<~-])/(root|work|home|Users|tmp)/"
+    r"|\b(pypi\.org|pythonhosted\.org|registry\.npmjs\.org|deb\.debian\.org|repo1?\.maven\.org)\b"
+)
+
+
+def nothing_is_left_for_later(sources: Sequence[Source]) -> Iterator[str]:
+    for s in sources:
+        for number, line in enumerate(s.lines, 1):
+            if UNFINISHED.search(line):
+                yield f"{s.path}:{number}: finish it, or file an issue: {line.strip()}"
+
+
+def no_machine_or_registry_is_named(sources: Sequence[Source]) -> Iterator[str]:
+    for s in sources:
+        for number, line in enumerate(s.lines, 1):
+            if ELSEWHERE.search(line):
+                yield f"{s.path}:{number}: true of one machine only: {line.strip()}"
