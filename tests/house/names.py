@@ -21,10 +21,10 @@ NO_NOUNS = frozenset(
 EVERYWHERE = frozenset(
     re.findall(
         r"\w+",
-        """__init__ arguments bounds clocks collections comprehensions constants expressions
-        fairness graph header headers instances lasso limits mapping migration module names operators outcome
-        parts places prelude properties refinement result sequences sorts statements steps text time
-        values""",
+        """__init__ arguments bounds clocks collections comprehensions constants
+        expressions fairness graph header headers instances lasso limits mapping
+        migration module names operators outcome parts places prelude properties
+        refinement result sequences sorts statements steps text time values""",
     )
 )
 ENGINES = tuple(folder for folder in FOLDERS if folder != "machines")  # Five systems, one form.
