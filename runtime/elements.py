@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
 from lawful.spec.words import OrderedSort, Sort
-
-if TYPE_CHECKING:
-    from lawful.runtime.kernel.plan import Plan
 
 Universe = Mapping[type[Any], Any]  # What a caller gives as `universe=`.
 
@@ -64,7 +61,7 @@ ANYTHING = _Anything()
 NO_ELEMENTS = Elements({})
 
 
-def elements_of(universe: Universe, plan: Plan) -> Elements:
+def elements_of(universe: Universe, sorts: Mapping[str, type[Sort]], machine: str) -> Elements:
     """The elements that a caller tells; text is taken for the name of an element.
 
     TypeError for what is no sort, for another class than the machine's sort of that name, or for
@@ -75,10 +72,10 @@ def elements_of(universe: Universe, plan: Plan) -> Elements:
         if not issubclass(sort, Sort):
             raise TypeError(f"universe: {sort.__name__} is no sort")
         name = sort.__name__
-        own = plan.resolved.world.sorts.get(name, sort)
+        own = sorts.get(name, sort)
         if own is not sort:
             wanted = f"{own.__module__}.{own.__qualname__}"
-            raise TypeError(f"universe: {plan.name}'s {name} is {wanted}, another class")
+            raise TypeError(f"universe: {machine}'s {name} is {wanted}, another class")
         for each in given:
             if type(each) not in (str, sort):
                 raise TypeError(f"universe: {each!r} is no {name}")

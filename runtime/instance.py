@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
 from lawful.runtime.kernel.state import Mark, State, Untold
-from lawful.spec.syntax.declare import Body, Declaration, declared
+from lawful.spec.syntax.declare import Body, declared
 
 if TYPE_CHECKING:
     from lawful.runtime.instances.access import Access, InstanceAccess
@@ -35,7 +35,7 @@ class Door:
         return access.Access(owner) if instance is None else access.InstanceAccess(instance)
 
 
-class Machine(Declaration, State):
+class Machine(State):
     """Base of every declaration; see the language page.
 
     An instance is made with the machine's parameters by keyword. `universe` maps sorts to their
@@ -61,7 +61,7 @@ class Machine(Declaration, State):
         from .instances import lifecycle
 
         try:
-            lifecycle.begin(self, universe, clock, parameters)
+            lifecycle.begin(self, universe, clock, parameters, Machine.__init__)
         except Untold:
             if universe is not None or not _in_class_statement(self):
                 raise
@@ -96,7 +96,7 @@ class Machine(Declaration, State):
 
         return lifecycle.copied(self)
 
-    def __reduce__(self) -> tuple[Callable[..., Machine], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., State], tuple[Any, ...]]:
         """By its class and values; it comes back on the real clock, without observers."""
         from .instances import lifecycle
 

@@ -22,44 +22,23 @@ last row, whatever the event did), parts as objects of their variables and param
 from __future__ import annotations
 
 import glob
-import hashlib
 import json
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from lawful.runtime.instances.journal_rows import UNIVERSE, Writer
+from lawful.runtime.instances.journal_rows import HIDDEN, KEYS, UNIVERSE, Hidden, RowWriter
 from lawful.runtime.instances.observers import Observed
-from lawful.runtime.kernel.plan import Plan
-from lawful.spec.ir import Json
 
 if sys.platform != "win32":
     import fcntl
 if TYPE_CHECKING:
     from .instance import Machine
 
-KEYS = (
-    "v",
-    "instance",
-    "seq",
-    "time",
-    "machine",
-    "fingerprint",
-    "event",
-    "transition",
-    "args",
-    "outcome",
-    "before",
-    "after",
-    "changed",
-    "output",
-    "why",
-)
-HIDDEN = "$hidden"  # The one key of what stands for a value that is not told.
+__all__ = ["HIDDEN", "KEYS", "Hidden", "Journal", "JournalError", "read", "rotated"]
 
 
 class JournalError(Exception):
@@ -69,46 +48,6 @@ class JournalError(Exception):
         self.path = path
         self.line = line
         super().__init__(f"{path}:{line}: {what}")
-
-
-@dataclass(frozen=True)
-class Hidden:
-    """What is not told as it is, by the names of variables (`before` and `after` are of `state`),
-    parameters and arguments, and of outputs as `event.output`: `excluded` not at all, `hashed` by
-    a hash that only who has the `key` can compute; equal values have equal hashes.
-
-    Of refusals then only the transitions are told: reasons have values in them. A replay compares
-    everything else; without a hidden parameter or argument it cannot go on (`inconclusive`).
-    """
-
-    excluded: frozenset[str] = frozenset()
-    hashed: frozenset[str] = frozenset()
-    key: bytes = b""
-
-    def __post_init__(self) -> None:
-        if self.hashed and not self.key:
-            raise ValueError("a hash without a key hides nothing that can be guessed")
-
-    def told(self, name: str, value: Json) -> Json:
-        """What is told of a value."""
-        if name in self.excluded:
-            return {HIDDEN: "excluded"}
-        if name in self.hashed:
-            text = json.dumps(value, sort_keys=True).encode()
-            return {HIDDEN: hashlib.blake2b(text, key=self.key, digest_size=16).hexdigest()}
-        return value
-
-    def each(self, values: Mapping[str, Json]) -> dict[str, Json]:
-        """What is told of values by name."""
-        return {name: self.told(name, value) for name, value in values.items()}
-
-    def check(self, plan: Plan) -> None:
-        """ValueError for a name that the machine does not have: nothing would be hidden."""
-        known = {*plan.fields, *(f"{event.name}.output" for event in plan.machine.events)}
-        known |= {name for way in plan.ways.values() for name, _ in way.params}
-        unknown = sorted((self.excluded | self.hashed) - known)
-        if unknown:
-            raise ValueError(f"{plan.name} has no {', '.join(unknown)} to hide")
 
 
 class Journal:
@@ -155,7 +94,7 @@ class Journal:
         self._rows: list[str] = []
         self._size = self.path.stat().st_size
         self._known: set[str] = set()
-        self._attached: list[tuple[Machine, Writer, Callable[[], None]]] = []
+        self._attached: list[tuple[Machine, RowWriter, Callable[[], None]]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -175,7 +114,7 @@ class Journal:
             raise ValueError(f"the journal {self.path} is closed")
         if instance in self._known:
             raise ValueError(f"the journal {self.path} has an instance {instance} already")
-        writer = Writer(entry, instance, self._write, hidden)
+        writer = RowWriter(entry, instance, self._write, hidden)
         writer.seq = self._number(instance)
         detach = entry.lawful.observe(writer.stepped)
         self._known.add(instance)
@@ -198,7 +137,7 @@ class Journal:
             self._next, self._rotated = older | self._next, []
         return self._next.get(instance, 0)
 
-    def _end(self, row: tuple[Machine, Writer, Callable[[], None]]) -> None:
+    def _end(self, row: tuple[Machine, RowWriter, Callable[[], None]]) -> None:
         row[2]()
         self._attached = [each for each in self._attached if each is not row]
 

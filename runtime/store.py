@@ -179,7 +179,7 @@ class Store:
         watch = entry.lawful.watched("add")
         if watch.log is not None:
             raise ValueError(f"the instance for {name} is kept already")
-        logged.last, logged.wall = entry.__around__.now(), clocks.time()
+        logged.last, logged.wall = entry.__environment__.now(), clocks.time()
         logged.look(logged.last)
         with self._transaction():
             if name in self:
@@ -226,7 +226,7 @@ class Store:
             if place in old.timers:
                 old.timers[place] = old.timers[place][0], seconds
         self._again(old, past)
-        told = entry.__around__.universe.universe()
+        told = entry.__environment__.universe.universe()
         logged = _moved(old, bare(cls, told or None, clock), timers)
         watch = logged.entry.lawful.watched("restore")
         with self._transaction():
@@ -411,7 +411,7 @@ class _Log:
 
 def _moved(old: _Logged, entry: Machine, timers: Timers) -> _Logged:
     """The same on another clock."""
-    now, wall = entry.__around__.now(), clocks.time()
+    now, wall = entry.__environment__.now(), clocks.time()
     passed = max(0.0, wall - old.wall) if timers == "deadline" else 0.0
     fill(entry, keep(old.entry, old.last + passed), now)
     made = _Logged(entry, old.name, old.seq)

@@ -14,9 +14,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lawful.runtime.instances.journal_rows import Writer
-
-from .journal import Hidden
+from lawful.runtime.instances.journal_rows import Hidden, RowWriter
 
 if TYPE_CHECKING:
     from .instance import Machine
@@ -48,7 +46,7 @@ def to_logging(
         if logger.isEnabledFor(level):
             logger.log(level, "%s", _said(row), extra={"lawful": row})
 
-    return _follow(entry, Writer(entry, instance, write, hidden))
+    return _follow(entry, RowWriter(entry, instance, write, hidden))
 
 
 def to_spans(
@@ -64,10 +62,10 @@ def to_spans(
         event = row["event"] or row["outcome"]
         current().add_event(f"{row['machine']}.{event}", _attributes(row))
 
-    return _follow(entry, Writer(entry, instance, write, hidden))
+    return _follow(entry, RowWriter(entry, instance, write, hidden))
 
 
-def _follow(entry: Machine, writer: Writer) -> Callable[[], None]:
+def _follow(entry: Machine, writer: RowWriter) -> Callable[[], None]:
     detach = entry.lawful.observe(writer.stepped)
     writer.attached(entry)
     return detach

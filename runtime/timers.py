@@ -56,35 +56,35 @@ class SimulatedClock:
         return self._now
 
 
-class Around:
-    """What a machine and its parts have around them: the time, which is the clock's or the instant
-    that stands still, and the elements of the sorts that it was told.
+class Environment:
+    """What a machine and its parts share besides their variables: the time, and the universe.
 
-    `told`: those elements to look one up, None where no sort was told. `ticks` is where the machine
-    counts ticks, if it does; `note` the name of the transition that ran last, None where the event
-    was ignored.
+    `now()` gives the time: the clock's, or while the time is paused one instant. `universe` has the
+    elements of the sorts that the caller gave, `members` the same as sets to look an element up,
+    None where the caller gave none. `ticks` counts the ticks of a machine with a `Clock`.
+    `last_transition` is the name of the transition that ran last, None where the event was ignored.
     """
 
-    __slots__ = ("clock", "note", "now", "ticks", "told", "universe")
+    __slots__ = ("clock", "last_transition", "members", "now", "ticks", "universe")
 
     def __init__(self, clock: Clock, universe: Elements = NO_ELEMENTS) -> None:
         self.clock = clock
         self.universe = universe
-        self.told: Members | None = universe.members if universe else None
+        self.members: Members | None = universe.members if universe else None
         self.now: Callable[[], float] = clock.now
         self.ticks: Ticks | None = None
-        self.note: str | None = None
+        self.last_transition: str | None = None
 
-    def stop_at(self, instant: float) -> None:
-        """Until `go_on` this is the time."""
+    def pause_at(self, instant: float) -> None:
+        """Let the time be this instant until `resume`."""
         self.now = lambda: instant
 
-    def go_on(self) -> None:
-        """The time is the clock's again."""
+    def resume(self) -> None:
+        """Let the time be the clock's again."""
         self.now = self.clock.now
 
     @property
-    def stands(self) -> bool:
+    def paused(self) -> bool:
         """Whether the time stands still."""
         return self.now != self.clock.now
 
@@ -107,7 +107,7 @@ class Ticks:
 
     __slots__ = ("_latest", "begun", "tick", "time")
 
-    def __init__(self, time: Around, tick: float, begun: float) -> None:
+    def __init__(self, time: Environment, tick: float, begun: float) -> None:
         self.time = time
         self.tick = tick
         self.begun = begun
@@ -147,7 +147,7 @@ def begun(now: float, seconds: float, tick: float) -> float:
     return at
 
 
-def ticks_of(time: Around, tick: float, begun: float) -> Ticks:
+def ticks_of(time: Environment, tick: float, begun: float) -> Ticks:
     """The one count of ticks of a machine and its parts: made for the first of them."""
     if time.ticks is None:
         time.ticks = Ticks(time, tick, begun)
@@ -155,4 +155,5 @@ def ticks_of(time: Around, tick: float, begun: float) -> Ticks:
 
 
 REAL = RealClock()
-ALL_AROUND = Around(REAL)  # Of instances that need none of their own: nothing in it ever changes.
+# Of all instances that use neither time nor universe. Nothing in it is read that ever changes.
+SHARED_ENVIRONMENT = Environment(REAL)

@@ -50,7 +50,7 @@ class Running:
 
     def later(self, instance: Any) -> tuple[Any, ...]:
         """The state of an instance after one tick of its clock."""
-        instance.__around__.clock.advance(self.tick)
+        instance.__environment__.clock.advance(self.tick)
         return self.state(instance)
 
     def _kept(self, name: str, state: tuple[Any, ...]) -> snapshots.Kept:
@@ -88,7 +88,7 @@ class Running:
     def _outside(self, value: Any, kind: t.Type, inside: Any) -> Any:
         match kind:
             case t.Timer(ticks=True):
-                return None if value is None else self._left(value, inside.__around__.ticks)
+                return None if value is None else self._left(value, inside.__environment__.ticks)
             case t.Timer():
                 return value is not None
             case t.Clock():
@@ -126,7 +126,7 @@ class Running:
 
     def take(self, instance: Any, name: str, args: tuple[Any, ...]) -> Outcome:
         """What an event does to an instance; an exception that no step should raise by its text."""
-        instance.__around__.note = name
+        instance.__environment__.last_transition = name
         try:
             output = instance.lawful.take(name, *args)
         except Exception as error:
@@ -185,7 +185,7 @@ def _kind(error: Exception) -> str:
 
 def _untaken(instance: Any) -> bool:
     """Whether an `ignore` took the last event."""
-    return instance.__around__.note is None
+    return instance.__environment__.last_transition is None
 
 
 def _parts(resolved: Resolved) -> dict[str, Any]:

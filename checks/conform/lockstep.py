@@ -54,7 +54,7 @@ class Subject(Generic[T]):
 
     def model(self, like: Machine | None) -> Model:
         """The model with the elements that an instance's sorts have; made once."""
-        elements = {} if like is None else dict(like.__around__.universe)
+        elements = {} if like is None else dict(like.__environment__.universe)
         key = tuple(sorted(elements.items()))
         if key not in self.models:
             self.models[key] = Model(self.resolved, elements)

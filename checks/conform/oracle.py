@@ -12,7 +12,7 @@ from lawful.checks.reference import Done, Fault, Outcome, Reference, Refusal
 from lawful.checks.reference.expressions import Guard, NoValue
 from lawful.checks.reference.states import State
 from lawful.checks.reference.time import at_tick, timers
-from lawful.runtime.timers import Around, SimulatedClock, ticks_of
+from lawful.runtime.timers import Environment, SimulatedClock, ticks_of
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
@@ -187,7 +187,7 @@ class Model:
     def begin(self, now: float) -> None:
         """From now on ticks are counted."""
         self.now = now
-        self.time = Around(SimulatedClock(now))
+        self.time = Environment(SimulatedClock(now))
         if self.clock is not None:
             ticks_of(self.time, self.tick, now)
 
@@ -204,7 +204,7 @@ class Model:
     def at(self, state: State, now: float) -> State:
         """The state at that time, which is the present from now on."""
         self.now = now
-        self.time.stop_at(now)
+        self.time.pause_at(now)
         if self.time.ticks is None:
             return state
         return at_tick(self.reference.machines, self.machine.name, state, self.time.ticks.now)

@@ -146,7 +146,7 @@ class _Stage:
             later = self.running.later(self.running.instance(state))
             return self.running.instance(did.answer.state), ("done", later, None)
         if not self.running.tick:
-            entry.__around__.clock.advance(FAR)
+            entry.__environment__.clock.advance(FAR)
         return entry, self.running.take(entry, did.way.name, did.args)
 
     def _agree(self, what: str, expected: Outcome, seen: Outcome) -> None:

@@ -231,7 +231,7 @@ def _tests(names: Names, value: Callable[[], ast.expr], kind: t.Type) -> list[as
         case t.Enum(name=key):
             return [_not_a(names, value, names.world.enums[key])]
         case t.Sort(name=key):
-            told = _part(_part(lambda: name("self"), "__around__"), "told")
+            told = _part(_part(lambda: name("self"), "__environment__"), "members")
             members = ast.Subscript(told(), ast.Constant(key), ast.Load())
             some = compare(told(), ast.IsNot(), ast.Constant(None))
             strange = compare(call(names.put("str", str), value()), ast.NotIn(), members)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from types import FunctionType
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from lawful.runtime.kernel import guards
@@ -32,34 +30,10 @@ from lawful.spec.values.time import clock_of
 from . import arguments, initial
 from .alarms import due_timers, fireable
 from .expressions import Names
+from .generated_code import GeneratedCode, returning
 from .header import Header
 from .method import MOST_RETURNS, Method
 from .python_ast import located
-from .statements import Body
-
-
-@dataclass(frozen=True)
-class Made:
-    """A generated function: where it belongs, and what it is called in tracebacks."""
-
-    file: str
-    node: ast.FunctionDef
-    shown: str
-
-
-class _Called(dict[str, str]):
-    """The global names of helpers; what is asked for and not there yet is waited for."""
-
-    def __init__(self, names: Names) -> None:
-        super().__init__()
-        self.names = names
-        self.waiting: list[str] = []
-
-    def __missing__(self, key: str) -> str:
-        base = "super " if key.startswith("super ") else ""
-        self[key] = self.names.reserve(key.removeprefix(base).rpartition(".")[2] + "_" * bool(base))
-        self.waiting.append(key)
-        return self[key]
 
 
 class _Functions(dict[str, Any]):
@@ -85,10 +59,8 @@ class Compiler:
         self.reach = Reach(m, self.ghosts[m.name])
         helpers = [*m.functions, *(p.function for p in m.properties)]
         params = {f.name: tuple(kind for _, kind in f.params) for f in helpers}
-        self.names = Names(resolved.world, frozenset(all_names(m)), params)
-        self.called = _Called(self.names)
-        self.made: list[Made] = []
-        self.defined = 0
+        names = Names(resolved.world, frozenset(all_names(m)), params)
+        self.code = GeneratedCode(names, (m.name, m.module), self._helper)
         self.plan = self.empty_plan()
 
     def run(self) -> Plan:
@@ -103,9 +75,9 @@ class Compiler:
         plan.ways = self.ways()
         methods = {way.name: self.method(way, watched=False) for way in plan.ways.values()}
         plan.starts = {f.name: self.start(f) for f in m.initials}
-        defaults, fresh = initial.defaults(self), initial.fresh(self)
-        self.define()
-        made = self.names.globals
+        defaults, fresh = initial.defaults(self.code, plan), initial.fresh(self.code, plan)
+        self.code.define()
+        made = self.code.names.globals
         for way in plan.ways.values():
             served = self.serving(way)
             way.candidates = tuple(self.candidate(tr, made[cores[tr.name]]) for tr in served)
@@ -125,7 +97,7 @@ class Compiler:
         checks = self.checks(m.name, ((p.name, p.type) for p in m.parameters))
         plan.parameters = dict(zip((p.name for p in m.parameters), checks, strict=True))
         plan.assumed = tuple(p.name for p in m.of_kind("assume"))
-        plan.text, plan.watched, plan.fresh_but = self.text, self.watched, self.fresh_but
+        plan.text, plan.watched, plan.fresh_but = self.code.text, self.watched, self.fresh_but
         plan.constructor = self.constructor
         plan.only_reads = functools.partial(only_reads, m, self.ghosts)
         return plan
@@ -148,96 +120,82 @@ class Compiler:
 
     # Functions.
 
-    def emitter(self, me: str) -> Body:
-        """Emits a function that ends by returning, and nothing else."""
-        return Body(self.names, self.called, me, _return, set())
-
     def erased(self, function: ir.Function) -> tuple[ir.Stmt, ...]:
         return Eraser(self.ghosts).body(function.body)
-
-    def add(
-        self, key: str, place: Place, params: Sequence[str], body: list[ast.stmt], shown: str
-    ) -> str:
-        """A function to be defined, with our `self`, at a place of the user's."""
-        given = [ast.arg(each) for each in ("self", *params)]
-        args = ast.arguments([], given, None, [], [], None, [])
-        node = ast.FunctionDef(key, args, body or [ast.Pass()], [], None)
-        if "type_params" in node._fields:  # From Python 3.12 on it has to be there.
-            setattr(node, "type_params", [])  # noqa: B010  # type checkers take this for 3.11
-        self.made.append(Made(place.file, located(node, place), shown))
-        return key
 
     def core(self, tr: ir.Transition, shown: str, key: str = "") -> str:
         """A transition, header included, on a state."""
         f = tr.function
-        body = self.emitter("self")
+        body = self.code.emitter("self")
         header = Header(body, tr)
 
         def finish(value: ast.expr | None, place: Place) -> list[ast.stmt]:
             out: list[ast.stmt] = []
             value = header.ending(value, out)
-            return [*out, *_return(value, place)]
+            return [*out, *returning(value, place)]
 
         body.finish = finish
         made = [*header.guards(), *body.whole(self.erased(f), tr.place)]
-        key = key or self.names.reserve(f"{shown}_core")
-        return self.add(key, f.place, [n for n, _ in f.params], made, shown)
+        key = key or self.code.names.reserve(f"{shown}_core")
+        return self.code.add(key, f.place, [n for n, _ in f.params], made, shown)
 
     def initial(self, f: ir.Function) -> str:
-        made = self.emitter("self").whole(self.erased(f), f.place)
-        key = self.names.reserve(f"{f.name}_core")
-        return self.add(key, f.place, [n for n, _ in f.params], made, f.name)
+        made = self.code.emitter("self").whole(self.erased(f), f.place)
+        key = self.code.names.reserve(f"{f.name}_core")
+        return self.code.add(key, f.place, [n for n, _ in f.params], made, f.name)
 
     def hint(self, tr: ir.Transition) -> str:
         """The guards that need no argument, up to the first statement that is none."""
         params = {n for n, _ in tr.function.params}
-        body = self.emitter("self")
+        body = self.code.emitter("self")
         made = Header(body, tr).looks(frozenset(params))
         for stmt in tr.function.body:
             if not isinstance(stmt, ir.Require) or _mentions(stmt, params):
                 break
             made += body.statement(stmt)
-        return self.add(self.names.reserve(f"{tr.name}_hint"), tr.place, [], made, tr.name)
+        return self.code.add(
+            self.code.names.reserve(f"{tr.name}_hint"), tr.place, [], made, tr.name
+        )
 
     def when(self, row: ir.Ignore) -> str | None:
         if row.when is None:
             return None
-        made = self.emitter("self").whole(row.when.body, row.place)
-        key = self.names.reserve(f"{row.name}_when")
-        return self.add(key, row.when.place, [n for n, _ in row.when.params], made, row.name)
+        made = self.code.emitter("self").whole(row.when.body, row.place)
+        key = self.code.names.reserve(f"{row.name}_when")
+        return self.code.add(key, row.when.place, [n for n, _ in row.when.params], made, row.name)
 
     def function(self, key: str) -> Any:
         """A helper or property, defined by now."""
         with ONE_AT_A_TIME:
-            found = self.called[key]
-            self.define()
-            return self.names.globals[found]
+            found = self.code.called[key]
+            self.code.define()
+            return self.code.names.globals[found]
 
-    def _called(self, key: str) -> None:
+    def _helper(self, key: str) -> None:
         """Emit what is waited for."""
         if key.startswith("super "):
             base = next(b for b in self.machine.bases if b.name == key.removeprefix("super "))
-            self.core(base, base.function.name, self.called[key])
+            self.core(base, base.function.name, self.code.called[key])
             return
         helpers = [*self.machine.functions, *(p.function for p in self.machine.properties)]
         f = next(f for f in helpers if f.name == key)
-        made = self.emitter("self").whole(self.erased(f), f.place)
+        made = self.code.emitter("self").whole(self.erased(f), f.place)
         shown = f.name.rpartition(".")[2]
-        self.add(self.called[key], f.place, [n for n, _ in f.params], made, shown)
+        self.code.add(self.code.called[key], f.place, [n for n, _ in f.params], made, shown)
 
     def fresh_but(self, given: frozenset[str]) -> Any:
         """What puts initial values into all variables but the given ones, defined by now."""
         with ONE_AT_A_TIME:
-            made = initial.fresh(self, given)
-            self.define()
-            return self.names.globals[made]
+            made = initial.fresh(self.code, self.plan, given)
+            self.code.define()
+            return self.code.names.globals[made]
 
     def constructor(self, otherwise: Callable[..., None]) -> Any:
         """The `__init__` of a plain class, defined by now."""
         with ONE_AT_A_TIME:
-            made = initial.constructor(self, otherwise)
-            self.define()
-            return self.names.globals[made]
+            made = initial.constructor(self.code, self.plan, otherwise)
+            self.code.define()
+            return self.code.names.globals[made]
 
     # Ways.
 
@@ -298,10 +256,10 @@ class Compiler:
             lost = assigned(body) & {n for n, _ in f.params}
             if returns <= MOST_RETURNS and not lost:
                 inline = served[0], body
-        emitter = Method(self.names, self.called, self.plan.fields, way)
+        emitter = Method(self.code.names, self.code.called, self.plan.fields, way)
         made = emitter.body(inline, watched)
-        key = self.names.reserve(way.name)
-        return self.add(key, place, [n for n, _ in way.params], made, way.name)
+        key = self.code.names.reserve(way.name)
+        return self.code.add(key, place, [n for n, _ in way.params], made, way.name)
 
     def _event_place(self, way: Way) -> Place:
         return self.machine.event(way.event).place
@@ -310,8 +268,8 @@ class Compiler:
         """The method of a way that is watched, compiled when the first observer comes."""
         with ONE_AT_A_TIME:
             made = self.method(self.plan.ways[key], watched=True)
-            self.define()
-            return self.names.globals[made]
+            self.code.define()
+            return self.code.names.globals[made]
 
     def candidate(self, tr: ir.Transition, run: Any) -> Candidate:
         source = None
@@ -330,7 +288,7 @@ class Compiler:
         if row.source is not None and isinstance(kind, t.Enum):
             members = self.resolved.world.enums[kind.name]
             source = tuple(members[state] for state in row.source)
-        return Ignoring(source, None if when is None else self.names.globals[when])
+        return Ignoring(source, None if when is None else self.code.names.globals[when])
 
     # Timers.
 
@@ -339,9 +297,9 @@ class Compiler:
         out: list[tuple[list[ir.Transition], str]] = []
         for group in fireable(self.machine):
             tr = group[0]
-            made = located(due_timers(self.emitter("self"), tr), tr.place)
-            key = self.names.reserve(f"{tr.name}_due")
-            out.append((group, self.add(key, tr.place, [], [made], tr.name)))
+            made = located(due_timers(self.code.emitter("self"), tr), tr.place)
+            key = self.code.names.reserve(f"{tr.name}_due")
+            out.append((group, self.code.add(key, tr.place, [], [made], tr.name)))
         return out
 
     def alarm(self, group: list[ir.Transition], find: Any) -> Alarm:
@@ -355,41 +313,6 @@ class Compiler:
         timer = group[0].timer
         urgent = timer is not None and isinstance(timer.type, t.Timer) and timer.type.urgent
         return Alarm(find, tuple(ways), urgent)
-
-    # Python.
-
-    def define(self) -> None:
-        """Compile what was made since the last time, each file's functions as one module."""
-        while self.called.waiting:
-            self._called(self.called.waiting.pop())
-        fresh = self.made[self.defined :]
-        self.defined = len(self.made)
-        for file in dict.fromkeys(made.file for made in fresh):
-            mine = [made for made in fresh if made.file == file]
-            module = ast.Module([made.node for made in mine], [])
-            exec(compile(module, file, "exec", dont_inherit=True), self.names.globals)
-            for made in mine:
-                self._named(self.names.globals[made.node.name], made.shown)
-
-    def _named(self, function: FunctionType, shown: str) -> None:
-        """In tracebacks it is what the user wrote."""
-        full = f"{self.machine.name}.{shown}"
-        code = function.__code__
-        function.__code__ = code.replace(co_name=shown, co_qualname=full)
-        function.__name__, function.__qualname__ = shown, full
-        function.__module__ = self.machine.module
-
-    def text(self) -> str:
-        """The generated functions as text, in the order in which they were made."""
-        parts: list[str] = []
-        for made in self.made:
-            where = f"# {made.shown} ({made.file}:{made.node.lineno})"
-            parts.append(f"{where}\n{ast.unparse(made.node)}")
-        return "\n\n\n".join(parts) + "\n"
-
-
-def _return(value: ast.expr | None, place: Place) -> list[ast.stmt]:
-    return [ast.Return(value)]
 
 
 def _has_time(kind: t.Type) -> bool:

@@ -4,44 +4,42 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
-from lawful.runtime.timers import ALL_AROUND, REAL, Around
+from lawful.runtime.kernel.plan import Plan
+from lawful.runtime.timers import REAL, SHARED_ENVIRONMENT, Environment
 from lawful.spec import ir
 from lawful.spec.analysis.walk import everything
 from lawful.spec.syntax.declare import slot
 
+from .generated_code import GeneratedCode
 from .python_ast import all_of, assign, attribute, call, compare, if_, located, name, negated
-
-if TYPE_CHECKING:
-    from .compiler import Compiler
 
 FRESH = "fresh"
 
 
-def defaults(c: Compiler) -> str:
+def defaults(code: GeneratedCode, plan: Plan) -> str:
     """The parameters' defaults, as a dict; nothing else is known when they are evaluated.
 
     One that goes over all values of a type is made for each instance, by its universe.
     """
-    body, place = c.emitter("self"), c.machine.place
-    rows = [p for p in c.machine.parameters if p.default and not _goes_over_all(p.default)]
+    body, place = code.emitter("self"), plan.machine.place
+    rows = [p for p in plan.machine.parameters if p.default and not _goes_over_all(p.default)]
     keys: list[ast.expr | None] = [ast.Constant(p.name) for p in rows]
     values = [body.value(p.default, p.type) for p in rows if p.default is not None]
     made = located(ast.Return(ast.Dict(keys, values)), place)
-    return c.add(c.names.reserve("defaults"), place, [], [made], "defaults")
+    return code.add(code.names.reserve("defaults"), place, [], [made], "defaults")
 
 
-def fresh(c: Compiler, given: frozenset[str] = frozenset()) -> str:
+def fresh(code: GeneratedCode, plan: Plan, given: frozenset[str] = frozenset()) -> str:
     """Puts the initial values into a new state, of all variables but the given ones."""
-    made = [*_fixed(c), *_initial(c, given)]
-    return c.add(c.names.reserve(FRESH), c.machine.place, [], made, FRESH)
+    made = [*_fixed(code, plan), *_initial(code, plan, given)]
+    return code.add(code.names.reserve(FRESH), plan.machine.place, [], made, FRESH)
 
 
-def _fixed(c: Compiler) -> Iterator[ast.stmt]:
+def _fixed(code: GeneratedCode, plan: Plan) -> Iterator[ast.stmt]:
     """The parameters take their defaults."""
-    body, known = c.emitter("self"), c.names.put("defaults_", c.plan.defaults)
-    for p in c.machine.parameters:
+    body, known = code.emitter("self"), code.names.put("defaults_", plan.defaults)
+    for p in plan.machine.parameters:
         if p.default is not None:
             value: ast.expr = ast.Subscript(name(known), ast.Constant(p.name), ast.Load())
             if _goes_over_all(p.default):
@@ -49,57 +47,57 @@ def _fixed(c: Compiler) -> Iterator[ast.stmt]:
             yield assign(attribute(name("self"), slot(p.name)), value)
 
 
-def _initial(c: Compiler, given: frozenset[str]) -> Iterator[ast.stmt]:
+def _initial(code: GeneratedCode, plan: Plan, given: frozenset[str]) -> Iterator[ast.stmt]:
     """The variables take their initial values."""
-    body = c.emitter("self")
-    for v in c.machine.variables:
+    body = code.emitter("self")
+    for v in plan.machine.variables:
         if v.initial is not None and not v.ghost and v.name not in given:
-            mine = v.place.file == c.machine.place.file
-            place = v.place if mine else c.machine.place
+            mine = v.place.file == plan.machine.place.file
+            place = v.place if mine else plan.machine.place
             made = assign(attribute(name("self"), slot(v.name)), body.value(v.initial, v.type))
             yield located(made, place)
 
 
-def constructor(c: Compiler, otherwise: Callable[..., None]) -> str:
+def constructor(code: GeneratedCode, plan: Plan, otherwise: Callable[..., None]) -> str:
     """The `__init__` of a class whose instances need nothing but their initial values.
 
         def __init__(self, *, universe=None, clock=None, **parameters):
             if universe is None and clock is None and not parameters and type(self) is Job:
                 self.__watch__ = None
-                self.__around__ = ALL_AROUND
+                self.__environment__ = SHARED_ENVIRONMENT
                 self._done = 0
             else:
                 otherwise(self, universe=universe, clock=clock, **parameters)
 
     What it would call instead was most of what an instance cost.
     """
-    put, me, words = c.names.put, name("self"), ("universe", "clock")
-    around: ast.expr = name(put("ALL_AROUND", ALL_AROUND))
-    if c.plan.timed:
-        around = call(put("Around", Around), name(put("REAL", REAL)))
+    put, me, words = code.names.put, name("self"), ("universe", "clock")
+    environment: ast.expr = name(put("SHARED_ENVIRONMENT", SHARED_ENVIRONMENT))
+    if plan.timed:
+        environment = call(put("Environment", Environment), name(put("REAL", REAL)))
     plain = all_of(
         [
             *(compare(name(word), ast.Is(), ast.Constant(None)) for word in words),
             negated(name("parameters")),
-            compare(call(put("type", type), me), ast.Is(), name(put(c.machine.name, c.plan.cls))),
+            compare(call(put("type", type), me), ast.Is(), name(put(plan.machine.name, plan.cls))),
         ]
     )
     body = [
         assign(attribute(me, "__watch__"), ast.Constant(None)),
-        assign(attribute(me, "__around__"), around),
-        *_fixed(c),
-        *_initial(c, frozenset()),
+        assign(attribute(me, "__environment__"), environment),
+        *_fixed(code, plan),
+        *_initial(code, plan, frozenset()),
     ]
     rest = call(put("otherwise", otherwise), me)
     given = [ast.keyword(word, name(word)) for word in words]
     rest.keywords = [*given, ast.keyword(None, name("parameters"))]
     branch = if_(plain, *body)
     branch.orelse = [ast.Expr(rest)]
-    key = c.add(c.names.reserve("begun"), c.machine.place, [], [branch], "__init__")
-    args = c.made[-1].node.args
-    args.kwonlyargs = [located(ast.arg(word), c.machine.place) for word in words]
-    args.kw_defaults = [located(ast.Constant(None), c.machine.place) for _ in words]
-    args.kwarg = located(ast.arg("parameters"), c.machine.place)
+    key = code.add(code.names.reserve("begun"), plan.machine.place, [], [branch], "__init__")
+    args = code.functions[-1].node.args
+    args.kwonlyargs = [located(ast.arg(word), plan.machine.place) for word in words]
+    args.kw_defaults = [located(ast.Constant(None), plan.machine.place) for _ in words]
+    args.kwarg = located(ast.arg("parameters"), plan.machine.place)
     return key
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from lawful.runtime.kernel import commit, dispatch
 from lawful.runtime.kernel.plan import Way
-from lawful.runtime.kernel.state import ODD
+from lawful.runtime.kernel.state import SUSPECT
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.effects import assigned
@@ -90,7 +90,7 @@ class Method:
 
     def arguments(self) -> Iterator[ast.stmt]:
         for (param, kind), check in zip(self.way.params, self.way.checks, strict=True):
-            known = attribute(attribute(name("self"), "__around__"), "universe")
+            known = attribute(attribute(name("self"), "__environment__"), "universe")
             checked = call(self.names.number("check", check), name(param), known)
             fixed = assign(name(param), checked)
             test = suspicious(self.names, functools.partial(name, param), kind)
@@ -133,8 +133,8 @@ class Method:
                 )
                 yield if_(test, ast.Expr(judge))
         if any(isinstance(kind, t.Map | t.Set | t.Seq | t.Bag) for kind in kinds.values()):
-            judge = call(self.use(commit.judge_odd), name("self"), name(self.way_name))
-            yield if_(name(self.names.put("ODD", ODD)), ast.Expr(judge))
+            judge = call(self.use(commit.judge_suspect), name("self"), name(self.way_name))
+            yield if_(name(self.names.put("SUSPECT", SUSPECT)), ast.Expr(judge))
 
     def breached(self, variable: str, kind: t.Type) -> ast.expr | None:
         """The test that a variable may be out of its bounds."""

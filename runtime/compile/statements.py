@@ -2,7 +2,7 @@
 
 A container is copied before a function first changes it where it stands; who runs a step keeps
 the old one, and undoing a step is putting names back. What is written into a container is looked
-at as it is written: `ODD` says that something was out of its bounds, and only then the whole
+at as it is written: `SUSPECT` says that something was out of its bounds, and only then the whole
 container is judged at the end of the step.
 """
 
@@ -12,7 +12,7 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 
 from lawful.runtime.kernel import dispatch, guards, operators
-from lawful.runtime.kernel.state import ODD
+from lawful.runtime.kernel.state import SUSPECT
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.effects import in_place, variable_of
@@ -128,9 +128,9 @@ class Body(Expressions):
             out.append(assign(slot, copied))
         return self.expr(place)
 
-    def odd(self, suspicious: ast.expr) -> ast.stmt:
+    def note_suspect(self, suspicious: ast.expr) -> ast.stmt:
         """Note that a write was out of bounds."""
-        add = attribute(name(self.names.put("ODD", ODD)), "add")
+        add = attribute(name(self.names.put("SUSPECT", SUSPECT)), "add")
         return if_(suspicious, ast.Expr(call(add, call(self.use(id), name(self.me)))))
 
     def screened(self, e: ir.Expr, kind: t.Type, out: list[ast.stmt]) -> ast.expr:
@@ -139,7 +139,7 @@ class Body(Expressions):
         if not bounded(kind) or self.is_sure(e, kind):
             return value
         held = self.held(value, out)
-        out.append(self.odd(self.stray(held, kind)))
+        out.append(self.note_suspect(self.stray(held, kind)))
         return name(held.id)
 
     def held(self, value: ast.expr, out: list[ast.stmt]) -> ast.Name:
@@ -224,7 +224,7 @@ class Body(Expressions):
             after += light.before(self.me, at)
             at = name(light.at)
         if bag:
-            return [*out, *after, self.odd(call(self.use(operators.put), held, at, value))]
+            return [*out, *after, self.note_suspect(call(self.use(operators.put), held, at, value))]
         return [*out, *after, assign(ast.Subscript(held, at, ast.Load()), value)]
 
     def look(self, place: ir.Expr, value: ir.Expr) -> list[ast.stmt]:
@@ -235,7 +235,7 @@ class Body(Expressions):
         if isinstance(value, ir.Op) and not value.args:
             return []
         kind = name(self.names.number("type", place.type))
-        return [self.odd(call(self.use(operators.stray), self.expr(place), kind))]
+        return [self.note_suspect(call(self.use(operators.stray), self.expr(place), kind))]
 
     def update(self, stmt: ir.Update) -> list[ast.stmt]:
         place, kind = stmt.target, stmt.target.type
@@ -281,12 +281,12 @@ class Body(Expressions):
             slot = self.expr(stmt.target)
         deadline: ast.expr = ast.Constant(None)
         if stmt.op == "start":
-            around = attribute(name(self.me), "__around__")
-            deadline = call(attribute(around, "due"), self.expr(stmt.args[0]))
+            environment = attribute(name(self.me), "__environment__")
+            deadline = call(attribute(environment, "due"), self.expr(stmt.args[0]))
         return [*out, assign(slot, deadline)]
 
     def now(self) -> ast.expr:
-        return call(attribute(attribute(name(self.me), "__around__"), "now"))
+        return call(attribute(attribute(name(self.me), "__environment__"), "now"))
 
     def into(self, place: ir.Expr | None, value: ast.expr) -> ast.stmt:
         """The value of a step or an update, where it goes."""

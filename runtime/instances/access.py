@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, cast
 
 from lawful.runtime.elements import Universe, other_elements
 from lawful.runtime.kernel import dispatch
 from lawful.runtime.kernel.commit import choose
 from lawful.runtime.kernel.guards import Refusal
-from lawful.runtime.kernel.plan import Alarm, Plan, Way
+from lawful.runtime.kernel.plan import Alarm, Asserted, Plan, Way
 from lawful.runtime.kernel.state import State
 from lawful.runtime.migration import Migration
-from lawful.runtime.timers import ALL_AROUND, REAL, Around
+from lawful.runtime.timers import REAL, SHARED_ENVIRONMENT, Environment
 from lawful.spec import ir
 from lawful.spec.codec.as_json import Fingerprints, behaviour, fingerprints
 from lawful.spec.outcomes import MachineFault, Reason
@@ -22,14 +22,10 @@ from lawful.spec.resolve import Resolved, abstract_scopes, resolve
 from lawful.spec.syntax.declare import slot
 
 from . import enforcement, snapshots
-from .enforcement import Asserted
 from .make import assume, bare, begin, plan_of
-from .observers import Observed, Observer, foremost
+from .observers import Observed, Stepped, foremost
 
-if TYPE_CHECKING:
-    from lawful.runtime.instance import Machine
-
-M = TypeVar("M", bound="Machine")
+M = TypeVar("M", bound=State)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,31 +116,31 @@ class Access(Generic[M]):
         elif other:
             self._take_over(machine, snapshots.renamed(data, plan, {}, None))
         else:
-            kept = snapshots.read(data, plan, machine.__around__.universe)
-            snapshots.fill(machine, kept, machine.__around__.now())
+            kept = snapshots.read(data, plan, machine.__environment__.universe)
+            snapshots.fill(machine, kept, machine.__environment__.now())
             assume(machine)
         if plan.asserted is not None:
-            plan.asserted.but_of_steps().judge(machine, "restore")
+            enforcement.judge(plan.asserted.invariants(), machine, "restore")
         return machine
 
     def _take_over(self, machine: M, data: dict[str, Any]) -> None:
         """Give an instance the values of another version, if its invariants allow them."""
         plan = self.plan
-        kept = snapshots.read(data, plan, machine.__around__.universe, partly=True)
+        kept = snapshots.read(data, plan, machine.__environment__.universe, partly=True)
         missing = [name for name in plan.required if name not in kept.parameters]
         if not missing:
             begin(machine, kept.parameters, plan.fresh_but(frozenset(kept.variables)))
-            snapshots.fill(machine, kept, machine.__around__.now())
+            snapshots.fill(machine, kept, machine.__environment__.now())
             assume(machine)
             missing = [name for name in plan.variables if not hasattr(machine, slot(name))]
         if missing:
             raise ValueError(f"{plan.name}: {', '.join(missing)} is new, and begins with no value")
-        asserted = enforcement.judged(plan).but_of_steps()
+        asserted = enforcement.judgeable(plan).invariants()
         unknown = [name for name, why in asserted.left.items() if why != enforcement.ERASED]
         if unknown:
             raise ValueError(f"{plan.name}: nobody can judge {', '.join(unknown)} of one state")
         try:
-            asserted.judge(machine, "restore")
+            enforcement.judge(asserted, machine, "restore")
         except MachineFault as fault:
             what = f"the snapshot is of no state of {plan.name}: {fault}: {machine!r}"
             raise ValueError(what) from fault
@@ -165,7 +161,7 @@ class Access(Generic[M]):
         done: frozenset[str] = frozenset()
         if lock is not None:
             done = enforcement.proved(lock, plan, self.fingerprint.whole)
-        asserted = enforcement.NOTHING if which == "off" else enforcement.judged(plan, done)
+        asserted = enforcement.NOTHING if which == "off" else enforcement.judgeable(plan, done)
         plan.asserted = asserted if asserted.rows else None
         if plan.plain:  # Its own `__init__` asserts nothing.
             plan.plain = False
@@ -209,7 +205,7 @@ class InstanceAccess(Access[M]):
         if len(args) != len(way.params):
             wanted = ", ".join(f"{n}: {kind}" for n, kind in way.params)
             raise TypeError(f"{event} takes ({wanted}), not {len(args)} arguments")
-        known = self._machine.__around__.universe
+        known = self._machine.__environment__.universe
         both = zip(way.checks, args, strict=True)
         return way, tuple(check(arg, known) for check, arg in both)
 
@@ -276,10 +272,10 @@ class InstanceAccess(Access[M]):
         TypeError for an opaque value that is neither bytes nor str nor int, or is of another type
         than its annotation says.
         """
-        now = self._machine.__around__.now()
+        now = self._machine.__environment__.now()
         return snapshots.snapshot(self._machine, fingerprint_of(self.plan).shape, now)
 
-    def observe(self, callback: Observer) -> Callable[[], None]:
+    def observe(self, callback: Callable[[Stepped[M]], None]) -> Callable[[], None]:
         """Call it with a `Stepped` after every event from now on, refused and ignored ones too.
 
         Gives the function that ends it. When observers are called, the event is over: the state
@@ -303,11 +299,11 @@ class InstanceAccess(Access[M]):
         watch = machine.__watch__
         if not isinstance(watch, Observed):
             watch = machine.__watch__ = Observed()
-        if machine.__around__ is ALL_AROUND:
-            machine.__around__ = Around(REAL)  # Which transition runs is noted there.
+        if machine.__environment__ is SHARED_ENVIRONMENT:
+            machine.__environment__ = Environment(REAL)  # Which transition runs is noted there.
         return watch
 
-    def _forget(self, callback: Observer) -> None:
+    def _forget(self, callback: Callable[[Stepped[M]], None]) -> None:
         watch = self._machine.__watch__
         if isinstance(watch, Observed) and callback in watch.observers:
             watch.forget(callback)
@@ -340,12 +336,12 @@ class InstanceAccess(Access[M]):
         self._open("fire_due")
         if not self.plan.alarms:
             return
-        time = self._machine.__around__
-        time.stop_at(now)
+        time = self._machine.__environment__
+        time.pause_at(now)
         try:
             self._fire(now, fired)
         finally:
-            time.go_on()
+            time.resume()
 
     def _fire(self, now: float, fired: list[Fired]) -> None:
         state = self._machine
@@ -375,7 +371,9 @@ class InstanceAccess(Access[M]):
             if dispatch.attempt(state, way, args) is not None:
                 continue
             output = _stepped(machine, way, args)
-            fired.append(Fired(way.event, state.__around__.note or way.event, output))
+            fired.append(
+                Fired(way.event, state.__environment__.last_transition or way.event, output)
+            )
             return
 
     def _open(self, what: str) -> None:
@@ -390,7 +388,7 @@ def deadlines_of(state: State) -> Iterator[float]:
     return (due for alarm in state.__plan__.alarms for due, _ in alarm.find(state))
 
 
-def _stepped(machine: Machine, way: Way, args: tuple[Any, ...]) -> Any:
+def _stepped(machine: State, way: Way, args: tuple[Any, ...]) -> Any:
     """A step of one's own making, observed."""
     watch = machine.__watch__
     if isinstance(watch, Observed):

@@ -9,86 +9,45 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lawful.runtime.kernel.dispatch import NO_VALUE
 from lawful.runtime.kernel.guards import Broken
 from lawful.runtime.kernel.operators import values
+from lawful.runtime.kernel.plan import Asserted, AssertedProperty, Plan
+from lawful.runtime.kernel.state import State
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.outcomes import PropertyViolated, Undefined
 from lawful.spec.syntax.declare import slot
 
-if TYPE_CHECKING:
-    from lawful.runtime.instance import Machine
-    from lawful.runtime.kernel.plan import Plan
-
 ERASED = "it reads what is erased at run time"
 PROVED = "it is proved"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A property of a machine, or of the part that its variables on the path lead to."""
-
-    name: str
-    path: tuple[str, ...]
-    of: ir.Property
-
-
-@dataclass(frozen=True, slots=True)
-class Asserted:
-    """What is asserted after each event, and what is not, with the reasons."""
-
-    rows: tuple[Row, ...] = ()
-    not_asserted: tuple[tuple[Row, str], ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The properties that are asserted; those of parts as `variable.property`."""
-        return tuple(row.name for row in self.rows)
-
-    @property
-    def left(self) -> dict[str, str]:
-        """Why other invariants and step properties are not asserted."""
-        return {row.name: why for row, why in self.not_asserted}
-
-    @property
-    def steps(self) -> bool:
-        """Whether a step property is among them, for which the state before is kept."""
-        return any(row.of.kind == "step_property" for row in self.rows)
-
-    def but_of_steps(self) -> Asserted:
-        """Without step properties."""
-        return Asserted(
-            tuple(row for row in self.rows if row.of.kind != "step_property"),
-            tuple(each for each in self.not_asserted if each[0].of.kind != "step_property"),
-        )
-
-    def judge(self, machine: Machine, event: str, before: Machine | None = None) -> None:
-        """Raise `PropertyViolated` for the first that is false, `Undefined` where it has no value;
-        `before` is the instance as it was before the event."""
-        for row in self.rows:
-            name = machine.__plan__.name
-            try:
-                wrong = _wrong(row, machine, before)
-            except (*NO_VALUE, Broken) as error:
-                what = f"{row.name}: {type(error).__name__}: {error}"
-                raise Undefined(name, event, what) from error
-            if wrong is not None:
-                raise PropertyViolated(name, event, row.name, wrong)
 
 
 NOTHING = Asserted()
 
 
-def judged(plan: Plan, without: Collection[str] = ()) -> Asserted:
+def judge(asserted: Asserted, machine: State, event: str, before: State | None = None) -> None:
+    """Raise `PropertyViolated` for the first property that is false, `Undefined` where one has no
+    value; `before` is the instance as it was before the event."""
+    for row in asserted.rows:
+        name = machine.__plan__.name
+        try:
+            wrong = _wrong(row, machine, before)
+        except (*NO_VALUE, Broken) as error:
+            what = f"{row.name}: {type(error).__name__}: {error}"
+            raise Undefined(name, event, what) from error
+        if wrong is not None:
+            raise PropertyViolated(name, event, row.name, wrong)
+
+
+def judgeable(plan: Plan, without: Collection[str] = ()) -> Asserted:
     """All that can be judged of a machine at run time, but for these."""
-    rows: list[Row] = []
-    left: list[tuple[Row, str]] = []
+    rows: list[AssertedProperty] = []
+    left: list[tuple[AssertedProperty, str]] = []
     for row in _rows(plan.machine, plan.machine, ()):
         why = PROVED if row.name in without else _why_not(row, plan)
         if why:
@@ -98,17 +57,19 @@ def judged(plan: Plan, without: Collection[str] = ()) -> Asserted:
     return Asserted(tuple(rows), tuple(left))
 
 
-def _rows(whole: ir.Machine, machine: ir.Machine, path: tuple[str, ...]) -> Iterator[Row]:
+def _rows(
+    whole: ir.Machine, machine: ir.Machine, path: tuple[str, ...]
+) -> Iterator[AssertedProperty]:
     for p in machine.properties:
         if p.kind in ("invariant", "step_property"):
-            yield Row(".".join((*path, p.name)), path, p)
+            yield AssertedProperty(".".join((*path, p.name)), path, p)
     for v in machine.variables:
         part = t.part_of(v.type)
         if part is not None and not v.ghost:
             yield from _rows(whole, whole.part(part.machine), (*path, v.name))
 
 
-def _why_not(row: Row, plan: Plan) -> str:
+def _why_not(row: AssertedProperty, plan: Plan) -> str:
     """Why a property cannot be judged; nothing where it can."""
     for name in row.path:
         part = t.part_of(plan.fields[name])
@@ -141,7 +102,7 @@ def _has_a_list(kind: t.Type) -> bool:
             return False
 
 
-def _wrong(row: Row, machine: Machine, before: Machine | None) -> str | None:
+def _wrong(row: AssertedProperty, machine: State, before: State | None) -> str | None:
     """How the property is false, in words; None where it is true."""
     old = {} if before is None else dict(_at(before, row.path))
     of_steps = row.of.kind == "step_property"
@@ -160,7 +121,7 @@ def _wrong(row: Row, machine: Machine, before: Machine | None) -> str | None:
     return None
 
 
-def _at(machine: Machine, path: tuple[str, ...]) -> Iterator[tuple[tuple[Any, ...], Machine]]:
+def _at(machine: State, path: tuple[str, ...]) -> Iterator[tuple[tuple[Any, ...], State]]:
     """The parts to which a path leads, and the keys on it."""
     if not path:
         yield (), machine
@@ -173,7 +134,7 @@ def _at(machine: Machine, path: tuple[str, ...]) -> Iterator[tuple[tuple[Any, ..
             yield ((key, *keys) if family else keys), inner
 
 
-def kept(machine: Machine, asserted: Asserted) -> Machine | None:
+def kept(machine: State, asserted: Asserted) -> State | None:
     """The instance before an event, where a property is of what the event changes."""
     return copy.deepcopy(machine) if asserted.steps else None
 

@@ -2,47 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from lawful.runtime.kernel.commit import choose
 from lawful.runtime.kernel.dispatch import control
 from lawful.runtime.kernel.plan import Plan, Way
 from lawful.runtime.kernel.state import State
-from lawful.runtime.timers import Around
+from lawful.runtime.timers import Environment
 from lawful.spec import types as t
 from lawful.spec.ir import Json
 from lawful.spec.outcomes import MachineFault, Refused, joined
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.time import clock_of
+from lawful.spec.values.world import encode, rank
 
 from .access import behaviour_of
-from .json_forms import plain, variables
-from .make import bare, begin
+from .make import bare, begin, plan_of
 from .observers import Stepped
 
-if TYPE_CHECKING:
-    from lawful.runtime.instance import Machine
-    from lawful.runtime.journal import Hidden
-
+KEYS = (
+    "v",
+    "instance",
+    "seq",
+    "time",
+    "machine",
+    "fingerprint",
+    "event",
+    "transition",
+    "args",
+    "outcome",
+    "before",
+    "after",
+    "changed",
+    "output",
+    "why",
+)
 STATE = "state"  # The variable that `before` and `after` are of.
-UNIVERSE = "universe"  # What the first row may have besides.
+UNIVERSE = "universe"  # A column of those rows alone that tell a whole instance.
+HIDDEN = "$hidden"  # The one key of the object that stands for a hidden value.
 
 
-class Writer:
+@dataclass(frozen=True)
+class Hidden:
+    """What is not told as it is, by the names of variables (`before` and `after` are of `state`),
+    parameters and arguments, and of outputs as `event.output`: `excluded` not at all, `hashed` by
+    a hash that only who has the `key` can compute; equal values have equal hashes.
+
+    Of refusals then only the transitions are told: reasons have values in them. A replay compares
+    everything else; without a hidden parameter or argument it cannot go on (`inconclusive`).
+    """
+
+    excluded: frozenset[str] = frozenset()
+    hashed: frozenset[str] = frozenset()
+    key: bytes = b""
+
+    def __post_init__(self) -> None:
+        if self.hashed and not self.key:
+            raise ValueError("a hash without a key hides nothing that can be guessed")
+
+    def told(self, name: str, value: Json) -> Json:
+        """What is told of a value."""
+        if name in self.excluded:
+            return {HIDDEN: "excluded"}
+        if name in self.hashed:
+            text = json.dumps(value, sort_keys=True).encode()
+            return {HIDDEN: hashlib.blake2b(text, key=self.key, digest_size=16).hexdigest()}
+        return value
+
+    def each(self, values: Mapping[str, Json]) -> dict[str, Json]:
+        """What is told of values by name."""
+        return {name: self.told(name, value) for name, value in values.items()}
+
+    def check(self, plan: Plan) -> None:
+        """ValueError for a name that the machine does not have: nothing would be hidden."""
+        known = {*plan.fields, *(f"{event.name}.output" for event in plan.machine.events)}
+        known |= {name for way in plan.ways.values() for name, _ in way.params}
+        unknown = sorted((self.excluded | self.hashed) - known)
+        if unknown:
+            raise ValueError(f"{plan.name} has no {', '.join(unknown)} to hide")
+
+
+class RowWriter:
     """Makes the rows of one instance; `write` is given each."""
 
     def __init__(
         self,
-        entry: Machine,
+        entry: State,
         instance: str,
         write: Callable[[dict[str, Any]], None],
         hidden: Hidden | None = None,
     ) -> None:
-        access = entry.lawful
         self.instance = instance
         self.write = write
-        self.plan: Plan = access.plan
+        self.plan = plan_of(type(entry))
         self.fingerprint = behaviour_of(self.plan)
         self.params = {way.name: dict(way.params) for way in self.plan.ways.values()}
         self.timers: dict[str, Json] = {}
@@ -72,22 +128,22 @@ class Writer:
         self.seq += 1  # First: the file may rotate, and begin with a row of this instance.
         self.write(head | rest)
 
-    def attached(self, entry: Machine) -> None:
+    def attached(self, entry: State) -> None:
         """The first row: the instance as it is now, and whether its class makes it so."""
         self.whole(entry, "made" if self.seq == 0 and _is_new(entry) else "attached")
 
-    def whole(self, entry: Machine, outcome: str) -> None:
+    def whole(self, entry: State, outcome: str) -> None:
         """A row that tells all of the instance as it is now, at which a replay can begin."""
-        plan, around = self.plan, entry.__around__
+        plan, environment = self.plan, entry.__environment__
         at = getattr(control(entry), "name", None)
         whole = variables(entry)
         self.timers = {name: whole[name] for name in whole if _of_timers(plan.fields[name])}
         self._passed(entry)
         rows = plan.machine.parameters
         fixed = {p.name: plain(getattr(entry, slot(p.name)), p.type) for p in rows}
-        known = {name: list(map(str, every)) for name, every in around.universe.items()}
+        known = {name: list(map(str, every)) for name, every in environment.universe.items()}
         self.row(
-            around.now(),
+            environment.now(),
             event=None,
             transition=None,
             args=fixed,
@@ -146,7 +202,7 @@ class Writer:
         return {self.clock.name: self.tick} if self.tick != before else {}
 
 
-def _is_new(entry: Machine) -> bool:
+def _is_new(entry: State) -> bool:
     """Whether the instance is as its class makes one with these parameters, clocks aside.
 
     Nothing keeps the arguments of an `@initial`: after one that takes some, every state may be new.
@@ -158,12 +214,12 @@ def _is_new(entry: Machine) -> bool:
     return any(_begun(entry, start) == now for start in starts or (None,))
 
 
-def _begun(entry: Machine, start: Way | None) -> dict[str, Json] | None:
+def _begun(entry: State, start: Way | None) -> dict[str, Json] | None:
     """The variables of a new instance with the same parameters, which began so; None where it
     cannot."""
-    plan, around = entry.__plan__, entry.__around__
+    plan, environment = entry.__plan__, entry.__environment__
     made = bare(type(entry), None, None)
-    made.__around__ = Around(around.clock, around.universe)
+    made.__environment__ = Environment(environment.clock, environment.universe)
     try:
         begin(made, {p.name: getattr(entry, slot(p.name)) for p in plan.machine.parameters})
         if start is not None:
@@ -191,3 +247,47 @@ def _inside(value: Any, kind: t.Type) -> Any:
 
 def _of_timers(kind: t.Type) -> bool:
     return isinstance(kind.value if isinstance(kind, t.Map) else kind, t.Timer)
+
+
+# The JSON forms of values as they are inside an instance.
+
+
+def variables(state: State) -> dict[str, Json]:
+    """The JSON form of all variables."""
+    return _fields(state, state.__plan__.variables)
+
+
+def _part(state: State) -> dict[str, Json]:
+    """The JSON form of all variables and parameters."""
+    plan = state.__plan__
+    return _fields(state, (*plan.variables, *plan.parameters))
+
+
+def _fields(state: State, names: Iterable[str]) -> dict[str, Json]:
+    kinds = state.__plan__.fields
+    return {
+        name: plain(getattr(state, slot(name)), kinds[name])
+        for name in names
+        if hasattr(state, slot(name))
+    }
+
+
+def plain(value: Any, kind: t.Type) -> Json:
+    """The JSON form of a value as it is inside; a part is an object of its variables and
+    parameters."""
+    match kind:
+        case t.Clock():
+            return value.now  # type: ignore[no-any-return]  # a number of ticks
+        case t.Part():
+            return _part(value)
+        case t.Map(key=key, value=t.Part()):
+            rows = sorted(
+                ((encode(k, key), _part(v)) for k, v in value.items()), key=lambda row: rank(row[0])
+            )
+            if isinstance(key, t.Enum | t.Sort):
+                return {str(k): v for k, v in rows}
+            return {"$map": [[k, v] for k, v in rows]}
+        case _ if value is None:
+            return None if not isinstance(kind, t.Timer) else False
+        case _:
+            return encode(value, kind)

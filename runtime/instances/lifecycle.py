@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from lawful.runtime.elements import Universe
-from lawful.runtime.instance import Machine
 from lawful.runtime.kernel.dispatch import UNSET
-from lawful.runtime.kernel.state import UNSTARTED, Mark, Untold
-from lawful.runtime.timers import ALL_AROUND, Around, Clock
+from lawful.runtime.kernel.state import UNSTARTED, Mark, State, Untold
+from lawful.runtime.timers import SHARED_ENVIRONMENT, Clock, Environment
 from lawful.spec import types as t
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.text import shown
 
 from . import snapshots
+from .enforcement import judge
 from .make import assume, bare, equip, plan_of
 from .make import begin as give
 from .snapshots import Kept
 
-M = TypeVar("M", bound=Machine)
+M = TypeVar("M", bound=State)
 
 
 def begin(
-    machine: Machine, universe: Universe | None, clock: Clock | None, parameters: dict[str, Any]
+    machine: State,
+    universe: Universe | None,
+    clock: Clock | None,
+    parameters: dict[str, Any],
+    otherwise: Callable[..., None] | None = None,
 ) -> None:
-    """Make of a new object an instance, with its initial values."""
+    """Make of a new object an instance, with its initial values.
+
+    A class whose instances need no more than initial values then gets an `__init__` of its own,
+    which does only that; it calls `otherwise` where it is given any argument.
+    """
     plan = equip(machine, universe, clock)
     if plan.abstract:
         raise TypeError(f"{plan.name} is abstract: make an instance of what inherits from it")
@@ -34,33 +43,33 @@ def begin(
         machine.__watch__ = UNSTARTED
         return
     if plan.asserted is not None:
-        plan.asserted.but_of_steps().judge(machine, "initial")
-    elif universe is None and plan.judged and not plan.plain:
+        judge(plan.asserted.invariants(), machine, "initial")
+    elif otherwise is not None and universe is None and plan.judged and not plan.plain:
         plan.plain = not (plan.required or plan.assumed or plan.families)
         if plan.plain:
-            plan.cls.__init__ = plan.constructor(Machine.__init__)
+            plan.cls.__init__ = plan.constructor(otherwise)
 
 
 def copied(machine: M) -> M:
     """Another instance on the same clock, without observers."""
-    around = machine.__around__
+    environment = machine.__environment__
     made = bare(type(machine), None, None)
-    if around is not ALL_AROUND:
-        made.__around__ = Around(around.clock, around.universe)
+    if environment is not SHARED_ENVIRONMENT:
+        made.__environment__ = Environment(environment.clock, environment.universe)
     snapshots.fill(made, snapshots.keep(machine, 0.0), 0.0)
     if machine.__watch__ is UNSTARTED:
         made.__watch__ = UNSTARTED
     return made
 
 
-def pickled(machine: Machine) -> tuple[Any, ...]:
+def pickled(machine: State) -> tuple[Any, ...]:
     """What `unpickled` makes the instance of."""
-    around = machine.__around__
-    kept = snapshots.keep(machine, around.now())
-    return kept, dict(around.universe), machine.__watch__ is UNSTARTED
+    environment = machine.__environment__
+    kept = snapshots.keep(machine, environment.now())
+    return kept, dict(environment.universe), machine.__watch__ is UNSTARTED
 
 
-def unpickled(kept: Kept, universe: dict[str, Any], unstarted: bool) -> Machine:
+def unpickled(kept: Kept, universe: dict[str, Any], unstarted: bool) -> State:
     """An instance with the same values, on the real clock, without observers.
 
     The class may have changed since: TypeError or ValueError, as for any value from outside, where
@@ -69,15 +78,15 @@ def unpickled(kept: Kept, universe: dict[str, Any], unstarted: bool) -> Machine:
     sorts = plan_of(kept.cls).resolved.world.sorts
     told = {sorts[name]: row for name, row in universe.items() if name in sorts}
     made = bare(kept.cls, told or None, None)
-    kept = snapshots.judged(kept, made.__around__.universe, partly=unstarted)
-    snapshots.fill(made, kept, made.__around__.now())
+    kept = snapshots.judged(kept, made.__environment__.universe, partly=unstarted)
+    snapshots.fill(made, kept, made.__environment__.now())
     assume(made)
     if unstarted:
         made.__watch__ = UNSTARTED
     return made
 
 
-def compared(machine: Machine) -> list[Any]:
+def compared(machine: State) -> list[Any]:
     """What is equal of equal instances: of timers, whether they are armed."""
     fields = machine.__plan__.fields
     return [_armed(getattr(machine, slot(name), UNSET), kind) for name, kind in fields.items()]
@@ -95,7 +104,7 @@ def _armed(value: Any, kind: t.Type) -> Any:
             return value
 
 
-def told(machine: Machine) -> str:
+def told(machine: State) -> str:
     """The instance as it is printed; a mark in a class statement begins then."""
     watch = getattr(machine, "__watch__", None)
     if isinstance(watch, Mark):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from lawful.runtime.compile.compiler import Compiler
 from lawful.runtime.elements import NO_ELEMENTS, Universe, elements_of
@@ -14,23 +14,21 @@ from lawful.runtime.kernel.dispatch import NO_VALUE, restore, save, tree
 from lawful.runtime.kernel.plan import Plan, Way
 from lawful.runtime.kernel.state import PART, UNSTARTED, State, Watch
 from lawful.runtime.kernel.views import viewer
-from lawful.runtime.timers import ALL_AROUND, REAL, Around, Clock
+from lawful.runtime.timers import REAL, SHARED_ENVIRONMENT, Clock, Environment
 from lawful.spec import types as t
 from lawful.spec.resolve.resolver import ONE_AT_A_TIME, resolve
 from lawful.spec.syntax.declare import Declared, slot
 from lawful.spec.syntax.members import chain_of
 from lawful.spec.words import header
 
+from .enforcement import judge
 from .observers import Observed
 
-if TYPE_CHECKING:
-    from lawful.runtime.instance import Machine
-
-M = TypeVar("M", bound="Machine")
+M = TypeVar("M", bound=State)
 GHOST = "is a ghost: erased when it runs"
 
 
-def plan_of(cls: type[Machine]) -> Plan:
+def plan_of(cls: type[State]) -> Plan:
     """The plan of a class; `DeclarationError` with everything that is wrong in it."""
     plan: Plan | None = vars(cls).get("__plan__")  # Not an ancestor's.
     if plan is not None:
@@ -47,15 +45,19 @@ def bare(cls: type[M], universe: Universe | None, clock: Clock | None) -> M:
     return made
 
 
-def equip(machine: Machine, universe: Universe | None, clock: Clock | None) -> Plan:
+def equip(machine: State, universe: Universe | None, clock: Clock | None) -> Plan:
     """Give a new instance what it needs besides values, and its class's plan."""
     plan = plan_of(type(machine))
     machine.__watch__ = watching(plan)
     if plan.timed or plan.asserted or universe is not None or clock is not None:
-        elements = NO_ELEMENTS if universe is None else elements_of(universe, plan)
-        machine.__around__ = Around(REAL if clock is None else clock, elements)
+        elements = (
+            NO_ELEMENTS
+            if universe is None
+            else elements_of(universe, plan.resolved.world.sorts, plan.name)
+        )
+        machine.__environment__ = Environment(REAL if clock is None else clock, elements)
     else:
-        machine.__around__ = ALL_AROUND
+        machine.__environment__ = SHARED_ENVIRONMENT
     return plan
 
 
@@ -68,7 +70,7 @@ def part_of(cls: type[M], whole: State, parameters: Mapping[str, Any] | None) ->
     """A part of a whole, on its clock; without values where `parameters` is None."""
     plan_of(cls)
     made = cls.__new__(cls)
-    made.__around__ = whole.__around__
+    made.__environment__ = whole.__environment__
     made.__watch__ = PART
     if parameters is not None:
         _begin_part(made, parameters)
@@ -98,8 +100,8 @@ def begin(
             raise TypeError(f"{plan.name} needs its parameter {name}")
     (fresh or plan.fresh)(state)
     for name, value in parameters.items():
-        setattr(state, slot(name), plan.parameters[name](value, state.__around__.universe))
-    if state.__around__.told is not None:
+        setattr(state, slot(name), plan.parameters[name](value, state.__environment__.universe))
+    if state.__environment__.members is not None:
         _told(state, plan.parameters.keys() - parameters.keys())
     _assume(state)
     if fresh is None and (plan.families or not plan.judged):
@@ -111,7 +113,7 @@ def _told(state: State, defaults: Iterable[str]) -> None:
     """ValueError where a parameter's default has an element that the instance was not told."""
     plan = state.__plan__
     for name in defaults:
-        plan.parameters[name](getattr(state, slot(name)), state.__around__.universe)
+        plan.parameters[name](getattr(state, slot(name)), state.__environment__.universe)
 
 
 def assume(state: State) -> None:
@@ -136,7 +138,7 @@ def _assume(state: State) -> None:
 # Putting the compiled methods into the class.
 
 
-def install(cls: type[Machine]) -> Plan:
+def install(cls: type[State]) -> Plan:
     """Compile a class and put the result in its place.
 
     `__originals__` keeps what was there, None where nothing was.
@@ -153,7 +155,7 @@ def install(cls: type[Machine]) -> Plan:
     return plan
 
 
-def _members(cls: type[Machine], plan: Plan) -> list[tuple[str, Any]]:
+def _members(cls: type[State], plan: Plan) -> list[tuple[str, Any]]:
     """What the compiled class has under each name."""
     m = plan.machine
     return [
@@ -172,7 +174,7 @@ def _reader(name: str, kind: t.Type) -> property:
     inside: Callable[[Any], Any] = operator.attrgetter(slot(name))
     view = viewer(kind)
 
-    def refuse(self: Machine, *_: object) -> NoReturn:
+    def refuse(self: State, *_: object) -> NoReturn:
         what = f"{type(self).__name__}.{name}"
         raise AttributeError(f"{what} is read-only: a machine changes by its transitions")
 
@@ -192,7 +194,7 @@ class _absent:  # it is used as a descriptor and shows nowhere
         raise AttributeError(f"{owner.__name__}.{self.name} {self.why}")
 
 
-def _dropped(cls: type[Machine], plan: Plan) -> list[str]:
+def _dropped(cls: type[State], plan: Plan) -> list[str]:
     """The events that ancestors have and this machine has not."""
     return [
         name
@@ -204,7 +206,7 @@ def _dropped(cls: type[Machine], plan: Plan) -> list[str]:
     ]
 
 
-def _readers(cls: type[Machine], plan: Plan) -> list[str]:
+def _readers(cls: type[State], plan: Plan) -> list[str]:
     """The properties and helpers that only read: compiled, they can also iterate sorts."""
     m = plan.machine
     names = [*(p.name for p in m.properties), *(f.name for f in m.functions)]
@@ -212,10 +214,10 @@ def _readers(cls: type[Machine], plan: Plan) -> list[str]:
     return [name for name in own if plan.only_reads(name)]
 
 
-def _asked(name: str, cls: type[Machine]) -> Callable[..., Any]:
+def _asked(name: str, cls: type[State]) -> Callable[..., Any]:
     """A property or helper as a method."""
 
-    def ask(self: Machine, *args: Any) -> Any:
+    def ask(self: State, *args: Any) -> Any:
         return self.__plan__.functions[name](self, *args)
 
     ask.__name__ = name
@@ -223,13 +225,13 @@ def _asked(name: str, cls: type[Machine]) -> Callable[..., Any]:
     return ask
 
 
-def _dressed(way: Way, cls: type[Machine]) -> Any:
+def _dressed(way: Way, cls: type[State]) -> Any:
     """The method, with the documentation and annotations that the user wrote."""
     _dress(way.method, way.name, cls)
     return way.method
 
 
-def _dress(made: Any, name: str, cls: type[Machine]) -> None:
+def _dress(made: Any, name: str, cls: type[State]) -> None:
     for owner in reversed(chain_of(cls)):
         original = vars(owner).get("__originals__", {}).get(name, vars(owner).get(name))
         if callable(original):
@@ -239,23 +241,23 @@ def _dress(made: Any, name: str, cls: type[Machine]) -> None:
             return
 
 
-def _starter(start: Way, cls: type[Machine]) -> Callable[..., None]:
+def _starter(start: Way, cls: type[State]) -> Callable[..., None]:
     """An `@initial` as a method."""
 
-    def begin(self: Machine, *args: Any) -> None:
+    def begin(self: State, *args: Any) -> None:
         if self.__watch__ is not UNSTARTED:
             raise RuntimeError(f"{cls.__name__}.{start.name}: it has started")
         if len(args) != len(start.params):
             raise TypeError(f"{start.name} takes {len(start.params)} arguments, not {len(args)}")
         both = zip(start.checks, args, strict=True)
-        given = tuple(check(arg, self.__around__.universe) for check, arg in both)
+        given = tuple(check(arg, self.__environment__.universe) for check, arg in both)
         asserted = self.__plan__.asserted
         saved = [] if asserted is None else save(self, start)
         choose(self, start, given)
         self.__watch__ = watching(self.__plan__)
         if asserted is not None:
             try:
-                asserted.but_of_steps().judge(self, start.name)
+                judge(asserted.invariants(), self, start.name)
             except BaseException:
                 restore(saved)
                 self.__watch__ = UNSTARTED

@@ -6,24 +6,30 @@ import copy
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
 from lawful.runtime.kernel.dispatch import UNSET, control, restore, save, tree
-from lawful.runtime.kernel.plan import Plan, Way
+from lawful.runtime.kernel.plan import Asserted, Plan, Way
 from lawful.runtime.kernel.state import State
 from lawful.runtime.kernel.views import viewer
 from lawful.spec.outcomes import Reason, Refused
 from lawful.spec.syntax.declare import slot
 
-from .enforcement import Asserted, kept
+from .enforcement import judge, kept
 
 if TYPE_CHECKING:
-    from lawful.runtime.instance import Machine
+    from typing_extensions import TypeVar
+
+    M_co = TypeVar("M_co", bound=State, covariant=True, default=Any)
+else:  # A default is Python 3.13's; type checkers know it of every version.
+    from typing import TypeVar
+
+    M_co = TypeVar("M_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Stepped:
-    """One event of one instance.
+class Stepped(Generic[M_co]):
+    """One event of one instance, which is an `M_co`; plain `Stepped` is of any machine.
 
     `transition`: the one that ran, or that was called by its own name; else None. `args`: the
     arguments by name. `before` and `after`: names of the control state, None where there is none.
@@ -32,7 +38,7 @@ class Stepped:
     of the instance's clock.
     """
 
-    instance: Machine
+    instance: M_co
     event: str
     transition: str | None
     args: Mapping[str, Any]
@@ -77,25 +83,23 @@ class Observed:
         self._row: tuple[Observer, Stepped] | None = None  # The one that is told, or was last.
         self._telling = False
 
-    def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> Any:
+    def call(self, machine: State, way: str, args: tuple[Any, ...]) -> Any:
         """Run the event, tell what it did, and give or raise what it gave or raised."""
         plan = machine.__plan__
         run = _watched(plan, way)
         return self.run(machine, plan.ways[way], args, lambda: run(machine, *args))
 
-    def run(
-        self, machine: Machine, way: Way, args: tuple[Any, ...], step: Callable[[], Any]
-    ) -> Any:
+    def run(self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[[], Any]) -> Any:
         """The same for a step of one's own making. A fault of the machine is not told: it is
         raised, and nothing has happened."""
         state = machine
-        if self.log is not None and state.__plan__.timed and not state.__around__.stands:
+        if self.log is not None and state.__plan__.timed and not state.__environment__.paused:
             return self._at_one_instant(machine, way, args, step)
         saved = save(state, way)
         before = _Before(state, way)
         done, late = None, None
         try:
-            state.__around__.note = way.candidates[0].name
+            state.__environment__.last_transition = way.candidates[0].name
             output = step() if self.asserted is None else self._judged(machine, way, step)
             done = before.stepped(machine, args, output=output)
             if self.log is not None:
@@ -116,22 +120,22 @@ class Observed:
         return output
 
     def _at_one_instant(
-        self, machine: Machine, way: Way, args: tuple[Any, ...], step: Callable[[], Any]
+        self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[[], Any]
     ) -> Any:
         """The same while time stands still: what is logged has the time that the step read."""
-        time = machine.__around__
-        time.stop_at(time.now())
+        time = machine.__environment__
+        time.pause_at(time.now())
         try:
             return self.run(machine, way, args, step)
         finally:
-            time.go_on()
+            time.resume()
 
-    def _judged(self, machine: Machine, way: Way, step: Callable[[], Any]) -> Any:
+    def _judged(self, machine: State, way: Way, step: Callable[[], Any]) -> Any:
         """The step, and what is asserted after it."""
         assert self.asserted is not None
         before = kept(machine, self.asserted)
         output = step()
-        self.asserted.judge(machine, way.event, before)
+        judge(self.asserted, machine, way.event, before)
         return output
 
     def _happened(self, done: Stepped, error: BaseException) -> bool:
@@ -214,7 +218,7 @@ class _Before:
 
     def stepped(
         self,
-        machine: Machine,
+        machine: State,
         args: tuple[Any, ...],
         *,
         output: Any = None,
@@ -223,7 +227,7 @@ class _Before:
         """What the event did; `note` tells which transition ran."""
         state = machine
         way = self.way
-        note = None if reasons else state.__around__.note
+        note = None if reasons else state.__environment__.last_transition
         outcome: Literal["done", "refused", "ignored"] = "done" if note else "ignored"
         called = way.name if reasons and way.name != way.event else note
         return Stepped(
@@ -237,7 +241,7 @@ class _Before:
             self.changed(state) if note else {},
             output,
             reasons,
-            state.__around__.now(),
+            state.__environment__.now(),
         )
 
     def changed(self, state: State) -> dict[str, Any]:

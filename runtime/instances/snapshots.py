@@ -16,7 +16,7 @@ import base64
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lawful.runtime import migration
 from lawful.runtime.compile.arguments import Known, admitted, complete
@@ -32,9 +32,6 @@ from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World, decode,
 
 from .make import plan_of
 
-if TYPE_CHECKING:
-    from lawful.runtime.instance import Machine
-
 LEFT = t.Union((t.FLOAT, t.NOTHING))  # What a timer is in a snapshot.
 
 
@@ -42,12 +39,12 @@ LEFT = t.Union((t.FLOAT, t.NOTHING))  # What a timer is in a snapshot.
 class Kept:
     """The values of an instance; timers as seconds left, parts as what is kept of them."""
 
-    cls: type[Machine]
+    cls: type[State]
     parameters: dict[str, Any]
     variables: dict[str, Any]
 
 
-def keep(machine: Machine, now: float) -> Kept:
+def keep(machine: State, now: float) -> Kept:
     """What there is to keep of an instance."""
     plan = machine.__plan__
     parameters = {p.name: getattr(machine, slot(p.name)) for p in plan.machine.parameters}
@@ -73,7 +70,7 @@ def _kept(value: Any, kind: t.Type, now: float) -> Any:
             return value
 
 
-def fill(machine: Machine, kept: Kept, now: float) -> None:
+def fill(machine: State, kept: Kept, now: float) -> None:
     """Give a new instance the values of another."""
     for name, value in (*kept.parameters.items(), *kept.variables.items()):
         kind = machine.__plan__.fields[name]
@@ -85,7 +82,7 @@ def _filled(state: State, value: Any, kind: t.Type, now: float) -> Any:
         case t.Timer():
             return None if value is None else value + now
         case t.Clock(tick=tick):
-            return ticks_of(state.__around__, tick, begun(now, value, tick))
+            return ticks_of(state.__environment__, tick, begun(now, value, tick))
         case t.Part():
             part = state.__plan__.part_of(value.cls, state, None)
             fill(part, value, now)
@@ -99,11 +96,11 @@ def _filled(state: State, value: Any, kind: t.Type, now: float) -> Any:
 # Snapshots.
 
 
-def snapshot(machine: Machine, shape: str, now: float) -> dict[str, Any]:
+def snapshot(machine: State, shape: str, now: float) -> dict[str, Any]:
     """The JSON form of an instance as of a time. TypeError for an opaque value that has no
     encoding, or is of another type than its annotation says."""
     data = {"v": 1, "shape": shape, **_part(keep(machine, now))}
-    told = machine.__around__.universe
+    told = machine.__environment__.universe
     if told:
         data["universe"] = {sort: list(map(str, row)) for sort, row in told.items()}
     return data
@@ -230,8 +227,7 @@ def _read(data: Any, kind: t.Type, plan: Plan, what: str, known: Known) -> Any:
             named = _object(data).get("machine")
             if not isinstance(named, str) or named not in family:
                 raise ValueError(f"{what} is a {kind}, not {named!r}")
-            cls: Any = family[named]
-            return read(data, cls.lawful.plan, known.elements)
+            return read(data, plan_of(family[named]), known.elements)
         case t.Map(key=key, value=t.Part() as of):
             pairs = [(_open(decode(k, key, world), key, world), v) for k, v in _pairs(data, what)]
             held = {_key(k, key, known, what): _read(v, of, plan, what, known) for k, v in pairs}
@@ -318,7 +314,7 @@ def checked(state: State, name: str, value: Any) -> Any:
             value = native(value, kind)
         case _:
             pass
-    elements = state.__around__.universe.and_named(plan.named)
+    elements = state.__environment__.universe.and_named(plan.named)
     # Nothing is promised of a state that a caller makes up, so that it need not tell a universe.
     return admitted(value, kind, Known(plan.resolved.world, elements, anyhow=True), name)
 

@@ -251,7 +251,7 @@ class Bound(DecidedMachine):
             return ()
         known: tuple[Any, ...] | None = event_data.__dict__.get("given")
         if known is None:
-            universe = entry.__around__.universe
+            universe = entry.__environment__.universe
             values = [self._given(i, each[0], event_data) for i, each in enumerate(event.params)]
             both = zip(event.checks, values, strict=True)
             known = event_data.__dict__["given"] = tuple(check(v, universe) for check, v in both)

@@ -16,7 +16,7 @@ from lawful.spec.values.bounds import bounded, breach
 from .dispatch import NO_VALUE, UNSET, Saved, control, decide, ignored, path_to, restore, save, tree
 from .guards import AllRefused, Broken, Refusal, said
 from .plan import Way
-from .state import ODD, State
+from .state import SUSPECT, State
 
 # A reader of a declaration learns nothing from lines of the runtime, wherever in it they stand.
 RUNTIME = os.path.dirname(os.path.dirname(__file__)) + os.sep
@@ -32,7 +32,7 @@ def judge(state: State, way: Way, saved: list[Saved]) -> None:
             names = tuple(each.__plan__.fields)  # A new part: its parameters, too.
         for name in names:
             judge_variable(each, name, (known or {}).get(slot(name), UNSET), state)
-        ODD.discard(id(each))
+        SUSPECT.discard(id(each))
 
 
 def judge_variable(state: State, name: str, old: Any, whole: State | None = None) -> None:
@@ -43,7 +43,7 @@ def judge_variable(state: State, name: str, old: Any, whole: State | None = None
     value = getattr(state, slot(name), UNSET)
     if value is old or value is UNSET or not bounded(kind):
         return
-    if id(state) in ODD or old is UNSET or not _screened(kind):
+    if id(state) in SUSPECT or old is UNSET or not _screened(kind):
         found = breach(value, kind)
         if found is not None:
             where = "" if whole is None else path_to(whole, state)
@@ -85,9 +85,9 @@ def judge_all(state: State) -> None:
                 raise PropertyViolated(plan.name, "initial", broken.name, broken.what) from None
 
 
-def judge_odd(state: State, way: Way) -> None:
+def judge_suspect(state: State, way: Way) -> None:
     """After something odd was written: raise `Broken` if it is still there."""
-    if id(state) in ODD:
+    if id(state) in SUSPECT:
         judge(state, way, [])
 
 
@@ -117,7 +117,7 @@ def choose(state: State, way: Way, args: tuple[Any, ...]) -> Any:
     """A whole step of the outermost machine."""
     saved = save(state, way)
     try:
-        state.__around__.note, output = decide(state, way, args, saved)
+        state.__environment__.last_transition, output = decide(state, way, args, saved)
         if bounded(way.output):
             judge_output(output, way.output)
         judge(state, way, saved)
@@ -132,11 +132,11 @@ def failed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) 
 
     Returns where an `ignore` covers the refusal.
     """
-    ODD.discard(id(state))
+    SUSPECT.discard(id(state))
     if way.ignores and isinstance(error, Refusal):
         try:
             if ignored(state, way, args):
-                state.__around__.note = None
+                state.__environment__.last_transition = None
                 return
         except NO_VALUE as fault:
             error = fault

@@ -17,7 +17,7 @@ from lawful.spec.syntax.declare import slot
 
 from .guards import AllRefused, Broken, Refusal
 from .plan import Candidate, Way
-from .state import ODD, State
+from .state import SUSPECT, State
 
 # What Python raises where an operation has no value.
 NO_VALUE = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
@@ -27,12 +27,12 @@ UNSET = object()
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What some slots of a state stand for; `odd`: whether it is among the `ODD`."""
+    """What some slots of a state stand for; `suspect`: whether it is in `SUSPECT`."""
 
     state: State
     slots: tuple[str, ...]
     values: tuple[Any, ...]
-    odd: bool
+    suspect: bool
 
 
 @dataclass(slots=True)
@@ -50,14 +50,14 @@ def at_one_instant(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(method)
     def run(self: Any, *args: Any, **named: Any) -> Any:
-        time = self.__around__
-        if time.stands:
+        time = self.__environment__
+        if time.paused:
             return method(self, *args, **named)
-        time.stop_at(time.now())
+        time.pause_at(time.now())
         try:
             return method(self, *args, **named)
         finally:
-            time.go_on()
+            time.resume()
 
     return run
 
@@ -190,13 +190,13 @@ def _saved(state: State, slots: tuple[str, ...]) -> Saved:
         values = tuple([getattr(state, each) for each in slots])
     except AttributeError:  # Before an `@initial` not everything has a value.
         values = tuple(getattr(state, each, UNSET) for each in slots)
-    return Saved(state, slots, values, id(state) in ODD)
+    return Saved(state, slots, values, id(state) in SUSPECT)
 
 
 def restore(saved: list[Saved]) -> None:
     """Put back what was saved."""
     for row in saved:
-        (ODD.add if row.odd else ODD.discard)(id(row.state))
+        (SUSPECT.add if row.suspect else SUSPECT.discard)(id(row.state))
         for each, value in zip(row.slots, row.values, strict=True):
             if value is not UNSET:
                 setattr(row.state, each, value)

@@ -26,7 +26,7 @@ def values(state: State, kind: t.Type) -> tuple[Any, ...]:
     """Every value of a type with few; of the sorts in it those elements that the instance has."""
     resolved = state.__plan__.resolved
     try:
-        return Values(resolved.world, {}, state.__around__.universe).of(kind)
+        return Values(resolved.world, {}, state.__environment__.universe).of(kind)
     except KeyError as error:
         return universe(state, str(error.args[0]))
 
@@ -34,7 +34,7 @@ def values(state: State, kind: t.Type) -> tuple[Any, ...]:
 def universe(state: State, sort: str) -> tuple[Any, ...]:
     """The elements of a sort; `Untold` where the instance was not told them."""
     try:
-        return state.__around__.universe[sort]
+        return state.__environment__.universe[sort]
     except KeyError:
         name = state.__plan__.name
         raise Untold(
@@ -47,7 +47,7 @@ def order(state: State, kind: t.Type) -> Callable[[Any], Any]:
 
     For elements that is their rank, or their text where the instance was not told the elements.
     """
-    return order_of(kind, lambda sort: state.__around__.universe.get(str(sort)))
+    return order_of(kind, lambda sort: state.__environment__.universe.get(str(sort)))
 
 
 def rank(state: State, sort: str, element: Any) -> int:
@@ -80,13 +80,13 @@ def new(state: State, machine: str, **parameters: Any) -> Any:
 def view(state: State, machine: str, **values: Any) -> Any:
     """An instance of the abstract machine with these values."""
     cls: Any = state.__plan__.resolved.parts[machine]
-    return cls.lawful.state(universe=state.__around__.universe.universe(), **values)
+    return cls.lawful.state(universe=state.__environment__.universe.universe(), **values)
 
 
 def ticking(state: State, tick: float) -> Ticks:
     """The clock of a new instance: its ticks count from now; a part's are those of its whole."""
-    around = state.__around__
-    return ticks_of(around, tick, around.now())
+    environment = state.__environment__
+    return ticks_of(environment, tick, environment.now())
 
 
 def counted(counts: Mapping[Any, int]) -> Counter[Any]:

@@ -1,8 +1,9 @@
 """What is compiled of a machine: its plan, and the ways into it.
 
-Plan      one per class: the class of its states, its ways, its helpers
-Way       an event or a transition: what it takes, its candidates, what it may write
-Candidate one transition as a function that changes a state where it stands
+Plan      one per class: the ways into it, its helpers, how its instances begin
+Way       an event or a transition: its parameters, its candidates, the variables it may write
+Candidate one transition, as a function that changes a state in place
+Asserted  the properties that are judged after each event
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import enum
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lawful.runtime.elements import named_in
 from lawful.spec import ir
@@ -20,12 +21,9 @@ from lawful.spec.codec.as_json import Fingerprints
 from lawful.spec.resolve import Resolved
 
 from .guards import Site
-from .state import State
 
-if TYPE_CHECKING:
-    from lawful.runtime.instances.enforcement import Asserted
-
-Check = Callable[..., Any]  # See `arguments.checker`.
+Check = Callable[..., Any]  # See `compile.arguments.checker`.
+Instance = Any  # A `state.State`; that module names the plan, so this one cannot name it.
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +76,51 @@ class Alarm:
     timers that are due at one instant it fires first.
     """
 
-    find: Callable[[State], list[tuple[float, tuple[Any, ...]]]]
+    find: Callable[[Instance], list[tuple[float, tuple[Any, ...]]]]
     ways: tuple[Way, ...]
     urgent: bool
 
 
-Hint = Callable[[State], None]
+@dataclass(frozen=True, slots=True)
+class AssertedProperty:
+    """A property of a machine, or of the part that its variables on the path lead to."""
+
+    name: str
+    path: tuple[str, ...]
+    of: ir.Property
+
+
+@dataclass(frozen=True, slots=True)
+class Asserted:
+    """What is asserted after each event, and what is not, with the reasons."""
+
+    rows: tuple[AssertedProperty, ...] = ()
+    not_asserted: tuple[tuple[AssertedProperty, str], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The properties that are asserted; those of parts as `variable.property`."""
+        return tuple(row.name for row in self.rows)
+
+    @property
+    def left(self) -> dict[str, str]:
+        """Why other invariants and step properties are not asserted."""
+        return {row.name: why for row, why in self.not_asserted}
+
+    @property
+    def steps(self) -> bool:
+        """Whether a step property is among them, for which the state before is kept."""
+        return any(row.of.kind == "step_property" for row in self.rows)
+
+    def invariants(self) -> Asserted:
+        """The same without step properties."""
+        return Asserted(
+            tuple(row for row in self.rows if row.of.kind != "step_property"),
+            tuple(each for each in self.not_asserted if each[0].of.kind != "step_property"),
+        )
+
+
+Hint = Callable[[Instance], None]
 
 
 @dataclass
@@ -101,8 +138,8 @@ class Plan:
     hints: dict[str, Hint] = field(default_factory=dict[str, Hint])
     alarms: tuple[Alarm, ...] = ()
     defaults: dict[str, Any] = field(default_factory=dict[str, Any])
-    fresh: Callable[[State], None] = print
-    fresh_but: Callable[[frozenset[str]], Callable[[State], None]] = lambda given: print
+    fresh: Callable[[Instance], None] = print
+    fresh_but: Callable[[frozenset[str]], Callable[[Instance], None]] = lambda given: print
     only_reads: Callable[[str], bool] = bool
     text: Callable[[], str] = str
     constructor: Callable[..., Any] = print

@@ -1,69 +1,80 @@
-"""An instance from inside, and what stands before one that takes no events from outside.
+"""An instance from inside, and what refuses its events where it takes none from outside.
 
-What a class statement and `import lawful` need of the runtime is here; all else is imported when
-the first instance is made.
+A class statement and `import lawful` load this module of the runtime and `timers`; all else is
+loaded when the first instance is made.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
+from lawful.spec.syntax.declare import Declaration
+
 if TYPE_CHECKING:
-    from lawful.runtime.instance import Machine
-    from lawful.runtime.timers import Around, Clock
+    from lawful.runtime.timers import Clock, Environment
 
     from .plan import Plan
 
 
 class Watch(Protocol):
-    """What stands between a call of an event from outside and the machine."""
+    """What a call of an event from outside goes through."""
 
-    def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> Any:
-        """Run the event, or raise what says why it cannot run."""
+    def call(self, machine: State, way: str, args: tuple[Any, ...]) -> Any:
+        """Run the event, or raise an exception that says why it cannot run."""
         ...
 
 
-class State:
-    """An instance from inside; the class of each machine has a slot for each of its fields, whose
-    name is the field's after an underscore (see `spec.declare.slot`).
+class State(Declaration):
+    """An instance from inside; `instance.Machine` is the same with what users call.
 
-    `__watch__`: None, or what an event goes through. An instance has nothing else of its own:
-    what is rare is in its `Around`, or in `ODD`.
+    The class of each machine has a slot for each of its fields, whose name is the field's after
+    an underscore (see `spec.syntax.declare.slot`). Two slots are the runtime's: `__watch__` is
+    None, or what an event goes through; `__environment__` has the time and the universe.
     """
 
-    __slots__ = ("__around__", "__watch__", "__weakref__")
+    __slots__ = ("__environment__", "__watch__", "__weakref__")
     __plan__: ClassVar[Plan]
     __watch__: Watch | None
-    __around__: Around
+    __environment__: Environment
 
 
-# The instances, by their identity, into whose containers something out of its bounds was written
-# in this step: these are judged whole when it ends. One too many costs time and nothing else.
-ODD = set[int]()
+# The instances, by `id`, into whose containers this step wrote a value out of its bounds. When the
+# step ends, their containers are judged whole. An entry too many costs time and nothing else. One
+# set serves the process, so that an instance needs no slot for what hardly ever happens.
+SUSPECT = set[int]()
 
 
 class Untold(RuntimeError):
-    """The instance was not told which elements a sort has."""
+    """The caller did not say which elements a sort has."""
 
 
 class Closed:
-    """What stands before a machine that takes no events from outside now."""
+    """Refuses the events of an instance that takes none from outside now."""
 
     def __init__(self, why: str) -> None:
         self.why = why
 
-    def call(self, machine: Machine, way: str, args: tuple[Any, ...]) -> NoReturn:
-        """Raise RuntimeError, saying why."""
-        starts = type(machine).lawful.plan.starts
-        raise RuntimeError(f"{type(machine).__name__}.{way}: {self.why.format(', '.join(starts))}")
+    def call(self, machine: State, way: str, args: tuple[Any, ...]) -> NoReturn:
+        """Raise RuntimeError with the reason."""
+        raise RuntimeError(f"{type(machine).__name__}.{way}: {self.reason(machine)}")
+
+    def reason(self, machine: State) -> str:
+        return self.why
+
+
+class Unstarted(Closed):
+    """Refuses the events of an instance until one of its `@initial` methods was called."""
+
+    def reason(self, machine: State) -> str:
+        return self.why.format(", ".join(machine.__plan__.starts))
 
 
 PART = Closed("a part changes by the transitions of its whole only")
-UNSTARTED = Closed("one of {} has to be called first")
+UNSTARTED = Unstarted("one of {} has to be called first")
 
 
 class Mark(Closed):
-    """What stands before a part that a class statement declares: no instance of its own."""
+    """Marks a part that a class statement declares: an object that is no instance."""
 
     def __init__(self, clock: Clock | None, parameters: dict[str, Any]) -> None:
         super().__init__("it is a part that a class declares, and no instance")

@@ -12,7 +12,7 @@ from lawful.checks.reference import steps
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
 from lawful.machines.unicast.system import LinkAsSeed, LinkFixed
-from lawful.runtime.instances.json_forms import variables
+from lawful.runtime.instances.journal_rows import variables
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec import ir
 from lawful.spec import types as t

@@ -22,7 +22,7 @@ from lawful import (
     require,
     transition,
 )
-from lawful.runtime.instances.journal_rows import Writer
+from lawful.runtime.instances.journal_rows import RowWriter
 from lawful.runtime.journal import KEYS, Hidden, Journal, JournalError, read
 from lawful.runtime.timers import SimulatedClock
 
@@ -419,12 +419,12 @@ def test_who_cannot_be_attached_is_not_attached(
 ) -> None:
     sender = Sender()
 
-    def full(_: Writer, entry: object) -> None:
+    def full(_: RowWriter, entry: object) -> None:
         raise OSError("the disk is full")
 
     with Journal(tmp_path / "rows") as journal:
         with monkeypatch.context() as patched, pytest.raises(OSError, match="the disk is full"):
-            patched.setattr(Writer, "attached", full)
+            patched.setattr(RowWriter, "attached", full)
             journal.attach(sender, "a")
         sender.send(Msg(1, b""))
     assert list(read(tmp_path / "rows")) == []
