@@ -4,48 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pickle import PickleBuffer
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from lawful.checks.explore.codegen.successors import Stepping
 
-from . import search_kernel
+from . import search_kernel as kernel
+from .arrays import Arrays, empty, longer
 from .llvm import Native
 from .plain import ARRAYS, Plain
 from .state_store import Span, Stopped
-from .threads import Crew
+from .threads import Workers
 
-FIRST = 1 << 12  # States that there is place for at the beginning.
 SLICE = 1 << 15  # States expanded between two looks at the clock.
 # Rounds of long loops between two looks at the clock. A state that needs more gets more, up to so
 # many; one that needs more than those is left to the reference engine.
 ROUNDS, MOST_ROUNDS = 1 << 22, 1 << 25
-
-
-class Arrays(NamedTuple):
-    """What a search works on, in the order of `core.ROWS`; see there."""
-
-    w: Any
-    store: Any
-    table: Any
-    parents: Any
-    rules: Any
-    out: Any
-    info: Any
-    totals: Any
-    firsts: Any
-    control: Any
-    batch: Any
-    origins: Any
-    hashes: Any
-    recent: Any
-    ends: Any
-    edges: Any
-    marks: Any
-    shared: Any
-    sums: Any
-    earliest: Any
 
 
 class Memory:
@@ -57,29 +32,8 @@ class Memory:
         self.words = s.words
         self.room = 1 << 8
         self.rounds = ROUNDS
-        self.crew = Crew(self, workers)
-        self.arrays = Arrays(
-            w=np.zeros(s.program.cells, np.int64),
-            store=np.zeros(FIRST * s.words, np.int64),
-            table=np.zeros(2 * FIRST, np.uint32),
-            parents=np.zeros(FIRST, np.int32),
-            rules=np.zeros(FIRST, np.uint16),
-            out=np.zeros(0, np.int64),
-            info=np.zeros(s.layout.size, np.int64),
-            totals=np.zeros(s.layout.size, np.int64),
-            firsts=np.full(s.layout.size, -1, np.int64),
-            control=np.zeros(search_kernel.CONTROLS, np.int64),
-            batch=np.zeros(0, np.int64),
-            origins=np.zeros(0, np.int64),
-            hashes=np.zeros(0, np.int64),
-            recent=np.full(max(s.words, search_kernel.RECENT), -1, np.int64),  # No state's word.
-            ends=np.zeros(0, np.int64),
-            edges=np.zeros(0, np.int64),
-            marks=np.zeros(0, np.int8),
-            shared=np.zeros(0, np.int64),
-            sums=np.zeros(0, np.int64),
-            earliest=np.zeros(0, np.int64),
-        )
+        self.threads = Workers(self, workers)
+        self.arrays = empty(s.words, s.program.cells, s.layout.size)
         self._make_room()
         self._enter(0, 0)
 
@@ -135,40 +89,25 @@ class Memory:
         return found
 
     def advance(self, span: Span) -> Stopped:
-        stopped = self.crew.advance(span)
+        stopped = self.threads.advance(span)
         if stopped is not None:
             return stopped
         c = self.arrays.control
         last = min(span.last, span.next + SLICE)
-        (
-            c[search_kernel.NEXT],
-            c[search_kernel.LAST],
-            c[search_kernel.COUNT],
-            c[search_kernel.MOST],
-        ) = (
-            span.next,
-            last,
-            span.count,
-            span.most,
-        )
-        c[search_kernel.FAILING], c[search_kernel.FAILED] = (
-            self.stepping.layout.failing if span.first else (0, 0)
-        )
-        self.wind(self.arrays)
-        while (status := self.code("search", self.arrays)) == search_kernel.ROOM:
+        c[kernel.NEXT], c[kernel.LAST] = span.next, last
+        c[kernel.COUNT], c[kernel.MOST] = span.count, span.most
+        c[kernel.FAILING], c[kernel.FAILED] = self.stepping.layout.failing if span.first else (0, 0)
+        self.allow_rounds(self.arrays)
+        while (status := self.code("search", self.arrays)) == kernel.ROOM:
             self.widen()
-        count = int(c[search_kernel.COUNT])
-        if (
-            status == search_kernel.SPENT
-            and c[search_kernel.NEXT] == span.next
-            and not self._more_rounds()
-        ):
+        count = int(c[kernel.COUNT])
+        if status == kernel.SPENT and c[kernel.NEXT] == span.next and not self._more_rounds():
             return Stopped(span.next + 1, count, True)
-        wanted = self.size(count + self._more(count)) if status == search_kernel.FULL else 0
-        return Stopped(int(c[search_kernel.NEXT]), count, status == search_kernel.ESCAPED, wanted)
+        wanted = self.size(count + self._more(count)) if status == kernel.FULL else 0
+        return Stopped(int(c[kernel.NEXT]), count, status == kernel.ESCAPED, wanted)
 
-    def wind(self, arrays: Arrays) -> None:
-        """Let the steps that work on these arrays go so many rounds from here."""
+    def allow_rounds(self, arrays: Arrays) -> None:
+        """Let long loops of the steps that work on these arrays start to count again."""
         arrays.w[self.stepping.program.rounds] = self.rounds
 
     def _more_rounds(self) -> bool:
@@ -191,9 +130,9 @@ class Memory:
             size *= 2
         if size > len(self.arrays.parents):
             self.arrays = self.arrays._replace(
-                store=_longer(self.arrays.store, size * self.words),
-                parents=_longer(self.arrays.parents, size),
-                rules=_longer(self.arrays.rules, size),
+                store=longer(self.arrays.store, size * self.words),
+                parents=longer(self.arrays.parents, size),
+                rules=longer(self.arrays.rules, size),
             )
         self.arrays = self.arrays._replace(table=np.zeros(2 * size, np.uint32))
         self._enter(0, count)
@@ -201,8 +140,8 @@ class Memory:
     def _enter(self, first: int, count: int) -> None:
         """States that are in the store are in the table too, from the first to so many in all."""
         a = self.arrays
-        a.control[search_kernel.MASK] = len(a.table) - 1
-        a.control[search_kernel.STATES] = len(a.parents)
+        a.control[kernel.MASK] = len(a.table) - 1
+        a.control[kernel.STATES] = len(a.parents)
         self.code("enter", self.arrays, first, count)
 
     def size(self, count: int) -> int:
@@ -234,42 +173,12 @@ class Memory:
         self._make_room()
 
     def _make_room(self) -> None:
-        most = search_kernel.BATCH + self.room
-        self.arrays = self.arrays._replace(
-            out=np.zeros(self.room * (self.words + 1), np.int64),
-            batch=np.zeros(most * self.words, np.int64),
-            origins=np.zeros(2 * most, np.int64),
-            hashes=np.zeros(most, np.int64),
-        )
-        self.arrays.control[search_kernel.PLACES] = self.room
+        self.arrays = self.arrays.with_room(self.words, self.room, kernel.BATCH)
+        self.arrays.control[kernel.PLACES] = self.room
 
-    def beside(self, enough: int, numbers: Mapping[int, int]) -> Arrays:
-        """What one of several threads works on: rows of its own, with place to gather enough,
-        and the states of all. These numbers are where its `control` has them."""
-        a, most = self.arrays, enough + self.room
-        control = a.control.copy()
-        (
-            control[search_kernel.ENOUGH],
-            control[search_kernel.FAILING],
-            control[search_kernel.FAILED],
-        ) = enough, 0, 0
-        for at, number in numbers.items():
-            control[at] = number
-        return a._replace(
-            w=np.zeros_like(a.w),
-            out=np.zeros_like(a.out),
-            info=np.zeros_like(a.info),
-            totals=np.zeros_like(a.totals),
-            firsts=np.zeros_like(a.firsts),
-            control=control,
-            batch=np.zeros(most * self.words, np.int64),
-            origins=np.zeros(2 * most, np.int64),
-            hashes=np.zeros(most, np.int64),
-            recent=np.full_like(a.recent, -1),
-            shared=a.control,
-            sums=a.totals,
-            earliest=a.firsts,
-        )
+    def of_thread(self, gathered: int, number: tuple[int, int]) -> Arrays:
+        """The arrays of one thread; see `Arrays.of_thread`."""
+        return self.arrays.of_thread(self.words, self.room, gathered, number)
 
     def follow(self, count: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
         first, last = self.stepping.layout.marking
@@ -279,26 +188,26 @@ class Memory:
         self.arrays = self.arrays._replace(
             ends=np.zeros(count, np.int64), edges=edges, marks=np.zeros(count * kept, np.int8)
         )
-        c[search_kernel.NEXT], c[search_kernel.FIRST] = 0, first
-        c[search_kernel.EDGES] = len(edges)
+        c[kernel.NEXT], c[kernel.FIRST] = 0, first
+        c[kernel.EDGES] = len(edges)
         self.rounds = MOST_ROUNDS
-        while c[search_kernel.NEXT] < count:
+        while c[kernel.NEXT] < count:
             self.stepping.space.budget.look()
-            self.wind(self.arrays)
-            before = int(c[search_kernel.NEXT])
-            c[search_kernel.LAST] = min(count, before + SLICE)
+            self.allow_rounds(self.arrays)
+            before = int(c[kernel.NEXT])
+            c[kernel.LAST] = min(count, before + SLICE)
             status = self.code("follow", self.arrays)
-            if status == search_kernel.DONE:
+            if status == kernel.DONE:
                 continue
-            if status == search_kernel.SPENT:
-                if c[search_kernel.NEXT] == before:
+            if status == kernel.SPENT:
+                if c[kernel.NEXT] == before:
                     self._left_out(before)
                 continue
-            if status == search_kernel.ROOM:
+            if status == kernel.ROOM:
                 self.widen()
-            edges = _longer(self.arrays.edges, 2 * len(self.arrays.edges) + self.room)
+            edges = longer(self.arrays.edges, 2 * len(self.arrays.edges) + self.room)
             self.arrays = self.arrays._replace(edges=edges)
-            c[search_kernel.EDGES] = len(edges)
+            c[kernel.EDGES] = len(edges)
         ends, edges, marks = self.arrays.ends, self.arrays.edges, self.arrays.marks
         begin = 0
         for number, end in enumerate(ends.tolist()):
@@ -310,10 +219,4 @@ class Memory:
         """A state needs too many rounds to be followed: the search gave it up, too."""
         ends = self.arrays.ends
         ends[number] = ends[number - 1] if number else 0
-        self.arrays.control[search_kernel.NEXT] = number + 1
-
-
-def _longer(array: Any, size: int) -> Any:
-    made = np.zeros(size, array.dtype)
-    made[: len(array)] = array
-    return made
+        self.arrays.control[kernel.NEXT] = number + 1

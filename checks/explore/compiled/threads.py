@@ -1,77 +1,90 @@
-"""States expanded by several threads at once, which find what one alone finds, in its order.
+"""Several threads that expand the states of one search, and find them in the order of one thread.
 
-Machine code runs beside Python. Each thread expands a chunk of states and gathers their successors
-in rows of its own; then, when it is the chunk's turn, it keeps them. So chunks are kept in their
-order, one at a time, while others are expanded. See `core.work`.
+Machine code runs without Python's lock. Each thread expands a chunk of states and gathers their
+successors in arrays of its own. When it is the chunk's turn, the thread adds the successors to the
+states of the search. So chunks are added in their order, one at a time, while other threads expand.
+See `search_kernel.work`.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from . import search_kernel
+from . import search_kernel as kernel
+from .arrays import Arrays
 from .state_store import Span, Stopped
 
-if TYPE_CHECKING:
-    from .memory import Arrays, Memory
-
-LEAST = 8 * search_kernel.CHUNK  # Fewer states are left to one thread.
+LEAST = 8 * kernel.CHUNK  # Fewer states are left to one thread.
 SPAN = 1 << 16  # States that each thread expands between two looks at the clock.
-GATHERED = 1 << 14  # Successors that a thread has place for.
+GATHERED = 1 << 14  # Successors that the arrays of a thread have room for.
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """How many processors this process may use."""
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # No such thing on this system.
+    except AttributeError:  # This system does not tell.
         return os.cpu_count() or 1
 
 
-class Crew:
-    """So many threads, for the states of one search."""
+class Shared(Protocol):
+    """The memory of the search, as far as its threads need it."""
 
-    def __init__(self, memory: Memory, workers: int) -> None:
+    @property
+    def arrays(self) -> Arrays:
+        """The arrays of the search; others whenever it has grown."""
+        ...
+
+    @property
+    def code(self) -> Callable[..., int]:
+        """Calls a compiled function by its name."""
+        ...
+
+    def of_thread(self, gathered: int, number: tuple[int, int]) -> Arrays:
+        """Arrays for one thread; see `Arrays.of_thread`."""
+        ...
+
+    def allow_rounds(self, arrays: Arrays) -> None:
+        """Let long loops of the steps that work on these arrays start to count again."""
+        ...
+
+
+class Workers:
+    """The threads of one search."""
+
+    def __init__(self, memory: Shared, count: int) -> None:
         self.memory = memory
-        self.workers = workers
-        self.pool = ThreadPoolExecutor(workers) if workers > 1 else None
-        self.rows: list[Arrays] = []
+        self.count = count
+        self.pool = ThreadPoolExecutor(count) if count > 1 else None
+        self.own: list[Arrays] = []
         self.made_for: Arrays | None = None
 
     def advance(self, span: Span) -> Stopped | None:
         """Expand states of a span; None where one thread has to do it.
 
-        That is where it is not worth while, where there is no place for what is found, and near a
-        limit, so that it is met as one thread meets it.
+        One thread does it where there are few states, where the arrays have no room for what the
+        threads find, and near a limit, so that the search stops where one thread stops.
         """
         if self.pool is None or span.first or span.last - span.next < LEAST:
             return None
         memory = self.memory
         if self.made_for is not memory.arrays:
-            self.rows = [
-                memory.beside(
-                    GATHERED, {search_kernel.WORKER: worker, search_kernel.WORKERS: self.workers}
-                )
-                for worker in range(self.workers)
-            ]
+            numbers = [(number, self.count) for number in range(self.count)]
+            self.own = [memory.of_thread(GATHERED, number) for number in numbers]
             self.made_for = memory.arrays
         c = memory.arrays.control
-        c[search_kernel.BEGIN] = c[search_kernel.NEXT] = span.next
-        c[search_kernel.LAST] = min(span.last, span.next + self.workers * SPAN)
-        c[search_kernel.COUNT], c[search_kernel.ENOUGH] = (
-            span.count,
-            min(span.most - 1, c[search_kernel.STATES]),
-        )
-        c[search_kernel.TURN], c[search_kernel.STATUS] = 0, search_kernel.DONE
-        for row in self.rows:
-            memory.wind(row)
-        list(self.pool.map(memory.code, ["work"] * self.workers, self.rows))
-        if c[search_kernel.NEXT] == span.next:
+        c[kernel.BEGIN] = c[kernel.NEXT] = span.next
+        c[kernel.LAST] = min(span.last, span.next + self.count * SPAN)
+        c[kernel.COUNT] = span.count
+        c[kernel.ENOUGH] = min(span.most - 1, c[kernel.STATES])
+        c[kernel.TURN], c[kernel.STATUS] = 0, kernel.DONE
+        for arrays in self.own:
+            memory.allow_rounds(arrays)
+        list(self.pool.map(memory.code, ["work"] * self.count, self.own))
+        if c[kernel.NEXT] == span.next:
             return None
-        return Stopped(
-            int(c[search_kernel.NEXT]),
-            int(c[search_kernel.COUNT]),
-            c[search_kernel.STATUS] == search_kernel.ESCAPED,
-        )
+        escaped = c[kernel.STATUS] == kernel.ESCAPED
+        return Stopped(int(c[kernel.NEXT]), int(c[kernel.COUNT]), escaped)

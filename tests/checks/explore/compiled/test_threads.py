@@ -90,15 +90,15 @@ def test_there_are_as_many_as_processors() -> None:
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The numbers of states that crews expand from now on."""
+    """The numbers of states that the threads expand from now on."""
     taken: list[int] = []
-    advance = threads.Crew.advance
+    advance = threads.Workers.advance
 
-    def noted(self: threads.Crew, span: Any) -> Any:
+    def noted(self: threads.Workers, span: Any) -> Any:
         stopped = advance(self, span)
         if stopped is not None:
             taken.append(stopped.next - span.next)
         return stopped
 
-    monkeypatch.setattr(threads.Crew, "advance", noted)
+    monkeypatch.setattr(threads.Workers, "advance", noted)
     return taken
