@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from lawful.checks.explore.layout.layouts import (
     BOOL,
     INTEGER,
@@ -26,17 +24,14 @@ from lawful.spec import types as t
 
 from .codes import alike
 from .conversions import equal, part, product, to_kind, type_of
-from .expressions import Expressions
+from .expressions import Expressions, Operation, TargetedOperation
 from .loops import ROOM, append, each
-from .text import Value, plus
-
-Operation = Callable[[Expressions, ir.Op, Kind | None, bool], Value]
-
+from .text import Target, Value, plus
 
 # Collections.
 
 
-def _len(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _len(f: Expressions, e: ir.Op) -> Value:
     of = e.args[0]
     if isinstance(of, ir.Domain) or (isinstance(of, ir.Op) and of.op == "range"):
         return _counted(f, of)
@@ -72,10 +67,10 @@ def _counted(f: Expressions, of: ir.Expr) -> Value:
 SIGNS = {"union": "|", "intersection": "&", "symmetric_difference": "^"}
 
 
-def _algebra(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _algebra(f: Expressions, e: ir.Op, to: Target) -> Value:
     """Set algebra word by word; of maps, `|` takes the right one's values."""
-    wanted = want if isinstance(want, Subset) else None
-    a = f.value(e.args[0], wanted, storing)
+    wanted = to.layout if isinstance(to.layout, Subset) else None
+    a = f.value(e.args[0], Target(wanted, to.in_state))
     if isinstance(a.kind, Table):
         return _merged(f, e, a)
     if not isinstance(a.kind, Subset):
@@ -83,7 +78,7 @@ def _algebra(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Valu
     kind = wanted or a.kind
     a = to_kind(f, a, kind)
     keeps = e.op in ("union", "symmetric_difference")
-    b = to_kind(f, f.value(e.args[1], kind, storing and keeps), kind)
+    b = to_kind(f, f.value(e.args[1], Target(kind, to.in_state and keeps)), kind)
     sign = SIGNS.get(e.op)
     if a.single:
         text = f"{a.text} {sign} {b.text}" if sign else f"{a.text} & ~{b.text}"
@@ -107,7 +102,7 @@ def _merged(f: Expressions, e: ir.Op, a: Value) -> Value:
 
 def merge(f: Expressions, at: str, kind: Table, other: ir.Expr, storing: bool) -> None:
     """The entries of a map put into one at a place."""
-    value = f.value(other, kind, storing)
+    value = f.value(other, Target(kind, storing))
     if not isinstance(value.kind, Table):
         raise Unsupported("a map updated by no map")
     source = Value(value.kind, f.placed(value))
@@ -130,9 +125,9 @@ def merge(f: Expressions, at: str, kind: Table, other: ir.Expr, storing: bool) -
 
 
 def _relation(word: str) -> Operation:
-    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    def made(f: Expressions, e: ir.Op) -> Value:
         a = f.value(e.args[0])
-        b = f.value(e.args[1], a.kind)
+        b = f.value(e.args[1], Target(a.kind))
         if not (isinstance(a.kind, Subset) and isinstance(b.kind, Subset)):
             raise Unsupported(f"{word} of collections that are no sets")
         b = to_kind(f, b, a.kind)
@@ -155,9 +150,9 @@ def _words(a: Value, b: Value, form: str) -> list[str]:
     return [form.format(f"w[{plus(a.text, i)}]", f"w[{plus(b.text, i)}]") for i in count]
 
 
-def _concat(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
-    wanted = want if isinstance(want, Row) else None
-    a = f.value(e.args[0], wanted, storing)
+def _concat(f: Expressions, e: ir.Op, to: Target) -> Value:
+    wanted = to.layout if isinstance(to.layout, Row) else None
+    a = f.value(e.args[0], Target(wanted, to.in_state))
     if isinstance(a.kind, Product) and isinstance(e.type, t.Tuple):
         b = f.value(e.args[1])
         assert isinstance(b.kind, Product)
@@ -165,7 +160,7 @@ def _concat(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value
         items += [part(f, b, i) for i in range(len(b.kind.items))]
         return product(f, Product(e.type, tuple(v.kind for v in items)), items)
     a = as_row(f, a)
-    b = as_row(f, f.value(e.args[1], wanted or a.kind, storing))
+    b = as_row(f, f.value(e.args[1], Target(wanted or a.kind, to.in_state)))
     assert isinstance(a.kind, Row) and isinstance(b.kind, Row)
     kind = wanted or Row(e.type, a.kind.item, ROOM, a.kind.room + b.kind.room)
     at = f.region(kind)
@@ -204,10 +199,10 @@ def listed(f: Expressions, e: ir.Expr, want: Kind | None = None) -> Value:
     clause = ir.Clause(e.place, (name,), e, ())
     item = ir.Local(e.place, t.element(e.type) or t.Unknown(), name)
     comp = ir.Comp(e.place, t.Seq(item.type, False), "list", item, None, (clause,))
-    return as_row(f, f.value(comp, want if isinstance(want, Row) else None))
+    return as_row(f, f.value(comp, Target(want if isinstance(want, Row) else None)))
 
 
-def _slice(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _slice(f: Expressions, e: ir.Op) -> Value:
     row = as_row(f, f.value(e.args[0]))
     assert isinstance(row.kind, Row)
     length = f.hold(f"w[{row.text}]")
@@ -230,7 +225,7 @@ def _end(f: Expressions, e: ir.Expr, length: str, default: str) -> str:
     return f.hold(f"max(0, min({at}, {length}))")
 
 
-def _count(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _count(f: Expressions, e: ir.Op) -> Value:
     found = f.temporary()
     f.line(f"{found} = 0")
     row = as_row(f, f.value(e.args[0]))
@@ -243,7 +238,7 @@ def _count(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
     return Value(Number(0, None), found)
 
 
-def _index(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _index(f: Expressions, e: ir.Op) -> Value:
     row = as_row(f, f.value(e.args[0]))
     assert isinstance(row.kind, Row)
     item = f.placed(f.into(e.args[1], row.kind.item))
@@ -252,7 +247,7 @@ def _index(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
     return Value(Number(0, None), found)
 
 
-def _total(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _total(f: Expressions, e: ir.Op) -> Value:
     bag = f.value(e.args[0])
     found = f.temporary()
     f.line(f"{found} = 0")
@@ -263,7 +258,7 @@ def _total(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
     return Value(INTEGER, found)
 
 
-def _get(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _get(f: Expressions, e: ir.Op, to: Target) -> Value:
     table = f.value(e.args[0])
     kind = table.kind
     if isinstance(kind, Heap):
@@ -274,8 +269,8 @@ def _get(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
     if not isinstance(kind, Table):
         raise Unsupported("get of no map")
     number = f.code_in(e.args[1], kind.key)
-    other = f.value(e.args[2], want)
-    made = want or (kind.value if alike(kind.value, other.kind) else f.kind_of(e.type))
+    other = f.value(e.args[2], Target(to.layout))
+    made = to.layout or (kind.value if alike(kind.value, other.kind) else f.kind_of(e.type))
     place = f.hold(f"{f.placed(table)} + {number} * {stride(kind)}")
     there = f"{number} >= 0" if kind.total else f"{number} >= 0 and w[{place}] != 0"
     at = f.region(made)
@@ -290,19 +285,21 @@ def _get(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
 
 OPERATIONS: dict[str, Operation] = {
     "len": _len,
-    "union": _algebra,
-    "intersection": _algebra,
-    "difference": _algebra,
-    "symmetric_difference": _algebra,
     "subset": _relation("subset"),
     "proper_subset": _relation("proper_subset"),
     "superset": _relation("superset"),
     "proper_superset": _relation("proper_superset"),
     "disjoint": _relation("disjoint"),
-    "concat": _concat,
     "slice": _slice,
     "count": _count,
     "index": _index,
     "total": _total,
+}
+TARGETED: dict[str, TargetedOperation] = {
+    "union": _algebra,
+    "intersection": _algebra,
+    "difference": _algebra,
+    "symmetric_difference": _algebra,
+    "concat": _concat,
     "get": _get,
 }

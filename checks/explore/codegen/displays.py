@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from lawful.checks.explore.layout.layouts import (
     VOID,
     Heap,
@@ -24,29 +22,26 @@ from lawful.spec import types as t
 from .codes import code
 from .collections import listed
 from .conversions import product, to_kind
-from .expressions import Expressions
+from .expressions import Expressions, TargetedOperation
 from .loops import ROOM, each, outside, put_entry, put_in
-from .text import Value, plus
-
-Operation = Callable[[Expressions, ir.Op, Kind | None, bool], Value]
-
+from .text import Target, Value, plus
 
 # Folds, conversions, displays.
 
 
-def _fold_of(kind: ir.CompKind) -> Operation:
-    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _fold_of(kind: ir.CompKind) -> TargetedOperation:
+    def made(f: Expressions, e: ir.Op, to: Target) -> Value:
         over = e.args[0]
         element = t.element(over.type) or t.Unknown()
         clause = ir.Clause(e.place, ("_each",), over, ())
         item = ir.Local(e.place, element, "_each")
-        return f.value(ir.Comp(e.place, e.type, kind, item, None, (clause,)), want, storing)
+        return f.value(ir.Comp(e.place, e.type, kind, item, None, (clause,)), to)
 
     return made
 
 
-def _sorted(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
-    row = listed(f, e.args[0], want)
+def _sorted(f: Expressions, e: ir.Op, to: Target) -> Value:
+    row = listed(f, e.args[0], to.layout)
     assert isinstance(row.kind, Row)
     at = f.region(row.kind)
     f.store(at, row)
@@ -55,28 +50,29 @@ def _sorted(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value
     return Value(row.kind, at)
 
 
-def _set_of(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _set_of(f: Expressions, e: ir.Op, to: Target) -> Value:
     of = e.args[0]
     if isinstance(of.type, t.Set):
-        return f.value(of, want, storing)
-    return _fold_of("set")(f, e, want, storing)
+        return f.value(of, to)
+    return _fold_of("set")(f, e, to)
 
 
-def _list_of(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _list_of(f: Expressions, e: ir.Op, to: Target) -> Value:
     of = e.args[0]
     if isinstance(of.type, t.Seq):
-        return f.value(of, want, storing)
-    return listed(f, of, want)
+        return f.value(of, to)
+    return listed(f, of, to.layout)
 
 
-def _dict_of(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
-    return f.value(e.args[0], want, storing)
+def _dict_of(f: Expressions, e: ir.Op, to: Target) -> Value:
+    return f.value(e.args[0], to)
 
 
-def _counter_of(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _counter_of(f: Expressions, e: ir.Op, to: Target) -> Value:
+    want = to.layout
     of = e.args[0]
     if isinstance(of.type, t.Bag):
-        return f.value(of, want, storing)
+        return f.value(of, to)
     empty = isinstance(of, ir.Op) and of.op == "map" and not of.args
     if not isinstance(want, Heap):
         want = Heap(e.type, _counted(f, of, empty), ROOM, ROOM)
@@ -90,7 +86,7 @@ def _counter_of(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> V
         item, count = items if isinstance(items, tuple) else (items, None)
         number = code(f, to_kind(f, item, want.item))
         with f.block(f"if {number} < 0:"):
-            outside(f, storing)
+            outside(f, to.in_state)
         with f.block("else:"):
             text = count.text if count is not None else f"count_of(w, {at}, {number}) + 1"
             f.passing(f"put_count(w, {at}, {want.room}, {number}, {text})")
@@ -105,13 +101,13 @@ def _counted(f: Expressions, of: ir.Expr, empty: bool) -> Kind:
     return f.module.probed(f, (ir.Clause(of.place, ("_each",), of, ()),), item)
 
 
-def _set(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
-    kind = want if isinstance(want, Subset) else Subset(e.type, _set_item(f, e))
+def _set(f: Expressions, e: ir.Op, to: Target) -> Value:
+    kind = to.layout if isinstance(to.layout, Subset) else Subset(e.type, _set_item(f, e))
     at = f.region(kind)
     f.blank(at, width(kind))
     for arg in e.args:
-        number = code(f, f.into(arg, kind.item, storing))
-        put_in(f, at, kind, number, storing)
+        number = code(f, f.into(arg, kind.item, to.in_state))
+        put_in(f, at, kind, number, to.in_state)
     return f.load(kind, at)
 
 
@@ -134,9 +130,9 @@ def _display_item(f: Expressions, args: tuple[ir.Expr, ...]) -> Kind:
     return next((k for k in kinds if isinstance(k, Sum)), kinds[0])
 
 
-def _list(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
-    if isinstance(want, Row):
-        kind = want
+def _list(f: Expressions, e: ir.Op, to: Target) -> Value:
+    if isinstance(to.layout, Row):
+        kind = to.layout
     else:
         kind = Row(e.type, _display_item(f, e.args), len(e.args), len(e.args))
     at = f.region(kind)
@@ -146,24 +142,25 @@ def _list(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
         return f.load(kind, at)
     f.line(f"w[{at}] = {len(e.args)}")
     for i, arg in enumerate(e.args):
-        f.store(plus(at, 1 + i * width(kind.item)), f.into(arg, kind.item, storing))
+        f.store(plus(at, 1 + i * width(kind.item)), f.into(arg, kind.item, to.in_state))
     return f.load(kind, at)
 
 
-def _tuple(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _tuple(f: Expressions, e: ir.Op, to: Target) -> Value:
     if isinstance(e.type, t.Seq):
-        return _list(f, e, want, storing)
+        return _list(f, e, to)
     wants: tuple[Kind | None, ...] = (None,) * len(e.args)
-    if isinstance(want, Product) and len(want.items) == len(e.args):
-        wants = want.items
+    if isinstance(to.layout, Product) and len(to.layout.items) == len(e.args):
+        wants = to.layout.items
     items = [
-        f.value(arg) if w is None else f.into(arg, w, storing)
+        f.value(arg) if w is None else f.into(arg, w, to.in_state)
         for arg, w in zip(e.args, wants, strict=True)
     ]
     return product(f, Product(e.type, tuple(v.kind for v in items)), items)
 
 
-def _map(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _map(f: Expressions, e: ir.Op, to: Target) -> Value:
+    want = to.layout
     if not isinstance(want, Table):
         keys, values = _display_item(f, e.args[::2]), _display_item(f, e.args[1::2])
         known = t.Map(t.Unknown(), t.Unknown(), False)
@@ -172,13 +169,13 @@ def _map(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
     at = f.region(want)
     f.blank(at, width(want))
     for key, value in zip(e.args[::2], e.args[1::2], strict=True):
-        number = code(f, f.into(key, want.key, storing))
-        made = f.into(value, want.value, storing)
-        put_entry(f, at, want, (number, made), storing)
+        number = code(f, f.into(key, want.key, to.in_state))
+        made = f.into(value, want.value, to.in_state)
+        put_entry(f, at, want, (number, made), to.in_state)
     return f.load(want, at)
 
 
-OPERATIONS: dict[str, Operation] = {
+TARGETED: dict[str, TargetedOperation] = {
     "all_of": _fold_of("all"),
     "any_of": _fold_of("any"),
     "sum_of": _fold_of("sum"),

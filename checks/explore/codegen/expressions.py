@@ -37,7 +37,7 @@ from lawful.spec import types as t
 from .codes import code, may_lack, uncode
 from .conversions import equal, inside, option_of, part, product, tag_of, to_kind, type_of
 from .functions import Made
-from .text import REFUSED, Program, Value, Writer, plus
+from .text import ANYWHERE, REFUSED, Program, Target, Value, Writer, plus
 
 FIT = 2**31  # Products of integers below it fit a cell.
 
@@ -91,10 +91,8 @@ class Owner(Protocol):
     ) -> Value: ...
 
     # Expressions that other modules of this package write.
-    def comprehension(
-        self, f: Expressions, e: ir.Comp, want: Kind | None, storing: bool
-    ) -> Value: ...
-    def operation(self, f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value: ...
+    def comprehension(self, f: Expressions, e: ir.Comp, to: Target) -> Value: ...
+    def operation(self, f: Expressions, e: ir.Op, to: Target) -> Value: ...
     def added(self, f: Expressions, a: str, b: str) -> str: ...
     def extreme(self, f: Expressions, e: ir.Comp) -> Value: ...
     def as_row(self, f: Expressions, value: Value) -> Value: ...
@@ -113,18 +111,14 @@ class Expressions(Writer):
     env: dict[str, Value] = field(default_factory=dict[str, Value], kw_only=True)
     flagged: dict[str, str] = field(default_factory=dict[str, str], kw_only=True)
 
-    def value(self, e: ir.Expr, want: Kind | None = None, storing: bool = False) -> Value:
-        """The value of an expression; `want` is the kind of the place that it goes to.
-
-        `storing`: into the state, where an element outside the scope makes the step one that
-        leaves it.
-        """
-        made = VALUES[e.__class__](self, e, want, storing)
-        return made
+    def value(self, e: ir.Expr, to: Target = ANYWHERE) -> Value:
+        """The value of an expression that goes to this target."""
+        write = VALUES.get(e.__class__)
+        return write(self, e) if write is not None else TARGETED[e.__class__](self, e, to)
 
     def into(self, e: ir.Expr, kind: Kind, storing: bool = False) -> Value:
         """The value in the cells of a kind."""
-        return to_kind(self, self.value(e, kind, storing), kind)
+        return to_kind(self, self.value(e, Target(kind, storing)), kind)
 
     def truth(self, e: ir.Expr) -> str:
         """The truth value of an expression, by name or as a literal."""
@@ -229,10 +223,7 @@ class Expressions(Writer):
                 pass
 
 
-Code = Callable[[Expressions, Any, Kind | None, bool], Value]
-
-
-def _const(f: Expressions, e: ir.Const, want: Kind | None, storing: bool) -> Value:
+def _const(f: Expressions, e: ir.Const) -> Value:
     match e.type:
         case t.Bool():
             return Value(BOOL, str(int(bool(e.value))))
@@ -258,7 +249,7 @@ def _const(f: Expressions, e: ir.Const, want: Kind | None, storing: bool) -> Val
             raise Unsupported(f"a literal of {e.type}")
 
 
-def _local(f: Expressions, e: ir.Local, want: Kind | None, storing: bool) -> Value:
+def _local(f: Expressions, e: ir.Local) -> Value:
     flag = f.flagged.get(e.name)
     if flag is not None:
         f.fail_if(f"{flag} == 0")
@@ -267,11 +258,11 @@ def _local(f: Expressions, e: ir.Local, want: Kind | None, storing: bool) -> Val
     return f.env[e.name]
 
 
-def _self(f: Expressions, e: ir.Self, want: Kind | None, storing: bool) -> Value:
+def _self(f: Expressions, e: ir.Self) -> Value:
     return Value(f.module.codec.machine(f.machine.name), f.me)
 
 
-def _field(f: Expressions, e: ir.Field, want: Kind | None, storing: bool) -> Value:
+def _field(f: Expressions, e: ir.Field) -> Value:
     if isinstance(e.of.type, t.Timer):
         made = f.value(e.of)
         return Value(BOOL, made.text)
@@ -312,7 +303,7 @@ def _field_of_sum(f: Expressions, e: ir.Field, of: Value) -> Value:
     return f.load(kind, made)
 
 
-def _item(f: Expressions, e: ir.Item, want: Kind | None, storing: bool) -> Value:
+def _item(f: Expressions, e: ir.Item) -> Value:
     kind, at = f.place(e.of)
     if isinstance(kind, Heap):
         f.looked_at(kind)
@@ -323,11 +314,11 @@ def _item(f: Expressions, e: ir.Item, want: Kind | None, storing: bool) -> Value
     return f.load(*f.item_place(kind, at, e.key))
 
 
-def _and(f: Expressions, e: ir.And, want: Kind | None, storing: bool) -> Value:
+def _and(f: Expressions, e: ir.And) -> Value:
     return _short(f, e.args, 0)
 
 
-def _or(f: Expressions, e: ir.Or, want: Kind | None, storing: bool) -> Value:
+def _or(f: Expressions, e: ir.Or) -> Value:
     return _short(f, e.args, 1)
 
 
@@ -345,36 +336,36 @@ def _short(f: Expressions, args: tuple[ir.Expr, ...], decides: int) -> Value:
     return Value(BOOL, name)
 
 
-def _if(f: Expressions, e: ir.If, want: Kind | None, storing: bool) -> Value:
+def _if(f: Expressions, e: ir.If, to: Target) -> Value:
     test = f.truth(e.test)
-    kind = want
+    kind = to.layout
     if kind is None:
         kind = f.module.result_kind(f, e)
     if one_cell(kind):
         name = f.temporary()
         for header, arm in ((f"if {test}:", e.then), ("else:", e.other)):
             with f.block(header):
-                f.line(f"{name} = {f.into(arm, kind, storing).text}")
+                f.line(f"{name} = {f.into(arm, kind, to.in_state).text}")
         return Value(kind, name)
     at = f.region(kind)
     for header, arm in ((f"if {test}:", e.then), ("else:", e.other)):
         with f.block(header):
-            f.store(at, f.into(arm, kind, storing))
+            f.store(at, f.into(arm, kind, to.in_state))
     return f.load(kind, at)
 
 
-def _make(f: Expressions, e: ir.Make, want: Kind | None, storing: bool) -> Value:
+def _make(f: Expressions, e: ir.Make, to: Target) -> Value:
     kind = f.kind_of(e.type)
     assert isinstance(kind, Product)
-    items = [f.into(arg, of, storing) for arg, of in zip(e.args, kind.items, strict=True)]
+    items = [f.into(arg, of, to.in_state) for arg, of in zip(e.args, kind.items, strict=True)]
     return product(f, kind, items)
 
 
-def _new(f: Expressions, e: ir.New, want: Kind | None, storing: bool) -> Value:
+def _new(f: Expressions, e: ir.New) -> Value:
     return f.module.fresh(f, e)
 
 
-def _is_a(f: Expressions, e: ir.IsA, want: Kind | None, storing: bool) -> Value:
+def _is_a(f: Expressions, e: ir.IsA) -> Value:
     of = f.value(e.of)
     if not isinstance(of.kind, Sum):
         mine = type_of(of.kind)
@@ -397,7 +388,7 @@ def _matches(mine: t.Type, option: t.Type) -> bool:
     return not isinstance(mine, t.Nothing)
 
 
-def _narrow(f: Expressions, e: ir.Narrow, want: Kind | None, storing: bool) -> Value:
+def _narrow(f: Expressions, e: ir.Narrow) -> Value:
     return narrowed(f, f.value(e.of), e.type)
 
 
@@ -421,7 +412,7 @@ def narrowed(f: Expressions, of: Value, kind: t.Type) -> Value:
     return to_kind(f, of, Sum(t.Union(types), options))
 
 
-def _needed(f: Expressions, e: ir.Needed, want: Kind | None, storing: bool) -> Value:
+def _needed(f: Expressions, e: ir.Needed) -> Value:
     of = f.value(e.of)
     if isinstance(of.kind, Sum):
         f.stop_if(f"{tag_of(f, of)} == {option_of(of.kind, t.NOTHING)}", REFUSED)
@@ -433,15 +424,15 @@ def _needed(f: Expressions, e: ir.Needed, want: Kind | None, storing: bool) -> V
     return of
 
 
-def _comp(f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) -> Value:
-    return f.module.comprehension(f, e, want, storing)
+def _comp(f: Expressions, e: ir.Comp, to: Target) -> Value:
+    return f.module.comprehension(f, e, to)
 
 
-def _op(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
-    return f.module.operation(f, e, want, storing)
+def _op(f: Expressions, e: ir.Op, to: Target) -> Value:
+    return f.module.operation(f, e, to)
 
 
-def _call(f: Expressions, e: ir.Call, want: Kind | None, storing: bool) -> Value:
+def _call(f: Expressions, e: ir.Call) -> Value:
     if e.of is None:
         function = f.module.plain_function(e.function)
         return f.module.call(f, f.machine, function, None, e.args)
@@ -451,32 +442,32 @@ def _call(f: Expressions, e: ir.Call, want: Kind | None, storing: bool) -> Value
     return f.module.call(f, owner, f.module.function(owner, e.function), at, e.args)
 
 
-def _can(f: Expressions, e: ir.Can, want: Kind | None, storing: bool) -> Value:
+def _can(f: Expressions, e: ir.Can) -> Value:
     return f.module.can(f, e)
 
 
-def _format(f: Expressions, e: ir.Format, want: Kind | None, storing: bool) -> Value:
+def _format(f: Expressions, e: ir.Format) -> Value:
     return Value(Index(t.TEXT, 1), "0")
 
 
-def _unsupported(f: Expressions, e: ir.Expr, want: Kind | None, storing: bool) -> Value:
+def _unsupported(f: Expressions, e: ir.Expr) -> Value:
     raise Unsupported(f"{type(e).__name__} in a step")
 
 
-VALUES: dict[type[ir.Expr], Code] = {
+# Code of one operator; of one whose code depends on where its value goes.
+Operation = Callable[[Expressions, ir.Op], Value]
+TargetedOperation = Callable[[Expressions, ir.Op, Target], Value]
+
+VALUES: dict[type[ir.Expr], Callable[[Expressions, Any], Value]] = {
     ir.Const: _const,
     ir.Local: _local,
     ir.Self: _self,
     ir.Field: _field,
     ir.Item: _item,
-    ir.Op: _op,
     ir.And: _and,
     ir.Or: _or,
-    ir.If: _if,
-    ir.Make: _make,
     ir.New: _new,
     ir.View: _unsupported,
-    ir.Comp: _comp,
     ir.IsA: _is_a,
     ir.Narrow: _narrow,
     ir.Needed: _needed,
@@ -484,6 +475,13 @@ VALUES: dict[type[ir.Expr], Code] = {
     ir.Call: _call,
     ir.Domain: _unsupported,
     ir.Format: _format,
+}
+# Of these the layout depends on the target, or what becomes of an element outside the scope.
+TARGETED: dict[type[ir.Expr], Callable[[Expressions, Any, Target], Value]] = {
+    ir.Op: _op,
+    ir.If: _if,
+    ir.Make: _make,
+    ir.Comp: _comp,
 }
 
 __all__ = ["FIT", "INTEGER", "Expressions", "equal", "narrowed", "uncode"]

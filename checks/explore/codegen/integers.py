@@ -9,7 +9,6 @@ from lawful.checks.explore.layout.layouts import (
     INTEGER,
     Heap,
     Index,
-    Kind,
     Number,
     Product,
     Row,
@@ -23,13 +22,10 @@ from lawful.spec import ir
 
 from .codes import code
 from .conversions import equal, has_bit, part, to_kind
-from .expressions import FIT, Expressions
+from .expressions import FIT, Expressions, Operation
 from .loops import each, universe_of
 from .minmax import compared
-from .text import Value
-
-Operation = Callable[[Expressions, ir.Op, Kind | None, bool], Value]
-
+from .text import Target, Value
 
 # Integers.
 
@@ -55,7 +51,7 @@ def added(f: Expressions, a: str, b: str) -> str:
     return total
 
 
-def _add(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _add(f: Expressions, e: ir.Op) -> Value:
     a, b = (f.value(arg) for arg in e.args)
     low, high = _sum(_bounds(a)[0], _bounds(b)[0]), _sum(_bounds(a)[1], _bounds(b)[1])
     text = str(int(a.text) + int(b.text)) if _small(a, b) else added(f, a.text, b.text)
@@ -66,7 +62,7 @@ def _sum(a: int | None, b: int | None) -> int | None:
     return None if a is None or b is None else a + b
 
 
-def _sub(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _sub(f: Expressions, e: ir.Op) -> Value:
     a, b = (f.value(arg) for arg in e.args)
     (la, ha), (lb, hb) = _bounds(a), _bounds(b)
     low = None if la is None or hb is None else la - hb
@@ -86,7 +82,7 @@ def subtracted(f: Expressions, a: str, b: str) -> str:
 def _wrapped(of: Callable[[Expressions, str, str], str]) -> Operation:
     """Of serial numbers: round what the last operand says."""
 
-    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    def made(f: Expressions, e: ir.Op) -> Value:
         a, b, modulus = (f.value(arg) for arg in e.args)
         found = f.hold(f"{of(f, a.text, b.text)} % {modulus.text}")
         return Value(Number(0, int(modulus.text) - 1), found)
@@ -94,13 +90,13 @@ def _wrapped(of: Callable[[Expressions, str, str], str]) -> Operation:
     return made
 
 
-def _before(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _before(f: Expressions, e: ir.Op) -> Value:
     a, b, modulus = (f.value(arg) for arg in e.args)
     away = f.hold(f"{subtracted(f, a.text, b.text)} % {modulus.text}")
     return Value(BOOL, f.hold(f"{away} * 2 > {modulus.text}"))
 
 
-def _mul(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _mul(f: Expressions, e: ir.Op) -> Value:
     a, b = (f.value(arg) for arg in e.args)
     for each_ in (a, b):
         if not _small(each_):
@@ -111,7 +107,7 @@ def _mul(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
     return Value(kind, f.hold(f"{a.text} * {b.text}"))
 
 
-def _neg(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _neg(f: Expressions, e: ir.Op) -> Value:
     a = f.value(e.args[0])
     low, high = _bounds(a)
     kind = Number(None if high is None else -high, None if low is None else -low)
@@ -121,14 +117,14 @@ def _neg(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
     return Value(kind, f.hold(f"-{a.text}"))
 
 
-def _abs(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _abs(f: Expressions, e: ir.Op) -> Value:
     a = f.value(e.args[0])
     f.escape_if(f"{a.text} < -{2**62}")
     return Value(INTEGER, f.hold(f"-{a.text} if {a.text} < 0 else {a.text}"))
 
 
 def _division(sign: str) -> Operation:
-    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    def made(f: Expressions, e: ir.Op) -> Value:
         a, b = (f.value(arg) for arg in e.args)
         f.fail_if(f"{b.text} == 0")
         if not b.text.isdigit():  # The least integer divided by -1 fits no cell.
@@ -142,19 +138,19 @@ def _division(sign: str) -> Operation:
     return made
 
 
-def _as_integer(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _as_integer(f: Expressions, e: ir.Op) -> Value:
     a = f.value(e.args[0])
     return Value(a.kind if isinstance(a.kind, Number) else Number(0, 1), f.hold(f"{a.text} + 0"))
 
 
-def _as_bool(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _as_bool(f: Expressions, e: ir.Op) -> Value:
     return Value(BOOL, f.hold(f"{f.integer(e.args[0])} != 0"))
 
 
 # Ordered sorts: elements are their ranks.
 
 
-def _rank(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _rank(f: Expressions, e: ir.Op) -> Value:
     of = f.value(e.args[0])
     if not isinstance(of.kind, Index):
         raise Unsupported("the rank of this")
@@ -162,7 +158,7 @@ def _rank(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
 
 
 def _round_the_ring(by: int) -> Operation:
-    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    def made(f: Expressions, e: ir.Op) -> Value:
         of = f.value(e.args[0])
         if not isinstance(of.kind, Index):
             raise Unsupported("a neighbour of this")
@@ -175,9 +171,9 @@ def _round_the_ring(by: int) -> Operation:
 
 
 def _equality(negated: bool) -> Operation:
-    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    def made(f: Expressions, e: ir.Op) -> Value:
         a = f.value(e.args[0])
-        b = f.value(e.args[1], a.kind)
+        b = f.value(e.args[1], Target(a.kind))
         found = equal(f, a, b)
         return Value(BOOL, f.hold(f"not {found}") if negated else found)
 
@@ -185,7 +181,7 @@ def _equality(negated: bool) -> Operation:
 
 
 def _comparison(sign: str) -> Operation:
-    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    def made(f: Expressions, e: ir.Op) -> Value:
         a, b = (f.value(arg) for arg in e.args)
         if a.single and b.single:
             return Value(BOOL, f.hold(f"{a.text} {sign} {b.text}"))
@@ -194,12 +190,12 @@ def _comparison(sign: str) -> Operation:
     return made
 
 
-def _not(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _not(f: Expressions, e: ir.Op) -> Value:
     return Value(BOOL, f.hold(f"not {f.truth(e.args[0])}"))
 
 
 def _membership(negated: bool) -> Operation:
-    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    def made(f: Expressions, e: ir.Op) -> Value:
         found = _contains(f, e.args[0], e.args[1])
         return Value(BOOL, f.hold(f"not {found}") if negated else found)
 

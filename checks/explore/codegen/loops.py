@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from lawful.checks.explore.layout.codec import OUTSIDE
@@ -31,10 +31,9 @@ from .codes import code, may_lack, uncode
 from .conversions import part, product, set_bit, to_kind, type_of
 from .expressions import Expressions
 from .prelude import ESCAPE
-from .text import Value, plus
+from .text import Target, Value, plus
 
 ROOM = 32  # Of a list in the middle of a step whose length nobody can tell.
-MOST_UNROLLED = 8
 MANY = 64  # Values that a domain has from which on the rounds through it are counted.
 LONG = 1 << 10  # Rounds of loops inside each other from which on they are counted.
 
@@ -53,18 +52,8 @@ def _source(f: Expressions, e: ir.Expr, owned: bool) -> AbstractContextManager[I
     match e:
         case ir.Domain(type=t.Iter(item=item)):
             return _domain(f, item)
-        case ir.Op(op="range", args=args):
-            return _range(f, args)
-        case ir.Op(op="enumerate", args=(of,)):
-            return _numbered(f, of, owned)
-        case ir.Op(op="zip", args=args):
-            return _zipped(f, args)
-        case ir.Op(op="reversed", args=(of,)):
-            return _row(f, f.module.as_row(f, f.value(of)), backwards=True)
-        case ir.Op(op="subsets", args=(of,)):
-            return _subsets(f, universe_of(f, of))
-        case ir.Op(op="keys" | "values" | "items" as which, args=(of,)):
-            return _entries(f, of, which, owned)
+        case ir.Op(op=op) if op in ITERATIONS:
+            return ITERATIONS[op](f, e, owned)
         case ir.Narrow(of=of):
             return _source(f, of, owned)
         case _:
@@ -255,6 +244,19 @@ def _heap(f: Expressions, value: Value, which: str, owned: bool) -> Generator[It
         yield (item, count) if which == "items" else item
 
 
+# Operators whose value is iterated and stored nowhere, as loops over their elements.
+ITERATIONS: dict[str, Callable[[Expressions, ir.Op, bool], AbstractContextManager[Items]]] = {
+    "range": lambda f, e, _: _range(f, e.args),
+    "enumerate": lambda f, e, owned: _numbered(f, e.args[0], owned),
+    "zip": lambda f, e, _: _zipped(f, e.args),
+    "reversed": lambda f, e, _: _row(f, f.module.as_row(f, f.value(e.args[0])), backwards=True),
+    "subsets": lambda f, e, _: _subsets(f, universe_of(f, e.args[0])),
+    "keys": lambda f, e, owned: _entries(f, e.args[0], "keys", owned),
+    "values": lambda f, e, owned: _entries(f, e.args[0], "values", owned),
+    "items": lambda f, e, owned: _entries(f, e.args[0], "items", owned),
+}
+
+
 def one(f: Expressions, items: Items) -> Value:
     """Several values as one tuple."""
     if isinstance(items, Value):
@@ -301,7 +303,7 @@ def clauses(f: Expressions, rows: tuple[ir.Clause, ...], stop: str = "") -> Gene
     f.flagged.update(flagged)
 
 
-def comprehension(f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) -> Value:
+def comprehension(f: Expressions, e: ir.Comp, to: Target) -> Value:
     """A comprehension, a quantifier or a fold."""
     match e.kind:
         case "all" | "any":
@@ -311,11 +313,11 @@ def comprehension(f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) 
         case "min" | "max":
             return f.module.extreme(f, e)
         case "set":
-            return _set(f, e, want, storing)
+            return _set(f, e, to)
         case "list" | "tuple":
-            return _list(f, e, want, storing)
+            return _list(f, e, to)
         case "map":
-            return _map(f, e, want, storing)
+            return _map(f, e, to)
         case "first":
             raise Unsupported("the first of a search")
 
@@ -346,16 +348,16 @@ def _sum(f: Expressions, e: ir.Comp) -> Value:
     return Value(Number(None, None), found)
 
 
-def _set(f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) -> Value:
-    if isinstance(want, Subset):
-        kind = want
+def _set(f: Expressions, e: ir.Comp, to: Target) -> Value:
+    if isinstance(to.layout, Subset):
+        kind = to.layout
     else:
         kind = Subset(e.type, f.module.probed(f, e.clauses, e.element))
     at = f.region(kind)
     f.blank(at, width(kind))
     with clauses(f, e.clauses):
-        number = code(f, f.into(e.element, kind.item, storing))
-        put_in(f, at, kind, number, storing)
+        number = code(f, f.into(e.element, kind.item, to.in_state))
+        put_in(f, at, kind, number, to.in_state)
     return f.load(kind, at)
 
 
@@ -379,16 +381,16 @@ def outside(f: Expressions, storing: bool) -> None:
         f.line(f.stop(ESCAPE))
 
 
-def _list(f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) -> Value:
-    if isinstance(want, Row):
-        kind = want
+def _list(f: Expressions, e: ir.Comp, to: Target) -> Value:
+    if isinstance(to.layout, Row):
+        kind = to.layout
     else:
         item = f.module.probed(f, e.clauses, e.element)
         kind = Row(e.type, item, ROOM, ROOM)
     at = f.region(kind)
     f.blank(at, width(kind))
     with clauses(f, e.clauses):
-        append(f, at, kind, f.into(e.element, kind.item, storing))
+        append(f, at, kind, f.into(e.element, kind.item, to.in_state))
     return f.load(kind, at)
 
 
@@ -400,7 +402,8 @@ def append(f: Expressions, at: str, kind: Row, value: Value) -> None:
     f.line(f"w[{at}] = {length} + 1")
 
 
-def _map(f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) -> Value:
+def _map(f: Expressions, e: ir.Comp, to: Target) -> Value:
+    want = to.layout
     assert e.key is not None
     if not isinstance(want, Table):
         kinds = [f.module.probed(f, e.clauses, x) for x in (e.key, e.element)]
@@ -409,8 +412,8 @@ def _map(f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) -> Value:
     at = f.region(want)
     f.blank(at, width(want))
     with clauses(f, e.clauses):
-        number = code(f, f.into(e.key, want.key, storing))
-        put_entry(f, at, want, (number, f.into(e.element, want.value, storing)), storing)
+        number = code(f, f.into(e.key, want.key, to.in_state))
+        put_entry(f, at, want, (number, f.into(e.element, want.value, to.in_state)), to.in_state)
     return f.load(want, at)
 
 

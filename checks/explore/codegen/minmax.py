@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from lawful.checks.explore.layout.layouts import (
     INTEGER,
     Kind,
@@ -19,11 +17,10 @@ from lawful.spec import types as t
 
 from .codes import alike
 from .conversions import to_kind
-from .expressions import Expressions
+from .expressions import Expressions, Operation, TargetedOperation
 from .loops import clauses, each, one
-from .text import Value
+from .text import Target, Value
 
-Operation = Callable[[Expressions, ir.Op, Kind | None, bool], Value]
 BETTER = {"min": "<", "max": ">", "first": ""}
 
 
@@ -91,7 +88,7 @@ def extreme(f: Expressions, e: ir.Comp) -> Value:
 
 
 def _of_arguments(word: str) -> Operation:
-    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+    def made(f: Expressions, e: ir.Op) -> Value:
         values = [f.value(arg) for arg in e.args]
         best = Best(f, BETTER[word])
         for value in values:
@@ -101,8 +98,8 @@ def _of_arguments(word: str) -> Operation:
     return made
 
 
-def _or_default(word: str) -> Operation:
-    def made(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
+def _or_default(word: str) -> TargetedOperation:
+    def made(f: Expressions, e: ir.Op, to: Target) -> Value:
         over, default = e.args
         if isinstance(over, ir.Comp) and over.kind == "first":
             best = of_comprehension(f, over)
@@ -112,7 +109,9 @@ def _or_default(word: str) -> Operation:
                 best.take(one(f, items))
                 if not best.better:
                     f.line("break")
-        return _else(f, best, f.value(default, want), _result(f, e, best.given(), want))
+        return _else(
+            f, best, f.value(default, Target(to.layout)), _result(f, e, best.given(), to.layout)
+        )
 
     return made
 
@@ -137,6 +136,8 @@ def _else(f: Expressions, best: Best, default: Value, kind: Kind) -> Value:
 OPERATIONS: dict[str, Operation] = {
     "min": _of_arguments("min"),
     "max": _of_arguments("max"),
+}
+TARGETED: dict[str, TargetedOperation] = {
     "min_or": _or_default("min"),
     "max_or": _or_default("max"),
     "first_or": _or_default("first"),

@@ -31,7 +31,7 @@ from .body import Body, begun
 from .expressions import Expressions
 from .functions import Made, general, plain, states
 from .statements import block
-from .text import BOUNDS, REFUSED, Program, Value
+from .text import BOUNDS, REFUSED, Program, Target, Value
 
 
 class Module:
@@ -72,28 +72,28 @@ class Module:
             case _:
                 return self.codec.kind(kind, kind)
 
-    def comprehension(self, f: Expressions, e: ir.Comp, want: Kind | None, storing: bool) -> Value:
+    def comprehension(self, f: Expressions, e: ir.Comp, to: Target) -> Value:
         """See `loops.comprehension`."""
-        return loops.comprehension(f, e, want, storing)
+        return loops.comprehension(f, e, to)
 
-    def operation(self, f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
-        """See `operations.operation`."""
-        return operators.operation(f, e, want, storing)
+    def operation(self, f: Expressions, e: ir.Op, to: Target) -> Value:
+        """See `operators.operation`."""
+        return operators.operation(f, e, to)
 
     def added(self, f: Expressions, a: str, b: str) -> str:
         """See `integers.added`."""
         return integers.added(f, a, b)
 
     def extreme(self, f: Expressions, e: ir.Comp) -> Value:
-        """See `choosing.extreme`."""
+        """See `minmax.extreme`."""
         return minmax.extreme(f, e)
 
     def as_row(self, f: Expressions, value: Value) -> Value:
-        """See `collecting.as_row`."""
+        """See `collections.as_row`."""
         return collections.as_row(f, value)
 
     def listed(self, f: Expressions, e: ir.Expr) -> Value:
-        """See `collecting.listed`."""
+        """See `collections.listed`."""
         return collections.listed(f, e)
 
     def probed(self, f: Expressions, clauses: tuple[ir.Clause, ...], element: ir.Expr) -> Kind:

@@ -1,40 +1,37 @@
-"""The operators, by the names of `ops.TABLE`: a missing one is unsupported."""
+"""Generated code of the operators: every operator of `ops.TABLE` has a row in one of the tables."""
 
 from __future__ import annotations
 
-from lawful.checks.explore.layout.layouts import Kind, Unsupported
+from lawful.checks.explore.layout.layouts import Unsupported
 from lawful.spec import ir
 
-from . import collections, displays, integers, minmax
-from .expressions import Expressions
-from .text import Value
+from . import collections, displays, integers, loops, minmax
+from .expressions import Expressions, Operation, TargetedOperation
+from .text import Target, Value
 
-# What can be iterated and nothing else: where it is a value, it is a list of its elements.
-ITERATED = frozenset(
-    {
-        "range",
-        "keys",
-        "values",
-        "items",
-        "enumerate",
-        "zip",
-        "reversed",
-        "subsets",
-    }
-)
-OPERATIONS = {
+OPERATIONS: dict[str, Operation] = {
     **integers.OPERATIONS,
     **minmax.OPERATIONS,
     **collections.OPERATIONS,
-    **displays.OPERATIONS,
+    # Where the value itself is asked for, it is a list of the elements.
+    **dict.fromkeys(loops.ITERATIONS, collections.listed),
 }
+TARGETED: dict[str, TargetedOperation] = {
+    **minmax.TARGETED,
+    **collections.TARGETED,
+    **displays.TARGETED,
+}
+# Operators that have no generated code, each with the reason: the reference engine has to explore
+# the machines that use them.
+REFUSED: dict[str, str] = {}
 
 
-def operation(f: Expressions, e: ir.Op, want: Kind | None, storing: bool) -> Value:
-    """The value of an operation."""
-    if e.op in ITERATED:
-        return collections.listed(f, e)
-    found = OPERATIONS.get(e.op)
-    if found is None:
-        raise Unsupported(f"{e.op} in a step")
-    return found(f, e, want, storing)
+def operation(f: Expressions, e: ir.Op, to: Target) -> Value:
+    """The value of an operation; Unsupported, with the reason, for what is `REFUSED`.
+
+    KeyError for an operator without a row: a new operator is not left to the slow engine silently.
+    """
+    if e.op in REFUSED:
+        raise Unsupported(f"the operator {e.op}: {REFUSED[e.op]}")
+    write = OPERATIONS.get(e.op)
+    return write(f, e) if write is not None else TARGETED[e.op](f, e, to)

@@ -26,7 +26,7 @@ from .conversions import to_kind
 from .expressions import Expressions, Owner
 from .functions import Made, general, plain, states
 from .prelude import ESCAPE
-from .text import AMBIGUOUS, REFUSED, Value, plus
+from .text import AMBIGUOUS, REFUSED, Target, Value, plus
 
 
 def arguments(
@@ -192,7 +192,7 @@ def fresh(f: Expressions, e: ir.New) -> Value:
         if isinstance(arg, ir.Const) and isinstance(kind, Index) and kind.values:
             value = f.constant(kind, arg.value)
         else:
-            value = to_kind(f, f.value(arg, kind), kind)
+            value = to_kind(f, f.value(arg, Target(kind)), kind)
         f.store(plus(at, places[names.index(name)]), value)
     owner = f.module.machines[e.type.machine]
     for p in owner.of_kind("assume"):

@@ -17,7 +17,7 @@ from .body import Body, into
 from .bounds import broken
 from .conversions import to_kind
 from .loops import bind, clauses, each, one
-from .text import ASSERTS, BROKEN, REFUSED, Value
+from .text import ASSERTS, BROKEN, REFUSED, Target, Value
 from .updates import update
 
 CHANGES = (ir.Assign, ir.Update, ir.Step, ir.Do, ir.Base)
@@ -32,8 +32,8 @@ def block(f: Body, body: Iterable[ir.Stmt]) -> None:
 
 
 def _assign(f: Body, s: ir.Assign) -> None:
-    want = f.target_kind(s.target)
-    f.assign(s.target, f.value(s.value, want, f.stores(s.target)))
+    to = Target(f.target_kind(s.target), f.stores(s.target))
+    f.assign(s.target, f.value(s.value, to))
 
 
 def _unpack(f: Body, s: ir.Unpack) -> None:
@@ -80,7 +80,7 @@ def _return(f: Body, s: ir.Return) -> None:
             f.line("return 0")
         return
     if s.value is not None and not isinstance(s.value.type, t.Nothing):
-        value = f.value(s.value, f.output)
+        value = f.value(s.value, Target(f.output))
         if f.output is None:
             f.output = _wide(value.kind)
         if not f.output_at:

@@ -39,6 +39,20 @@ class Value:
         return one_cell(self.kind)
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a value goes: its layout there, None where any will do, and whether it is in the state.
+
+    Where an element outside the scope would be stored in the state, the step leaves the scope.
+    """
+
+    layout: Kind | None = None
+    in_state: bool = False
+
+
+ANYWHERE = Target()
+
+
 @dataclass
 class Program:
     """The generated module: its functions, and the cells that they use."""

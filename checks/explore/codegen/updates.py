@@ -25,7 +25,7 @@ from .codes import alike, code
 from .collections import extend, listed, merge
 from .conversions import to_kind
 from .loops import append, put_in
-from .text import plus
+from .text import Target, plus
 
 
 def update(f: Body, s: ir.Update) -> None:
@@ -52,7 +52,7 @@ def _subset(f: Body, s: ir.Update, kind: Any, at: str) -> None:
     if s.op == "clear":
         f.blank(at, width(kind))
     elif s.op == "update":
-        more = to_kind(f, f.value(s.args[0], kind, storing), kind)
+        more = to_kind(f, f.value(s.args[0], Target(kind, storing)), kind)
         for i in range(width(kind)):
             word = more.text if more.single else f"w[{plus(more.text, i)}]"
             f.line(f"w[{plus(at, i)}] |= {word}")

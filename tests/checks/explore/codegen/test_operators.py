@@ -1,0 +1,67 @@
+"""Every operator of the language has generated code, or a row that says why it has none."""
+
+from __future__ import annotations
+
+import pytest
+
+from lawful import Machine, Scope, transition
+from lawful.checks.explore import Engine, NoEngine, explore
+from lawful.checks.explore.codegen import loops, operators
+from lawful.spec import ops
+from lawful.spec.lower import lower
+from lawful.spec.resolve import resolve
+
+DISPLAYS = {"map"}  # Its operands are keys and values in turn, so it has no template.
+LANGUAGE = frozenset(ops.TABLE) | DISPLAYS
+
+
+def rows() -> frozenset[str]:
+    """The operators that the engine answers for, by code or by a refusal."""
+    return frozenset({*operators.OPERATIONS, *operators.TARGETED, *operators.REFUSED})
+
+
+def test_every_operator_has_a_row() -> None:
+    assert rows() == LANGUAGE
+
+
+def test_no_operator_has_two_rows() -> None:
+    tables = (operators.OPERATIONS, operators.TARGETED, operators.REFUSED)
+    assert sum(map(len, tables)) == len(rows())
+    assert all(operators.REFUSED.values())
+    assert loops.ITERATIONS.keys() <= operators.OPERATIONS.keys()
+
+
+def test_an_operator_without_a_row_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(operators.OPERATIONS, "abs")
+    assert LANGUAGE - rows() == {"abs"}
+    with pytest.raises(KeyError, match="abs"):  # No silent fall to the reference engine.
+        explored("auto")
+
+
+def test_a_refused_operator_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(operators.OPERATIONS, "abs")
+    monkeypatch.setitem(operators.REFUSED, "abs", "it is left out for this test")
+    assert rows() == LANGUAGE
+    why = "the generated engine does not know the operator abs: it is left out for this test"
+    with pytest.raises(NoEngine, match=why):
+        explored("generated")
+    assert explored("auto") == "reference"
+
+
+class Distance(Machine):
+    """A machine that uses one operator."""
+
+    n: int = 0
+
+    @transition()
+    def step(self) -> None:
+        self.n = abs(self.n - 1)
+
+    scope = Scope(int=range(0, 3))
+
+
+def explored(engine: Engine) -> str:
+    """The engine that explored the machine, where this one was asked for."""
+    resolved = resolve(Distance)
+    flat = lower(resolved.machine, resolved.scopes["scope"])
+    return explore(flat, resolved.world, {}, engine=engine).engine
