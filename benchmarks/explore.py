@@ -27,6 +27,7 @@ from lawful.checks.explore.codegen.successors import Stepping
 from lawful.checks.explore.compiled import engine, llvm
 from lawful.checks.explore.compiled.memory import Memory
 from lawful.checks.explore.compiled.threads import processors
+from lawful.checks.explore.initial_states import begin
 from lawful.checks.explore.search import search
 from lawful.checks.explore.space import Space
 from lawful.spec.lower import lower
@@ -116,7 +117,7 @@ def ours(cls: type[Machine], workers: int = 1) -> Taken:
     for _ in range(RUNS):
         memory = Memory(stepping, code, workers)
         found = engine.PackedSearch(space, stepping, Limits(), memory)
-        found.begin()
+        begin(found)
         began, clock = time.process_time(), time.perf_counter()
         found.run()
         seconds, wall = time.process_time() - began, time.perf_counter() - clock

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lawful.checks.explore.explain import failure_of
 from lawful.checks.explore.value_pool import Near
 from lawful.checks.reference import Done, Fault, Outcome, Reference, Refusal
+from lawful.checks.reference.clauses import failure_of
 from lawful.checks.reference.expressions import Guard, NoValue
 from lawful.checks.reference.states import State
 from lawful.checks.reference.time import at_tick, timers

@@ -8,9 +8,10 @@ that a plan leaves out at once (see `planning`) one stands for all.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -25,15 +26,16 @@ from lawful.spec.errors import Place
 from lawful.spec.flat import Plan
 from lawful.spec.ir import Json
 from lawful.spec.text.expressions import expr
-from lawful.spec.text.reasons import conjuncts
+from lawful.spec.text.reasons import conjuncts, text
 from lawful.spec.text.statements import path
+from lawful.spec.values.world import encode, rank
 
-from . import value_coverage
 from .limits import Budget, Limits, OutOfBudget
 from .space import Args, Space
-from .value_coverage import Places, Taken
 
-ABSENT = object()
+ABSENT = object()  # No value, not even None.
+MOST = 100  # Values that are listed of each place; all are counted.
+SHOWN = 12  # Of those that people read.
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,35 @@ class Guarding:
 
 
 @dataclass(frozen=True, slots=True)
+class PlaceValues:
+    """What stood at a place: how many values, the first ones in JSON form and in their order, and
+    of integers alone the least and the greatest."""
+
+    count: int
+    values: tuple[Json, ...]
+    least: int | None = None
+    most: int | None = None
+
+    def __str__(self) -> str:
+        if self.least is not None and self.most is not None and self.count > 1:
+            if self.count == self.most - self.least + 1:
+                return f"{self.least}..{self.most}"
+            if self.count > SHOWN:
+                return f"{self.count:,} values in {self.least}..{self.most}"
+        if not self.count:
+            return "nothing"
+        named = ", ".join(text(value) for value in self.values[:SHOWN])
+        more = f", ... ({self.count:,} values)" if self.count > SHOWN else ""
+        return named + more
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """Over how many states it was counted, the guards in the order of the source, the values."""
 
     states: int
     guards: tuple[Guarding, ...]
-    values: Mapping[str, Taken]
+    values: Mapping[str, PlaceValues]
 
 
 def coverage(space: Space, states: Sequence[State], limits: Limits) -> Coverage:
@@ -72,18 +97,18 @@ def coverage(space: Space, states: Sequence[State], limits: Limits) -> Coverage:
     began = time.perf_counter()
     space.budget = Budget(limits, began)
     counting = Counting(space)
-    places = Places(space.machine)
+    collector = Collector(space.machine)
     looked = 0
     for state in states:
         looked += 1
-        places.look(state)
+        collector.look(state)
         try:
             counting.tries(state)
         except OutOfBudget:
             break
         if limits.within().met(0, time.perf_counter() - began, False):
             break
-    return Coverage(looked, tuple(_guards(counting)), places.taken())
+    return Coverage(looked, tuple(_guards(counting)), collector.found())
 
 
 class Counting(Reference):
@@ -131,13 +156,14 @@ class Counting(Reference):
 
     def _every(self, plans: tuple[Plan, ...]) -> Iterator[Args]:
         """All arguments, whatever the plans say."""
-        if not plans:
-            yield ()
-            return
-        for value in self.space.all_of(plans[0]):
+        for args in itertools.product(*map(self._all_of, plans)):
             self.space.ask()
-            for more in self._every(plans[1:]):
-                yield (value, *more)
+            yield args
+
+    def _all_of(self, plan: Plan) -> Iterator[Any]:
+        for value in self.space.all_of(plan):
+            self.space.ask()
+            yield value
 
     def _note(self, node: ir.Node, true: bool) -> None:
         if not self.asking:
@@ -294,7 +320,101 @@ def _total(kind: t.Type) -> bool:
     return isinstance(kind, t.Map) and kind.total
 
 
-# As it is told.
+# The values.
+
+
+class Collector:
+    """Collects the values, place by place: `window`, `sender.window`; of what a container holds
+    under one name for all of it, `rm[]`, with its size and, where it is partial, its keys."""
+
+    def __init__(self, machine: ir.Machine) -> None:
+        self.machine = machine
+        self._kinds: dict[str, t.Type] = {}
+        self._values: dict[str, set[Any]] = {}
+        self._seen: dict[str, set[Any]] = {}
+
+    def look(self, state: State) -> None:
+        """One state more."""
+        self._look_at(self.machine, state, "")
+
+    def found(self) -> Mapping[str, PlaceValues]:
+        """What was collected, in the order of the declaration."""
+        return {
+            place: _values(self._values.get(place, ()), self._kinds.get(place, t.INT))
+            for place in _places(self.machine, self.machine, "")
+        }
+
+    def _look_at(self, machine: ir.Machine, state: State, prefix: str) -> None:
+        for v, value in zip(machine.variables, state, strict=False):
+            seen = self._seen.setdefault(prefix + v.name, set())
+            if value not in seen:
+                seen.add(value)
+                self._at(prefix + v.name, v.type, value)
+
+    def _at(self, place: str, kind: t.Type, value: Any) -> None:
+        match kind:
+            case t.Part(machine=name):
+                self._look_at(self.machine.part(name), value, f"{place}.")
+            case t.Map(key=key, value=of):
+                if not kind.total:
+                    self._size(place, len(value))
+                    self._each(f"keys({place})", key, value)
+                for inside in value.values():
+                    self._at(f"{place}[]", of, inside)
+            case t.Bag(item=item):
+                self._size(place, value.total())
+                self._each(f"{place}[]", item, (each for each, n in value.items() if n))
+            case t.Set(item=item) | t.Seq(item=item):
+                self._size(place, len(value))
+                self._each(f"{place}[]", item, value)
+            case _:
+                self._each(place, kind, (value,))
+
+    def _size(self, place: str, size: int) -> None:
+        self._each(f"len({place})", t.INT, (size,))
+
+    def _each(self, place: str, kind: t.Type, values: Iterable[Any]) -> None:
+        self._kinds[place] = kind
+        self._values.setdefault(place, set()).update(values)
+
+
+def _places(whole: ir.Machine, machine: ir.Machine, prefix: str) -> Iterator[str]:
+    for v in machine.variables:
+        yield from _inside(whole, prefix + v.name, v.type)
+
+
+def _inside(whole: ir.Machine, place: str, kind: t.Type) -> Iterator[str]:
+    match kind:
+        case t.Part(machine=name):
+            yield from _places(whole, whole.part(name), f"{place}.")
+        case t.Map(value=of):
+            if not kind.total:
+                yield from (f"len({place})", f"keys({place})")
+            yield from _inside(whole, f"{place}[]", of)
+        case t.Bag() | t.Set() | t.Seq():
+            yield from (f"len({place})", f"{place}[]")
+        case _:
+            yield place
+
+
+def _values(values: Iterable[Any], kind: t.Type) -> PlaceValues:
+    forms = sorted((encode(value, kind) for value in values), key=rank)
+    first, count = tuple(forms[:MOST]), len(forms)
+    if isinstance(kind, t.Int | t.Clock) and count:
+        numbers: list[int] = [*values]
+        return PlaceValues(count, first, min(numbers), max(numbers))
+    return PlaceValues(count, first)
+
+
+# As JSON.
+
+
+def _values_json(found: PlaceValues) -> Json:
+    """The entry of a place in the JSON of `lawful check`."""
+    out: dict[str, Json] = {"count": found.count, "values": list(found.values)}
+    if found.least is not None:
+        out |= {"least": found.least, "most": found.most}
+    return out
 
 
 def to_json(found: Coverage) -> Json:
@@ -310,7 +430,5 @@ def to_json(found: Coverage) -> Json:
         }
         for g in found.guards
     ]
-    values: dict[str, Json] = {
-        at: value_coverage.to_json(each) for at, each in found.values.items()
-    }
+    values: dict[str, Json] = {at: _values_json(each) for at, each in found.values.items()}
     return {"states": found.states, "guards": guards, "values": values}

@@ -12,12 +12,13 @@ from typing import Any
 from lawful.checks.explore.liveness.fairness import Groups
 from lawful.checks.explore.liveness.graph import Graph
 from lawful.checks.reference import Done, Fault
+from lawful.checks.reference.clauses import failure_of
 from lawful.checks.reference.properties import LIVENESS, Judged
 from lawful.checks.reference.states import State
 from lawful.checks.verdict import Verdict
 
 from .checkpoints import Items, Snapshots, named, taken_up
-from .explain import failure_of
+from .initial_states import Start, begin, fault_verdict
 from .limits import Budget, Limits, OutOfBudget, Progress, Reason
 from .refinement import Refining, refinements
 from .search_result import Found, Parent
@@ -25,7 +26,6 @@ from .space import Args, Edge, Failing, Space
 from .symmetry import Symmetry
 
 __all__ = ["Limits", "Progress", "Search", "search"]
-Start = tuple[str | None, Args]
 KEPT = (
     "states",
     "parents",
@@ -103,6 +103,29 @@ class Search:
             self.graph.go_on(items["graph"])
         self.index = {_key(self, state)[0]: n for n, state in enumerate(self.states)}
 
+    def start(self, state: State, start: Start) -> None:
+        """Take an initial state, and how it comes about."""
+        key, size = _key(self, state)
+        if key not in self.index:
+            self.starts[len(self.states)] = start
+            number = _discover(self, (state, key, size), (-1, -1, ()))
+            _refine(self, functools.partial(_starts, state), (number, None))
+
+    def over(self) -> bool:
+        """Whether a limit is met; `stopped` says which."""
+        seconds = time.perf_counter() - self.started
+        self.stopped = self.limits.met(len(self.states), seconds, bool(self.failures))
+        return bool(self.stopped)
+
+    def interrupted(self, end: OutOfBudget) -> None:
+        """Note that a limit was met in the middle of a state.
+
+        What was found of the state stays; a search that goes on from here expands it again.
+        """
+        self.complete, self.stopped = False, end.reason
+        if self.graph is not None:
+            self.graph.drop()
+
     def true_in(self, j: Judged, args: Args) -> list[int]:
         """The numbers of the states in which a property is true for these arguments."""
         return [n for n, state in enumerate(self.states) if self.space.is_true(j.row, state, args)]
@@ -136,62 +159,6 @@ def search(
     finally:
         space.budget = Budget(limits.afterwards(found.stopped))
     return found
-
-
-def ended(search: Search, end: OutOfBudget) -> None:
-    """A limit was met in the middle of a state: what was found of it stays, and it is expanded
-    again where the search is gone on with."""
-    search.complete, search.stopped = False, end.reason
-    if search.graph is not None:
-        search.graph.drop()
-
-
-def begin(search: Search) -> None:
-    """The initial states, level 1; of too many those within the limits."""
-    try:
-        _begin(search)
-    except OutOfBudget as end:
-        ended(search, end)
-    search.depth = 1 if search.states else 0
-
-
-def _begin(search: Search) -> None:
-    space = search.space
-    for name, args, made in space.initial():
-        if _over(search, time.perf_counter() - search.started):
-            search.complete = False
-            break
-        search.generated += 1
-        outcome, outside = space.placed(made)
-        if isinstance(outcome, Fault):
-            search.failures.setdefault(outcome.name, started(outcome))
-            continue
-        if outside is not None:
-            search.cut_by[outside] += 1
-            continue
-        key, size = _key(search, outcome.state)
-        if key not in search.index:
-            search.starts[len(search.states)] = (name, args)
-            number = _discover(search, (outcome.state, key, size), (-1, -1, ()))
-            _refine(search, functools.partial(_starts, outcome.state), (number, None))
-    else:
-        if not search.states and not search.failures:
-            raise nothing(space)
-
-
-def nothing(space: Space) -> ValueError:
-    """No state is within the scope."""
-    what = "no initial state is within the scope; nothing would be checked"
-    return ValueError(f"{space.machine.name}: {what}")
-
-
-def started(outcome: Fault) -> Found:
-    """An initial state that is none."""
-    return Found(-1, None, f"initial: {outcome.what}", _fault(outcome))
-
-
-def _fault(outcome: Fault) -> Verdict:
-    return Verdict.UNDEFINED if outcome.name == "undefined" else Verdict.VIOLATED
 
 
 def _key(search: Search, state: State) -> tuple[State, int]:
@@ -309,17 +276,16 @@ def _levels(
             for edge, outcome in admitted(search, search.next):
                 follow(search, search.next, edge, outcome)
         except OutOfBudget as end:
-            ended(search, end)
+            search.interrupted(end)
             break
         search.next += 1
-        now = time.perf_counter()
-        if _over(search, now - search.started):
+        if search.over():
             search.complete = False
             break
         if into is not None and into.due():
             into.write(search.kept())
-        if progress is not None and now - told > 0.2:
-            told = now
+        if progress is not None and time.perf_counter() - told > 0.2:
+            told = time.perf_counter()
             progress(_progress(search))
     if into is not None:
         into.write(search.kept())
@@ -328,12 +294,6 @@ def _levels(
 def _progress(search: Search) -> Progress:
     waiting = len(search.states) - search.next
     return Progress(len(search.states), search.generated, search.depth, waiting, search.seconds)
-
-
-def _over(search: Search, seconds: float) -> bool:
-    found = len(search.states)
-    search.stopped = search.limits.met(found, seconds, bool(search.failures))
-    return bool(search.stopped)
 
 
 def admitted(search: Search, number: int) -> Iterator[tuple[Edge, Done]]:
@@ -353,7 +313,7 @@ def admitted(search: Search, number: int) -> Iterator[tuple[Edge, Done]]:
             said = f"{row.event} has two transitions here"
             _note(search, "ambiguous", Found(number, edge, said, Verdict.VIOLATED))
         if isinstance(edge.outcome, Fault):
-            found = Found(number, edge, edge.outcome.what, _fault(edge.outcome))
+            found = Found(number, edge, edge.outcome.what, fault_verdict(edge.outcome))
             _note(search, edge.outcome.name, found)
         elif edge.cut is not None:
             cut_by[edge.cut] += 1
@@ -412,14 +372,14 @@ def visited(search: Search) -> Iterator[tuple[int, list[tuple[Edge, int]]]]:
     begin(search)
     number = 0
     while number < len(search.states):
-        if _over(search, time.perf_counter() - search.started):
+        if search.over():
             search.complete = False
             return
         try:
             steps = list(admitted(search, number))
             leads = [(edge, follow(search, number, edge, outcome)) for edge, outcome in steps]
         except OutOfBudget as end:
-            ended(search, end)
+            search.interrupted(end)
             return
         yield number, leads
         number += 1

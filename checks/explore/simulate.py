@@ -20,11 +20,12 @@ from lawful.spec.flat import Flat
 from lawful.spec.values.world import World
 from lawful.spec.words import Expected
 
+from .initial_states import begin
 from .limits import Budget, OutOfBudget
 from .refinement import refinements
 from .result import CheckResult
 from .retrace import judged
-from .search import Limits, Progress, Search, admitted, begin, follow
+from .search import Limits, Progress, Search, admitted, follow
 from .search import search as explored
 from .space import Event, Space
 from .traces import trace_of

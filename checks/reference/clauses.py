@@ -1,4 +1,4 @@
-"""Why a guard or a condition is false: its clause, with the values read in it."""
+"""Why a guard or a property is false: the clause that is false, with the values read in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from lawful.spec import ir
 from lawful.spec.outcomes import Reason
 from lawful.spec.text.reasons import conjuncts, failure, form, named, plain, refusal, shown, text
 
-from .expressions import Env, Guard, Meaning
+from .expressions import SELF, Env, Guard, Meaning
+from .states import State
 
 
 def clause(m: Meaning, test: ir.Expr, env: Env) -> str:
@@ -22,6 +23,18 @@ def clause(m: Meaning, test: ir.Expr, env: Env) -> str:
                 return f"{clause(m, false.element, inner)} for {at}"
     values = [text(plain(m.eval(e, env), e.type)) for e in shown(false)]
     return failure(false, values)
+
+
+def failure_of(m: Meaning, p: ir.Property, state: State, args: tuple[Any, ...]) -> str:
+    """The false clause of a property in a state, with the values read in it."""
+    env: Env = dict(zip((name for name, _ in p.function.params), args, strict=False))
+    env[SELF] = state
+    *before, last = p.function.body
+    plain = all(isinstance(stmt, ir.Assign) for stmt in before)
+    if not plain or not isinstance(last, ir.Return) or last.value is None:
+        return f"{p.name} is false"
+    m.block(tuple(before), env)
+    return clause(m, last.value, env)
 
 
 def _plain(value: Any) -> str:

@@ -183,6 +183,10 @@ class Meaning:
         """Replaced by the stepper, which knows statements."""
         raise NotImplementedError
 
+    def block(self, body: tuple[ir.Stmt, ...], env: Env) -> None:
+        """Replaced by the stepper, which knows statements."""
+        raise NotImplementedError
+
     def can(self, part: Any, kind: t.Type, name: str, args: list[Any]) -> bool:
         """Replaced by the stepper, which knows transitions."""
         raise NotImplementedError

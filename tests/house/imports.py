@@ -52,7 +52,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("driving", "telemetry"),
     ),
     "checks": (
-        ("verdict",),
+        ("verdict", "cache_folder"),
         ("reference",),
         ("explore", "smt", "replay", "tla"),
         ("prove", "conform", "lint"),

@@ -22,8 +22,7 @@ from lawful.spec.lower.argument_plans import EACH
 
 from .body import Body
 from .codes import alike, code, uncode
-from .conversions import option_of, set_bit, tag_of, to_kind, type_of
-from .expressions import narrowed
+from .conversions import narrowed, option_of, set_bit, tag_of, to_kind, type_of
 from .loops import clauses, each, held, one
 from .text import Value
 

@@ -288,3 +288,56 @@ def _is_part(narrow: Sum, wide: Sum) -> bool:
         return all(option_of(wide, of) >= 0 for of in narrow.type.options)
     except Unsupported:
         return False
+
+
+def matches(mine: t.Type, option: t.Type) -> bool:
+    """Whether a value of the first type may be one of the second: both are options of unions."""
+    if isinstance(mine, t.Nothing) or isinstance(option, t.Nothing):
+        return type(mine) is type(option)
+    if isinstance(option, t.Record):
+        return str(mine) == str(option)
+    return not isinstance(mine, t.Nothing)
+
+
+def narrowed(f: Writer, of: Value, kind: t.Type) -> Value:
+    """A value known to be of a narrower type, in that one's kind."""
+    if not isinstance(of.kind, Sum):
+        return of
+    assert isinstance(of.kind.type, t.Union)
+    left = t.options(kind)
+    numbers = [
+        i
+        for i, mine in enumerate(of.kind.type.options)
+        if any(matches(mine, option) for option in left)
+    ]
+    if len(numbers) == 1:
+        return inside(f, of, of.kind, numbers[0])
+    if len(numbers) == len(of.kind.options):
+        return of
+    options = tuple(of.kind.options[i] for i in numbers)
+    types = tuple(of.kind.type.options[i] for i in numbers)
+    return to_kind(f, of, Sum(t.Union(types), options))
+
+
+def field_of_option(f: Writer, of: Value, name: str) -> Value:
+    """A field that every record of a union has."""
+    assert isinstance(of.kind, Sum)
+    if of.single:
+        raise Unsupported("a field of records without fields")
+    made: str | None = None
+    kind: Kind | None = None
+    tag = tag_of(f, of)
+    for which, option in enumerate(of.kind.options):
+        if not isinstance(option, Product) or not isinstance(option.type, t.Record):
+            continue
+        names = [name for name, _ in option.type.fields]
+        if name not in names:
+            continue
+        with f.block(f"if {tag} == {which}:"):
+            found = part(f, inside(f, of, of.kind, which), names.index(name))
+            kind = kind or found.kind
+            made = made or f.region(kind)
+            f.store(made, to_kind(f, found, kind))
+    if made is None or kind is None:
+        raise Unsupported(f"the field {name} of a union")
+    return f.load(kind, made)

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 from lawful.checks.explore.layout.codec import Codec
 from lawful.checks.explore.layout.layouts import (
     BOOL,
-    INTEGER,
     NONE,
     Heap,
     Index,
@@ -34,12 +33,20 @@ from lawful.checks.reference import Reference
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from .codes import code, may_lack, uncode
-from .conversions import equal, inside, option_of, part, product, tag_of, to_kind, type_of
+from .codes import code, may_lack
+from .conversions import (
+    field_of_option,
+    matches,
+    narrowed,
+    option_of,
+    part,
+    product,
+    tag_of,
+    to_kind,
+    type_of,
+)
 from .functions import Made
 from .text import ANYWHERE, REFUSED, Program, Target, Value, Writer, plus
-
-FIT = 2**31  # Products of integers below it fit a cell.
 
 
 class Owner(Protocol):
@@ -272,35 +279,11 @@ def _field(f: Expressions, e: ir.Field) -> Value:
         return f.load(kind, at)
     of = f.value(e.of)
     if isinstance(of.kind, Sum):
-        return _field_of_sum(f, e, of)
+        return field_of_option(f, of, e.name)
     if not (isinstance(of.kind, Product) and isinstance(of.kind.type, t.Record)):
         raise Unsupported(f"a field of {of.kind.__class__.__name__}")
     names = [name for name, _ in of.kind.type.fields]
     return part(f, of, names.index(e.name))
-
-
-def _field_of_sum(f: Expressions, e: ir.Field, of: Value) -> Value:
-    """A field that all alternatives have."""
-    assert isinstance(of.kind, Sum)
-    if of.single:
-        raise Unsupported("a field of records without fields")
-    made: str | None = None
-    kind: Kind | None = None
-    tag = tag_of(f, of)
-    for which, option in enumerate(of.kind.options):
-        if not isinstance(option, Product) or not isinstance(option.type, t.Record):
-            continue
-        names = [name for name, _ in option.type.fields]
-        if e.name not in names:
-            continue
-        with f.block(f"if {tag} == {which}:"):
-            found = part(f, inside(f, of, of.kind, which), names.index(e.name))
-            kind = kind or found.kind
-            made = made or f.region(kind)
-            f.store(made, to_kind(f, found, kind))
-    if made is None or kind is None:
-        raise Unsupported(f"the field {e.name} of a union")
-    return f.load(kind, made)
 
 
 def _item(f: Expressions, e: ir.Item) -> Value:
@@ -369,47 +352,19 @@ def _is_a(f: Expressions, e: ir.IsA) -> Value:
     of = f.value(e.of)
     if not isinstance(of.kind, Sum):
         mine = type_of(of.kind)
-        return Value(BOOL, str(int(any(_matches(mine, option) for option in e.options))))
+        return Value(BOOL, str(int(any(matches(mine, option) for option in e.options))))
     assert isinstance(of.kind.type, t.Union)
     tags = [
         i
         for i, mine in enumerate(of.kind.type.options)
-        if any(_matches(mine, option) for option in e.options)
+        if any(matches(mine, option) for option in e.options)
     ]
     tag = tag_of(f, of)
     return Value(BOOL, f.hold(" or ".join(f"{tag} == {i}" for i in tags) or "0"))
 
 
-def _matches(mine: t.Type, option: t.Type) -> bool:
-    if isinstance(mine, t.Nothing) or isinstance(option, t.Nothing):
-        return type(mine) is type(option)
-    if isinstance(option, t.Record):
-        return str(mine) == str(option)
-    return not isinstance(mine, t.Nothing)
-
-
 def _narrow(f: Expressions, e: ir.Narrow) -> Value:
     return narrowed(f, f.value(e.of), e.type)
-
-
-def narrowed(f: Expressions, of: Value, kind: t.Type) -> Value:
-    """A value known to be of a narrower type, in that one's kind."""
-    if not isinstance(of.kind, Sum):
-        return of
-    assert isinstance(of.kind.type, t.Union)
-    left = t.options(kind)
-    numbers = [
-        i
-        for i, mine in enumerate(of.kind.type.options)
-        if any(_matches(mine, option) for option in left)
-    ]
-    if len(numbers) == 1:
-        return inside(f, of, of.kind, numbers[0])
-    if len(numbers) == len(of.kind.options):
-        return of
-    options = tuple(of.kind.options[i] for i in numbers)
-    types = tuple(of.kind.type.options[i] for i in numbers)
-    return to_kind(f, of, Sum(t.Union(types), options))
 
 
 def _needed(f: Expressions, e: ir.Needed) -> Value:
@@ -483,5 +438,3 @@ TARGETED: dict[type[ir.Expr], Callable[[Expressions, Any, Target], Value]] = {
     ir.Make: _make,
     ir.Comp: _comp,
 }
-
-__all__ = ["FIT", "INTEGER", "Expressions", "equal", "narrowed", "uncode"]

@@ -22,10 +22,13 @@ from lawful.spec import ir
 
 from .codes import code
 from .conversions import equal, has_bit, part, to_kind
-from .expressions import FIT, Expressions, Operation
+from .expressions import Expressions, Operation
 from .loops import each, universe_of
 from .minmax import compared
 from .text import Target, Value
+
+FIT = 2**31  # Products of integers below it fit a cell.
+
 
 # Integers.
 

@@ -28,7 +28,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .codes import code, may_lack, uncode
-from .conversions import part, product, set_bit, to_kind, type_of
+from .conversions import part, product, set_bit, type_of
 from .expressions import Expressions
 from .prelude import ESCAPE
 from .text import Target, Value, plus
@@ -431,17 +431,3 @@ def put_entry(
         if not kind.total:
             f.line(f"w[{place}] = 1")
         f.store(plus(place, int(not kind.total)), value)
-
-
-__all__ = [
-    "append",
-    "bind",
-    "card",
-    "clauses",
-    "comprehension",
-    "each",
-    "outside",
-    "put_entry",
-    "put_in",
-    "to_kind",
-]

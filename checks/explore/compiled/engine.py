@@ -21,12 +21,13 @@ from lawful.checks.explore.checkpoints import Items, Snapshots, Unfit, named, ta
 from lawful.checks.explore.codegen.properties import column_of
 from lawful.checks.explore.codegen.successors import Stepping
 from lawful.checks.explore.codegen.text import STATUS
+from lawful.checks.explore.initial_states import Start, begin
 from lawful.checks.explore.layout.layouts import Unsupported
 from lawful.checks.explore.layout.packing import pack
 from lawful.checks.explore.limits import Budget, Limits, OutOfBudget, Progress, Reason, resident
 from lawful.checks.explore.liveness.fairness import Groups
 from lawful.checks.explore.liveness.graph import Graph
-from lawful.checks.explore.search import may_rest, nothing, started, told
+from lawful.checks.explore.search import may_rest, told
 from lawful.checks.explore.search_result import Found
 from lawful.checks.explore.space import Args, Edge, Failing, Space
 from lawful.checks.reference import Done, Fault
@@ -75,9 +76,7 @@ class PackedSearch:
     earlier: float = 0.0  # Seconds that runs took before, from which this one goes on.
     started: float = field(default_factory=time.perf_counter)
     told: float = 0.0
-    starts: dict[int, tuple[str | None, Args]] = field(
-        default_factory=dict[int, tuple[str | None, Args]]
-    )
+    starts: dict[int, Start] = field(default_factory=dict[int, Start])
     cut_by: Counter[str] = field(default_factory=Counter[str])
     enabled: Counter[str] = field(default_factory=Counter[str])
     new: Counter[str] = field(default_factory=Counter[str])
@@ -138,30 +137,14 @@ class PackedSearch:
 
     # The search.
 
-    def begin(self) -> None:
-        """The initial states, level 1; ValueError where none is within the scope."""
-        try:
-            self._begin()
-        except OutOfBudget as end:
-            self.complete, self.stopped = False, end.reason
-        self.depth = 1 if self.count else 0
+    def start(self, state: State, start: Start) -> None:
+        """Take an initial state, and how it comes about."""
+        if self.insert(state, (-1, 0)):
+            self.starts[self.count - 1] = start
 
-    def _begin(self) -> None:
-        for name, args, made in self.space.initial():
-            if self._over():
-                self.complete = False
-                break
-            self.generated += 1
-            outcome, outside = self.space.placed(made)
-            if isinstance(outcome, Fault):
-                self.failures.setdefault(outcome.name, started(outcome))
-            elif outside is not None:
-                self.cut_by[outside] += 1
-            elif self.insert(outcome.state, (-1, 0)):
-                self.starts[self.count - 1] = (name, args)
-        else:
-            if not self.count and not self.failures:
-                raise nothing(self.space)
+    def interrupted(self, end: OutOfBudget) -> None:
+        """Note that a limit was met in the middle of a state."""
+        self.complete, self.stopped = False, end.reason
 
     def insert(self, state: State, parent: tuple[int, int]) -> bool:
         """Whether a state is new; if so it has a number now."""
@@ -227,7 +210,7 @@ class PackedSearch:
             self.stopped = "memory"
         elif done.wanted:
             self.store.grow_on(self.count)
-        return not self._over()
+        return not self.over()
 
     def _tell(self, progress: Callable[[Progress], None] | None, into: Snapshots | None) -> None:
         """What is to be done now and then."""
@@ -245,7 +228,8 @@ class PackedSearch:
             self.ahead = None
             self.store = as_machine_code(self.store, self.limits.workers)
 
-    def _over(self) -> bool:
+    def over(self) -> bool:
+        """Whether a limit is met; `stopped` says which."""
         seconds = time.perf_counter() - self.started
         met = self.stopped or self.space.budget.met
         self.stopped = met or self.limits.met(self.count, seconds, self._failed())
@@ -331,7 +315,7 @@ class PackedSearch:
         try:
             self._witnessed()
         except OutOfBudget as end:
-            self.complete, self.stopped = False, end.reason
+            self.interrupted(end)
 
     def _judge_firsts(self) -> None:
         """What failed first, told by the reference engine."""
@@ -451,7 +435,7 @@ def search(
     if items is not None:
         found.go_on(items)
     else:
-        found.begin()
+        begin(found)
     found.run(progress, into if found.complete else None)
     return found
 

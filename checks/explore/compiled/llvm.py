@@ -18,6 +18,7 @@ from typing import Any
 import llvmlite
 from llvmlite import binding
 
+from lawful.checks.cache_folder import cache_folder
 from lawful.checks.explore.codegen import prelude
 from lawful.checks.explore.codegen.successors import Text
 
@@ -89,11 +90,8 @@ def kept(text: Text) -> Path | None:
     for module in (llvm_text, intrinsics, search_kernel, prelude):
         parts.append(_source(module))
     name = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
-    try:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    except RuntimeError:  # There is no home.
-        return None
-    return Path(base) / "lawful" / "steps" / f"{name}.o"
+    folder = cache_folder("steps")
+    return None if folder is None else folder / f"{name}.o"
 
 
 def _code(text: Text) -> bytes:

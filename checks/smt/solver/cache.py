@@ -16,13 +16,14 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, cast
 
+from lawful.checks.cache_folder import cache_folder
+
 _folder: ContextVar[Path | None] = ContextVar("folder", default=None)
 
 
-def users() -> Path:
-    """The folder for this user's proofs."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "lawful" / "proofs"
+def users() -> Path | None:
+    """The folder for this user's proofs; None where the user has no home folder."""
+    return cache_folder("proofs")
 
 
 def folder() -> Path | None:

@@ -26,7 +26,7 @@ def test_every_operator_has_a_row() -> None:
 
 def test_no_operator_has_two_rows() -> None:
     tables = (operators.OPERATIONS, operators.TARGETED, operators.REFUSED)
-    assert sum(map(len, tables)) == len(rows())
+    assert sum(len(table) for table in tables) == len(rows())
     assert all(operators.REFUSED.values())
     assert loops.ITERATIONS.keys() <= operators.OPERATIONS.keys()
 
