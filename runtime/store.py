@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound="Machine")
 Timers = Literal["remaining", "deadline", "restart"]
 VERSION = 1
+WAIT = 30.0  # Seconds to wait for another process that has the database locked.
 SCHEMA = """
 CREATE TABLE instance(name TEXT PRIMARY KEY, machine TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE snapshot(
@@ -136,8 +137,10 @@ class Store:
         self.snapshot_every = snapshot_every
         self._lock = threading.Lock()
         self._process = os.getpid()
-        self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db = sqlite3.connect(
+            path, timeout=WAIT, isolation_level=None, check_same_thread=False
+        )
+        self._write_ahead()
         self._db.execute(f"PRAGMA synchronous = {synchronous}")
         self._logged: dict[str, tuple[_Logged, Observed]] = {}
         if self._version() == 0:
@@ -357,6 +360,20 @@ class Store:
         )
         if self._db.execute(SNAPSHOT, (*row, logged.name)).rowcount != 1:
             raise StoreError(f"{logged.name} went on elsewhere, or was removed")
+
+    def _write_ahead(self) -> None:
+        """Switch to a write-ahead log. SQLite does not wait by itself for a process that makes the
+        same new database at this moment, because this one holds a read lock."""
+        until = clocks.monotonic() + WAIT
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+                if not busy or clocks.monotonic() > until:
+                    raise
+            clocks.sleep(0.01)
 
     def _version(self) -> int:
         (version,) = self._db.execute("PRAGMA user_version").fetchone()

@@ -110,7 +110,11 @@ def test_the_widening_is_the_smallest_that_cuts_nothing() -> None:
     assert all(cuts(walk, **{**changes, key: value}) for key, value in smaller.items())
 
 
-def test_where_none_is_found_that_is_said_with_how_far_it_came() -> None:
+def test_where_none_is_found_that_is_said_with_how_far_it_came(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks = count()  # Each look at the clock is a millisecond after the last one.
+    monkeypatch.setattr("time.perf_counter", lambda: next(looks) / 1000)
     found = advised(texts.machine(ENDLESS.replace("!= 7", ">= 0")), seconds=0.5)
     assert found.widened is not None and found.widened.why == "seconds"
     assert found.widened.distinct > 3

@@ -377,6 +377,16 @@ def test_parts_and_ticks_come_back_and_are_undone(store: Store, tmp_path: Path) 
     assert back.put(Node("n")) == 5
 
 
+def test_who_opens_a_new_store_waits_for_who_is_making_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr("time.sleep", lambda _: other.rollback())
+    Store(tmp_path / "s.db").close()
+    other.close()
+
+
 def _opened(path: str, told: Connection) -> None:
     """Open a store in a process of its own."""
     try:
