@@ -23,7 +23,8 @@ from .collections import as_sequence, as_set, in_order, is_sequence
 from .comprehensions import bind
 from .names import Names
 from .places import stored, updated
-from .terms import UNSET, Checks, Env, Operators, Said, Writer, called
+from .terms import UNSET, Check, Checks, Env, Operators, Said, Writer, called
+from .time import ticked
 
 Lines = list[str]
 Then = Callable[[Env], Lines]
@@ -263,8 +264,6 @@ def _require(b: Body, s: ir.Require, env: Env, ways: Ways) -> Lines:
 
 
 def _stop(test: str, out: str) -> Checks:
-    from .terms import Check
-
     return (Check(test, out),)
 
 
@@ -320,8 +319,6 @@ def _taken(b: Body, call: str, place: ir.Expr, into: ir.Expr | None, at: tuple[E
 
 
 def _tick(b: Body, s: ir.Tick, env: Env, ways: Ways) -> Lines:
-    from .time import ticked
-
     test, text = ticked(b, env.self)
     name = b.names.fresh("self")
     after = [f"LET {name} == {text} IN", *ways.then(env.being(name))]

@@ -10,7 +10,6 @@ from .names import AND, CUP, TIMES, CannotWrite, quoted, word
 
 NONE = "None"
 LARGEST = 2**31 - 1  # TLC's integers have 32 bits.
-SIMPLE = (t.Sort, t.Enum, t.Bool)
 
 
 def integer(value: int) -> str:

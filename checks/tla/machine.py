@@ -16,10 +16,12 @@ from lawful.spec.flat import Flat
 from lawful.spec.values.time import clock_of, counted_by
 
 from .bodies import Body, Lines, Ways, indented
+from .comprehensions import comprehension
 from .kinds import NONE, both, within
 from .names import CannotWrite, Names, quoted, word
+from .operators import operation
 from .prelude import HELPERS
-from .terms import Check, Checks, Env, Fresh, Said, unwritten
+from .terms import Check, Checks, Env, Fresh, Said, Writer, unwritten
 from .time import due
 
 Params = tuple[tuple[str, t.Type], ...]
@@ -52,6 +54,14 @@ class Definitions:
     def ticks(self, kind: t.Type, text: str) -> str:
         """After how many ticks a timer is due."""
         return due(self.flat, kind, text)
+
+    def operation(self, w: Writer, e: ir.Op, env: Env) -> Said:
+        """The text of an operation."""
+        return operation(w, e, env)
+
+    def comprehension(self, w: Writer, e: ir.Comp, env: Env) -> Said:
+        """The text of a comprehension."""
+        return comprehension(w, e, env)
 
     def body(self, machine: ir.Machine, around: Names | None = None) -> Body:
         """A writer of one operator, or of what stands where the names of `around` are bound, with

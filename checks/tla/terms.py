@@ -68,7 +68,15 @@ class Fresh(NamedTuple):
 
 
 class Operators(Protocol):
-    """What a module defines; each is written when it is first asked for."""
+    """The operators of a TLA+ module, as the writer of an expression sees them.
+
+    A definition is written when it is first asked for. Operations and comprehensions are written
+    by modules that need `Writer`; `machine.Definitions`, which stands above them all, has them.
+    """
+
+    def operation(self, w: Writer, e: ir.Op, env: Env) -> Said: ...
+
+    def comprehension(self, w: Writer, e: ir.Comp, env: Env) -> Said: ...
 
     def fresh_state(self, machine: str) -> Fresh: ...
 
@@ -317,31 +325,19 @@ def _domain(w: Writer, e: ir.Domain, env: Env) -> Said:
     return Said(values(item))
 
 
-def _op(w: Writer, e: ir.Op, env: Env) -> Said:
-    from .operators import operation
-
-    return operation(w, e, env)
-
-
-def _comp(w: Writer, e: ir.Comp, env: Env) -> Said:
-    from .comprehensions import comprehension
-
-    return comprehension(w, e, env)
-
-
 WRITE: dict[type[ir.Expr], Callable[[Writer, Any, Env], Said]] = {
     ir.Const: _const,
     ir.Local: _local,
     ir.Self: lambda w, e, env: Said(env.self),
     ir.Field: _field,
     ir.Item: _item,
-    ir.Op: _op,
+    ir.Op: lambda w, e, env: w.module.operation(w, e, env),
     ir.And: _and,
     ir.Or: _or,
     ir.If: _if,
     ir.Make: _make,
     ir.New: _new,
-    ir.Comp: _comp,
+    ir.Comp: lambda w, e, env: w.module.comprehension(w, e, env),
     ir.IsA: _is_a,
     ir.Narrow: lambda w, e, env: w.expr(e.of, env),
     ir.Needed: _needed,
