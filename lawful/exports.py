@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lawful.checks.explore import CheckResult
-from lawful.checks.report import ci, itf, regression_test
+from lawful.checks.report import ci, ci_checks, itf, regression_test
 from lawful.checks.verdict import PropertyResult
 from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
@@ -28,7 +28,7 @@ Proved = Sequence[tuple[type[Machine], "ProofResult", Mapping[str, Expected]]]
 
 def of_checks(given: argparse.Namespace, command: str, found: Checked) -> Files:
     """The files that were asked for, with their texts."""
-    suites = [ci.suite(resolve(cls).machine, result) for cls, result in found]
+    suites = [ci_checks.suite(resolve(cls).machine, result) for cls, result in found]
     yield from _reports(given, command, suites)
     where = given.target.partition(":")[0]
     for cls, result in found:

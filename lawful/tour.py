@@ -17,7 +17,8 @@ from pathlib import Path
 from lawful.checks.explore import CheckResult, explore
 from lawful.checks.prove import prove
 from lawful.checks.replay import Engine, ReplayError, ReplayProgram, ReplayResult, replay
-from lawful.checks.report import exploration, proofs
+from lawful.checks.report import proofs
+from lawful.checks.report.lines import counterexample, table
 from lawful.diagrams.render import render
 from lawful.machines.unicast import as_seed, declaration, system
 from lawful.machines.unicast.service.relay import Faults
@@ -73,9 +74,9 @@ def main() -> int:
     _say("What was established")
     wrong = {True: "", False: "NOT AS IT SHOULD BE"}
     rows = [(what, result, wrong[good]) for what, result, good in found.rows]
-    print("\n".join(exploration.table(rows)))
+    print("\n".join(table(rows)))
     print()
-    print("\n".join(exploration.table([(what, str(path)) for what, path in found.paths])))
+    print("\n".join(table([(what, str(path)) for what, path in found.paths])))
     print(f"\n{time.perf_counter() - began:.0f} seconds")
     return 0 if found.good else 1
 
@@ -137,7 +138,7 @@ def _check(found: Findings) -> None:
     for name in ("no_loss", "no_duplicate"):
         p = next(p for p in as_written.properties if p.name == name)
         print()
-        print("\n".join(f"  {line}" for line in exploration.counterexample(p)))
+        print("\n".join(f"  {line}" for line in counterexample(p)))
 
 
 def _explored(cls: type[Machine]) -> CheckResult:

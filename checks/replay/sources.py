@@ -159,7 +159,7 @@ def opened(path: Path) -> IO[bytes]:
 def rows_of_lines(path: str, row_of: RowOf) -> Iterator[Row | Rejected]:
     """The rows of a file of JSON lines; blank lines are none."""
     if remote(path):
-        raise ReplayError(f"{path}: reading this needs --engine spark")
+        raise ReplayError(f"{path}: only the Spark engine reads remote files")
     try:
         with opened(Path(path)) as file:
             for line in file:

@@ -38,7 +38,7 @@ def _steps(count: int) -> str:
 
 
 def _widened(found: Widened, explored: str) -> str:
-    given = " ".join(f"--scope {key}={value}" for key, value in spelled(found.changes).items())
+    given = " ".join(f"{key}={value}" for key, value in spelled(found.changes).items())
     if found.why:
         came = f", having come to {given}" if given else ""
         return f"no scope without cuts was found: {_stopped(found.why)}{came}"
@@ -59,7 +59,7 @@ def _stopped(why: str) -> str:
 
 
 def spelled(changes: Mapping[str, object]) -> dict[str, str]:
-    """Bounds as the command line takes them."""
+    """Bounds as `key=value` pairs name them: a number, or `low..high`."""
     return {
         key: f"{value.start}..{value.stop - 1}" if isinstance(value, range) else str(value)
         for key, value in changes.items()

@@ -8,23 +8,17 @@ it. Sources: the JUnit XML that Jenkins, GitLab and pytest read and write; SARIF
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree
 
-from lawful.checks.conform import runtime_check
-from lawful.checks.explore import CheckResult
-from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.errors import Place
 from lawful.spec.ir import Json
 
-from .exploration import counterexample
-
-UNDECIDED = (Verdict.UNKNOWN, Verdict.BOUNDED, Verdict.SAMPLED)
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 Outcome = Literal["passed", "failed", "skipped", "error"]
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -54,33 +48,6 @@ class Suite:
     name: str
     seconds: float
     cases: tuple[Case, ...]
-
-
-def suite(machine: ir.Machine, result: CheckResult) -> Suite:
-    """A case for each property of an explored machine, and one for the runtime if it was asked."""
-    rows = [_of_property(machine, p) for p in result.properties]
-    return Suite(result.machine, result.seconds, (*rows, *_of_runtime(machine, result)))
-
-
-def _of_property(machine: ir.Machine, p: PropertyResult) -> Case:
-    if p.as_expected:
-        return Case(p.name, p.kind, "passed")
-    wanted = "" if p.expect == "holds" else f", where {p.expect} was expected"
-    said = f"{p.name} is {p.verdict.value}{f': {p.why}' if p.why else ''}{wanted}"
-    outcome: Literal["failed", "skipped"] = "skipped" if p.verdict in UNDECIDED else "failed"
-    lines = tuple(counterexample(p))
-    return Case(p.name, p.kind, outcome, said, p.verdict.value, lines, place(machine, p.name))
-
-
-def _of_runtime(machine: ir.Machine, result: CheckResult) -> Iterator[Case]:
-    found = result.embedded
-    if found is None:
-        return
-    said, lines = " ".join(runtime_check.text(found)), tuple(runtime_check.told(found))
-    outcome: Literal["passed", "failed", "skipped"] = "passed" if found.complete else "skipped"
-    if found.differing:
-        outcome = "failed"
-    yield Case("runtime", "runtime", outcome, said, "differs", lines, machine.place)
 
 
 # JUnit.

@@ -17,7 +17,7 @@ from lawful.spec import ir
 from lawful.spec.words import Expected
 
 from .ci import Case, Suite, place
-from .exploration import expected_text, trace_text
+from .lines import expected_text, trace_text
 from .proofs import PROVED, judgement, refuted
 
 

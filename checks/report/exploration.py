@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from lawful.checks.conform import runtime_check
@@ -12,36 +11,21 @@ from lawful.checks.explore import playback as playing
 from lawful.checks.explore.coverage import Coverage
 from lawful.checks.explore.limits import Reason
 from lawful.checks.explore.traces import trace_json
-from lawful.checks.verdict import PropertyResult, Trace, TraceStep, Verdict, after
+from lawful.checks.verdict import PropertyResult
 from lawful.spec.errors import Place
 from lawful.spec.ir import Json
-from lawful.spec.text.reasons import text
 
 from . import advice
+from .lines import INDENT, counterexample, expected_text, table, verdict_text, wrapped
 
-INDENT = "  "
-WIDTH = 96
 STOPPED: dict[Reason, str] = {
     "": "",
-    "states": "by --max-states ",
-    "seconds": "by --max-seconds ",
-    "memory": "by --max-memory ",
+    "states": "by the limit on states ",
+    "seconds": "by the limit on seconds ",
+    "memory": "by the limit on memory ",
     "first": "at the first violation, ",
     "asked": "when asked to, ",
 }
-
-
-def table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of text as aligned columns; the last column is as long as it is."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)] if rows else []
-    out: list[str] = []
-    for row in rows:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-        out.append("  ".join([*cells, row[-1]]).rstrip())
-    return out
-
-
-# Exploration.
 
 
 def check_text(result: CheckResult) -> str:
@@ -55,7 +39,7 @@ def check_text(result: CheckResult) -> str:
         lines += ["", f"{INDENT}never enabled: {', '.join(idle)}"]
     if result.unjudged:
         said = f"asked of parts alone, not here: {', '.join(result.unjudged)}"
-        lines += ["", *textwrap.wrap(said, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)]
+        lines += ["", *wrapped(said, INDENT, INDENT)]
     if result.coverage is not None:
         lines += ["", *((INDENT + line).rstrip() for line in coverage_text(result.coverage))]
     doubtful = frozenset[str]() if result.played is None else result.played.doubtful
@@ -98,22 +82,6 @@ def _summary(result: CheckResult) -> Iterable[str]:
         yield from (f"          {line}" for line in more)
 
 
-def verdict_text(p: PropertyResult) -> str:
-    """The verdict, and how long the run is that shows it."""
-    if p.verdict.failed and p.trace is not None:
-        return f"{p.verdict.value} {after(p.trace)}"
-    return p.verdict.value
-
-
-def expected_text(p: PropertyResult) -> str:
-    """What was expected, where it is not that the property holds, or it does not."""
-    if p.expect == "holds":
-        # That a walk met nothing is all that a walk can say.
-        return "" if p.as_expected or p.verdict is Verdict.SAMPLED else "EXPECTED to hold"
-    wanted = p.expect if p.expect_events is None else f"{p.expect} after {p.expect_events}"
-    return "as expected" if p.as_expected else f"EXPECTED {wanted}"
-
-
 def coverage_text(found: Coverage) -> list[str]:
     """What a search exercised: each guard with what is odd about it, each place with its values."""
     guards = [("guard", "where", "true", "refused", "")]
@@ -133,45 +101,6 @@ def _where(place: Place) -> str:
 
 def _constant(values: str, count: int) -> str:
     return f"{values}  (always)" if count == 1 else values
-
-
-def counterexample(p: PropertyResult) -> list[str]:
-    """A counterexample: events, their arguments, and only what each changed."""
-    said = f"{p.name} is {p.verdict.value}: {p.why}"
-    lines = textwrap.wrap(said, WIDTH, subsequent_indent=INDENT, break_on_hyphens=False)
-    if p.trace is not None:
-        lines += [INDENT + line for line in trace_text(p.trace)]
-    if p.notes:
-        lines += [INDENT + _heading(p.trace)]
-    return lines + [f"{INDENT}       {note}" for note in p.notes]
-
-
-def _heading(trace: Trace | None) -> str:
-    """What the notes under a counterexample are about."""
-    if trace is None or trace.loop is None:
-        return "there, every transition is refused"
-    first, last = trace.loop + 1, len(trace)
-    if first > last:
-        return "then nothing more happens, and that is fair"
-    again = f"event {first}" if first == last else f"events {first} to {last}"
-    return f"then {again} again and again, and that is fair"
-
-
-def trace_text(trace: Trace) -> list[str]:
-    """A trace from the initial state on: all of that, then what each event changed."""
-    lines = ["start", *(f"       {name} = {text(value)}" for name, value in trace.initial.items())]
-    for number, step in enumerate(trace.steps, 1):
-        lines.append(f"{number:>3}  {event_text(step)}")
-        lines += [f"       {name} = {text(value)}" for name, value in step.changed.items()]
-    return lines
-
-
-def event_text(step: TraceStep) -> str:
-    """An event as a call, with the transition that served it where its name differs."""
-    args = ", ".join(f"{name}={text(value)}" for name, value in step.args.items())
-    served = "" if step.transition == step.event else f" by {step.transition}"
-    gives = "" if step.output is None else f" gives {text(step.output)}"
-    return f"{step.event}({args}){served}{gives}"
 
 
 def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> Json:
@@ -222,8 +151,3 @@ def property_json(p: PropertyResult) -> Json:
         out["trace"] = trace_json(p.trace)
         out["loop"] = p.trace.loop
     return out
-
-
-def document(command: str, machines: Sequence[Json], **more: Json) -> Mapping[str, Json]:
-    """The whole JSON answer of a command."""
-    return {"version": 1, "command": command, "machines": list(machines), **more}

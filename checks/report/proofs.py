@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 
 from lawful.checks import verdict
@@ -16,7 +15,7 @@ from lawful.spec.text import statements
 from lawful.spec.text.reasons import text as value_text
 from lawful.spec.words import Expected
 
-from .exploration import INDENT, expected_text, table, trace_text, verdict_text
+from .lines import INDENT, expected_text, table, trace_text, verdict_text, wrapped
 
 PROVED = frozenset({Verdict.PROVED, Verdict.PROVED_WITHIN})
 
@@ -118,10 +117,7 @@ def _together(rows: Sequence[Obligation]) -> list[str]:
         names.setdefault(o.obligation, []).append(o.property)
     lines = [f"{len(rows)} are {rows[0].verdict.value}  {rows[0].note}".rstrip()]
     for step, properties in names.items():
-        told = f"{step}: {', '.join(properties)}"
-        lines += textwrap.wrap(
-            told, 96, initial_indent=INDENT, subsequent_indent=INDENT * 3, break_long_words=False
-        )
+        lines += wrapped(f"{step}: {', '.join(properties)}", INDENT, INDENT * 3)
     return lines
 
 

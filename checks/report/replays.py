@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from html import escape
+from importlib.resources import files
+from string import Template
 from typing import Any
 
 from lawful.checks.replay import ReplayResult
@@ -109,7 +111,12 @@ def html(result: ReplayResult) -> str:
         _section("Other machines in the journal", _other_rows(answer), ""),
         _instances(answer),
     ]
-    return PAGE.format(title=escape(f"Replay of {names}"), style=STYLE, body="\n".join(parts))
+    return _page().substitute(title=escape(f"Replay of {names}"), body="\n".join(parts))
+
+
+def _page() -> Template:
+    """The page around the body, with its style sheet: `replays.html` beside this module."""
+    return Template(files(__package__).joinpath("replays.html").read_text(encoding="utf-8"))
 
 
 def _summary(answer: Mapping[str, Any]) -> str:
@@ -248,62 +255,3 @@ def _instances(answer: Mapping[str, Any]) -> str:
     rest = answer["instances"] - min(len(named), SHOWN)
     more = f"<p>and {rest:,} more</p>" if rest > 0 else ""
     return f"<details><summary>Instances</summary><ul>{rows}</ul>{more}</details>"
-
-
-PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<style>{style}</style></head>
-<body><main>
-{body}
-</main></body></html>
-"""
-STYLE = """
-:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #dde2e9;
-  --page: #f5f7fa; --card: #fff; --fits: #2c8a57; --open: #3572b0; --deviates: #c0392f;
-  --inconclusive: #8a6d1f; --quarantined: #7a5aa6; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6eaf0; --soft: #9aa6b5; --line: #333c48;
-  --page: #14181e; --card: #1c2129; --fits: #55b581; --open: #6ba6e0; --deviates: #ec7468;
-  --inconclusive: #cfae56; --quarantined: #b094da; } }
-body { margin: 0; background: var(--page); color: var(--ink);
-  font: 15px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; }
-main { max-width: 62rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
-h1 { font-size: 1.6rem; margin: 0 0 1rem; }
-h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
-h3 { font-size: 1rem; margin: 0 0 .5rem; }
-code { font: .87em/1.4 ui-monospace, "DejaVu Sans Mono", monospace; overflow-wrap: anywhere; }
-h2 code { color: var(--soft); font-weight: normal; }
-table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--line);
-  vertical-align: top; }
-th { color: var(--soft); font-weight: 600; font-size: .87rem; }
-table.numbers td:not(:first-child):not(:last-child) { font-variant-numeric: tabular-nums; }
-.sum { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; align-items: baseline; margin: 0;
-  padding: .8rem 1rem; background: var(--card); border: 1px solid var(--line);
-  border-left: 5px solid var(--kind); border-radius: 6px; }
-.sum b { font-size: 1.1rem; color: var(--kind); }
-.sum span { color: var(--soft); }
-.bar { display: flex; gap: 2px; height: 10px; margin: .8rem 0 0; }
-.bar i { background: var(--kind); border-radius: 3px; min-width: 4px; }
-.chip { display: inline-block; padding: 0 .55rem; border-radius: 1rem; font-size: .82rem;
-  font-weight: 600; color: var(--kind); border: 1px solid var(--kind); }
-.fits { --kind: var(--fits); } .open { --kind: var(--open); }
-.deviates { --kind: var(--deviates); } .inconclusive { --kind: var(--inconclusive); }
-.quarantined { --kind: var(--quarantined); }
-.halves { display: grid; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); gap: 1.5rem; }
-.bars td { border: 0; padding: .15rem .6rem .15rem 0; white-space: nowrap; }
-.bars td:last-child { text-align: right; font-variant-numeric: tabular-nums; padding: .15rem 0; }
-.meter { width: 55%; }
-.meter i { display: block; height: .7rem; margin-top: .4rem; border-radius: 3px;
-  background: var(--open); min-width: 2px; }
-.never i { display: none; }
-.never { color: var(--soft); }
-article { background: var(--card); border: 1px solid var(--line); border-radius: 6px;
-  padding: .9rem 1rem; margin: 0 0 .9rem; }
-article p { margin: .4rem 0; }
-.clause { font-weight: 600; }
-.said, details { color: var(--soft); } .said b { font-weight: 600; }
-details table { color: var(--ink); } summary { cursor: pointer; margin: .6rem 0 .2rem; }
-details td:first-child { width: 12rem; }
-ul { columns: 16rem; list-style: none; padding: 0; margin: .5rem 0; } li { margin: .15rem 0; }
-"""

@@ -147,7 +147,7 @@ def _sort(kind: t.Sort | t.Opaque, elements: Sequence[str], body: str) -> Iterat
 def _about(flat: Flat, left_out: Sequence[str]) -> Iterator[str]:
     scope = ", ".join(f"{key}={value}" for key, value in flat.scope)
     lines = [
-        f"{flat.machine.name}{f' with {scope}' if scope else ''}; written by lawful export --tla.",
+        f"{flat.machine.name}{f' with {scope}' if scope else ''}; written by lawful.",
         "TLC's number of distinct states is that of lawful check. A step that leaves the scope is",
         "no action here, though it counts as enabled; deadlock and the steps that go wrong are",
         "invariants, so TLC shall not look for deadlocks itself.",

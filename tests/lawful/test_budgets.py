@@ -20,7 +20,7 @@ from tests.lawful.test_cli import SENDER, SENDER_AS_SEED, SURPRISE, declared, ru
 def test_out_of_memory_is_3(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     code, out, _ = run("check", SENDER_AS_SEED, "--max-memory", "1M", capsys=capsys)
     assert code == 3
-    assert "stopped   by --max-memory before everything was explored" in out
+    assert "stopped   by the limit on memory before everything was explored" in out
     target = declared(tmp_path, SURPRISE)
     assert run("check", target, "--max-memory", "900G", capsys=capsys)[0] == 1
     with pytest.raises(SystemExit) as usage:

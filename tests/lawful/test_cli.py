@@ -122,7 +122,7 @@ def test_an_expected_violation_not_found_is_1(
 def test_out_of_budget_is_3(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run("check", SENDER, "--max-states", "10", capsys=capsys)
     assert code == 3
-    assert "stopped   by --max-states before everything was explored" in out
+    assert "stopped   by the limit on states before everything was explored" in out
 
 
 def test_a_refused_declaration_is_4_and_says_everything(

@@ -123,7 +123,7 @@ def test_where_none_is_found_that_is_said_with_how_far_it_came(
     assert isinstance(came, range)
     assert text == (
         "  no scope without cuts was found: the time is over, "
-        f"having come to --scope Nat=0..{came.stop - 1}"
+        f"having come to Nat=0..{came.stop - 1}"
     )
 
 
@@ -218,9 +218,8 @@ def test_the_command_tells_it_and_writes_it(
     out = capsys.readouterr().out.splitlines()
     assert "    Nat: its high end cuts 4 steps" in out
     assert (
-        "    no bound cuts with --scope Nat=0..6 --scope int=-3..1 --scope log=3, and with less "
-        "one does: 64 states"
-    ) in out
+        "    no bound cuts with Nat=0..6 int=-3..1 log=3, and with less one does: 64 states" in out
+    )
     (machine,) = json.loads(answer.read_text(encoding="utf-8"))["machines"]
     assert machine["advice"] == {
         "seconds": 60.0,

@@ -189,7 +189,7 @@ def test_no_journal_is_no_pass(session: Any, tmp_path: Path) -> None:
             assert "\n" not in str(caught.value)
     with pytest.raises(ReplayError, match="Spark: "):
         replay(["gone://x/y.jsonl"], PROGRAM, "spark")
-    with pytest.raises(ReplayError, match="needs --engine spark"):
+    with pytest.raises(ReplayError, match="only the Spark engine reads remote files"):
         replay(["gone://x/y.jsonl"], PROGRAM)
 
 

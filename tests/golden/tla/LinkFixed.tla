@@ -1,6 +1,6 @@
 ---- MODULE LinkFixed ----
 
-\* LinkFixed with Nat=0..3, Payload=1, network=8, submitted=2, delivered=2; written by lawful export --tla.
+\* LinkFixed with Nat=0..3, Payload=1, network=8, submitted=2, delivered=2; written by lawful.
 \* TLC's number of distinct states is that of lawful check. A step that leaves the scope is
 \* no action here, though it counts as enabled; deadlock and the steps that go wrong are
 \* invariants, so TLC shall not look for deadlocks itself.

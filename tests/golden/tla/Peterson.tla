@@ -1,6 +1,6 @@
 ---- MODULE Peterson ----
 
-\* Peterson; written by lawful export --tla.
+\* Peterson; written by lawful.
 \* TLC's number of distinct states is that of lawful check. A step that leaves the scope is
 \* no action here, though it counts as enabled; deadlock and the steps that go wrong are
 \* invariants, so TLC shall not look for deadlocks itself.

@@ -16,7 +16,8 @@ from lawful.checks.explore.liveness import judge as liveness
 from lawful.checks.explore.search import search
 from lawful.checks.explore.space import Space
 from lawful.checks.explore.verdicts import judge
-from lawful.checks.report.exploration import check_text, counterexample
+from lawful.checks.report.exploration import check_text
+from lawful.checks.report.lines import counterexample
 from lawful.checks.verdict import Trace, Verdict
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve

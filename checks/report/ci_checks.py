@@ -1,0 +1,43 @@
+"""CI cases of an exploration: one for each property, and one for the runtime comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from lawful.checks.conform import runtime_check
+from lawful.checks.explore import CheckResult
+from lawful.checks.verdict import PropertyResult, Verdict
+from lawful.spec import ir
+
+from .ci import Case, Suite, place
+from .lines import counterexample
+
+UNDECIDED = (Verdict.UNKNOWN, Verdict.BOUNDED, Verdict.SAMPLED)
+
+
+def suite(machine: ir.Machine, result: CheckResult) -> Suite:
+    """A case for each property of an explored machine, and one for the runtime if it was asked."""
+    rows = [_of_property(machine, p) for p in result.properties]
+    return Suite(result.machine, result.seconds, (*rows, *_of_runtime(machine, result)))
+
+
+def _of_property(machine: ir.Machine, p: PropertyResult) -> Case:
+    if p.as_expected:
+        return Case(p.name, p.kind, "passed")
+    wanted = "" if p.expect == "holds" else f", where {p.expect} was expected"
+    said = f"{p.name} is {p.verdict.value}{f': {p.why}' if p.why else ''}{wanted}"
+    outcome: Literal["failed", "skipped"] = "skipped" if p.verdict in UNDECIDED else "failed"
+    lines = tuple(counterexample(p))
+    return Case(p.name, p.kind, outcome, said, p.verdict.value, lines, place(machine, p.name))
+
+
+def _of_runtime(machine: ir.Machine, result: CheckResult) -> Iterator[Case]:
+    found = result.embedded
+    if found is None:
+        return
+    said, lines = " ".join(runtime_check.text(found)), tuple(runtime_check.told(found))
+    outcome: Literal["passed", "failed", "skipped"] = "passed" if found.complete else "skipped"
+    if found.differing:
+        outcome = "failed"
+    yield Case("runtime", "runtime", outcome, said, "differs", lines, machine.place)

@@ -1,0 +1,92 @@
+"""Lines that all text reports share: tables, wrapped sentences, verdicts and traces."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from lawful.checks.verdict import PropertyResult, Trace, TraceStep, Verdict, after
+from lawful.spec.text.reasons import text
+
+INDENT = "  "
+WIDTH = 96  # Columns of a wrapped sentence.
+
+
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of text as aligned columns; the last column is as long as it is."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)] if rows else []
+    out: list[str] = []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        out.append("  ".join([*cells, row[-1]]).rstrip())
+    return out
+
+
+def wrapped(sentence: str, first: str, rest: str, *, hyphens: bool = True) -> list[str]:
+    """The sentence in lines of `WIDTH` columns; `first` and `rest` indent the first and the others.
+
+    With `hyphens` a line may also break after a hyphen.
+    """
+    return textwrap.wrap(
+        sentence,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=hyphens,
+    )
+
+
+def verdict_text(p: PropertyResult) -> str:
+    """The verdict, and how long the run is that shows it."""
+    if p.verdict.failed and p.trace is not None:
+        return f"{p.verdict.value} {after(p.trace)}"
+    return p.verdict.value
+
+
+def expected_text(p: PropertyResult) -> str:
+    """What was expected, where it is not that the property holds, or it does not."""
+    if p.expect == "holds":
+        # That a walk met nothing is all that a walk can say.
+        return "" if p.as_expected or p.verdict is Verdict.SAMPLED else "EXPECTED to hold"
+    wanted = p.expect if p.expect_events is None else f"{p.expect} after {p.expect_events}"
+    return "as expected" if p.as_expected else f"EXPECTED {wanted}"
+
+
+def counterexample(p: PropertyResult) -> list[str]:
+    """A counterexample: events, their arguments, and only what each changed."""
+    said = f"{p.name} is {p.verdict.value}: {p.why}"
+    lines = wrapped(said, "", INDENT, hyphens=False)
+    if p.trace is not None:
+        lines += [INDENT + line for line in trace_text(p.trace)]
+    if p.notes:
+        lines += [INDENT + _heading(p.trace)]
+    return lines + [f"{INDENT}       {note}" for note in p.notes]
+
+
+def _heading(trace: Trace | None) -> str:
+    """What the notes under a counterexample are about."""
+    if trace is None or trace.loop is None:
+        return "there, every transition is refused"
+    first, last = trace.loop + 1, len(trace)
+    if first > last:
+        return "then nothing more happens, and that is fair"
+    again = f"event {first}" if first == last else f"events {first} to {last}"
+    return f"then {again} again and again, and that is fair"
+
+
+def trace_text(trace: Trace) -> list[str]:
+    """A trace from the initial state on: all of that, then what each event changed."""
+    lines = ["start", *(f"       {name} = {text(value)}" for name, value in trace.initial.items())]
+    for number, step in enumerate(trace.steps, 1):
+        lines.append(f"{number:>3}  {event_text(step)}")
+        lines += [f"       {name} = {text(value)}" for name, value in step.changed.items()]
+    return lines
+
+
+def event_text(step: TraceStep) -> str:
+    """An event as a call, with the transition that served it where its name differs."""
+    args = ", ".join(f"{name}={text(value)}" for name, value in step.args.items())
+    served = "" if step.transition == step.event else f" by {step.transition}"
+    gives = "" if step.output is None else f" gives {text(step.output)}"
+    return f"{step.event}({args}){served}{gives}"
