@@ -107,12 +107,12 @@ def _state(state: Control, stay: Stay | None, prefix: str) -> Iterator[str]:
         yield f"{name} [label=<{title}>{rim}]"
         return
     rows = [*_items(stay.labels), *(_repeated(*one) for one in stay.repeated)]
-    everything = (*stay.labels, *(said for _, several in stay.repeated for said in several))
+    everything = (*stay.labels, *(label for _, several in stay.repeated for label in several))
     yield f"{name} [label=<{_rows(rows, title)}>{rim}{_tooltip(everything)}]"
 
 
 def _repeated(state: str, labels: tuple[Label, ...]) -> str:
-    names = ", ".join(f"<B>{html.escape(said.event.partition('(')[0])}</B>" for said in labels)
+    names = ", ".join(f"<B>{html.escape(label.event.partition('(')[0])}</B>" for label in labels)
     return f"{names} {_coloured('as in ' + state, QUIET)}"
 
 
@@ -139,8 +139,8 @@ def _rows(rows: Iterable[str], title: str = "") -> str:
 
 
 def _items(labels: Iterable[Label]) -> Iterator[str]:
-    for said in labels:
-        for i, line in enumerate(lines(said)):
+    for label in labels:
+        for i, line in enumerate(lines(label)):
             yield (INDENT if i else "") + " ".join(
                 _coloured(piece, COLOURS[kind], kind) for kind, piece in line
             )
@@ -155,13 +155,13 @@ def _coloured(piece: str, colour: str, kind: Kind | None = None) -> str:
 
 
 def _tooltip(labels: Iterable[Label]) -> str:
-    whole = "\\n".join(_escaped(said.full) for said in labels)
+    whole = "\\n".join(_escaped(label.full) for label in labels)
     return f' tooltip="{whole}" labeltooltip="{whole}"' if whole else ""
 
 
 def _tables(labels: tuple[Label, ...]) -> str:
     """A long table in two halves beside one another."""
-    high = [_height(said) for said in labels]
+    high = [_height(label) for label in labels]
     halves = range(1, len(labels)) if len(labels) > LONG else [len(labels)]
     half = min(halves, key=lambda i: max(sum(high[:i]), sum(high[i:])))
     tables = [_table(part) for part in (labels[:half], labels[half:]) if part]
@@ -171,9 +171,9 @@ def _tables(labels: tuple[Label, ...]) -> str:
     )
 
 
-def _height(said: Label) -> int:
+def _height(label: Label) -> int:
     """How many lines its row has; the rule under it takes about as much as one."""
-    columns = [said.guards, said.steps]
+    columns = [label.guards, label.steps]
     return 1 + max(1, *(sum(len(words(each)) for each in column) for column in columns))
 
 
@@ -181,12 +181,12 @@ def _table(labels: Iterable[Label]) -> str:
     """Events in a table, for what has no control state to be drawn at."""
     rows = [
         (
-            [_head(said)],
-            [_coloured(line, GUARD) for guard in said.guards for line in words(guard)],
-            [line for step in said.steps for line in _hanging(step)],
-            [_coloured(said.brief, OUTPUT)] if said.brief else [],
+            [_head(label)],
+            [_coloured(line, GUARD) for guard in label.guards for line in words(guard)],
+            [line for step in label.steps for line in _hanging(step)],
+            [_coloured(label.brief, OUTPUT)] if label.brief else [],
         )
-        for said in labels
+        for label in labels
     ]
     used = [i for i in range(len(COLUMNS)) if any(row[i] for row in rows)]
     heads = "".join(_cell([_coloured(COLUMNS[i], QUIET)]) for i in used)
@@ -199,9 +199,9 @@ def _hanging(step: str) -> Iterator[str]:
         yield (INDENT if i else "") + _coloured(line, INK)
 
 
-def _head(said: Label) -> str:
-    after = f" {_coloured(f'after {said.timer}', QUIET)}" if said.timer else ""
-    return _coloured(said.event, INK, "event") + after
+def _head(label: Label) -> str:
+    after = f" {_coloured(f'after {label.timer}', QUIET)}" if label.timer else ""
+    return _coloured(label.event, INK, "event") + after
 
 
 def _cell(inside: list[str]) -> str:

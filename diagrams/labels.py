@@ -52,7 +52,7 @@ class Label:
         return f"{self.head}{guards}{outputs}"
 
 
-def label(m: ir.Machine, tr: ir.Transition) -> Label:
+def label_of(m: ir.Machine, tr: ir.Transition) -> Label:
     """The label of a transition of the machine."""
     reader = _Reader(m, frozenset(name for name, _ in tr.function.params))
     reader.block(tr.function.body, {}, ())
@@ -106,7 +106,7 @@ class _Reader:
 
     # Expressions, as labels say them.
 
-    def said(self, e: ir.Expr, env: Env) -> ir.Expr:
+    def shown(self, e: ir.Expr, env: Env) -> ir.Expr:
         """The expression for a label, locals replaced by what `env` says they are."""
 
         def change(e: ir.Node) -> ir.Node | None:
@@ -116,20 +116,20 @@ class _Reader:
                 case ir.Field(of=ir.Self(), name=name):
                     return self._variable(e, name)
                 case ir.Needed(of=of):
-                    return self.said(of, env)
+                    return self.shown(of, env)
                 case ir.Op(op="not", args=(of,)):
-                    return negated(self.said(of, env), e)
+                    return negated(self.shown(of, env), e)
                 case ir.Field(of=of, name=name) if isinstance(of.type, t.Record):
-                    return _field(self.said(of, env), e)
+                    return _field(self.shown(of, env), e)
                 case ir.Comp(clauses=clauses) if env.keys() & (names := bound(clauses)):
-                    return self.said(e, without(env, names))
+                    return self.shown(e, without(env, names))
                 case ir.Call():
                     return self._inlined(e, env)
                 case _:
                     return None
 
-        said = replaced(e, change)
-        return said if isinstance(said, ir.Expr) else e
+        shown = replaced(e, change)
+        return shown if isinstance(shown, ir.Expr) else e
 
     def _variable(self, e: ir.Field, name: str) -> ir.Expr:
         text = name + PRIME if name in self.changed else name
@@ -143,7 +143,7 @@ class _Reader:
         helper = self._helper(e)
         match helper:
             case ir.Function(body=(ir.Return(value=ir.Expr() as value),)):
-                args = [self.said(arg, env) for arg in e.args]
+                args = [self.shown(arg, env) for arg in e.args]
                 inside = {
                     name
                     for node in everything([value])
@@ -154,7 +154,7 @@ class _Reader:
                 if inside & free:
                     return None
                 names = [name for name, _ in helper.params]
-                return self.said(value, dict(zip(names, args, strict=True)))
+                return self.shown(value, dict(zip(names, args, strict=True)))
             case _:
                 return None
 
@@ -178,7 +178,7 @@ class _Reader:
                         return ending
                 case ir.Return(value=value):
                     if output and value is not None and not isinstance(value.type, t.Nothing):
-                        self.outputs.append(self.said(value, known))
+                        self.outputs.append(self.shown(value, known))
                     return "returns"
                 case ir.Refuse():
                     if path:
@@ -191,24 +191,24 @@ class _Reader:
     def _simple(self, s: ir.Stmt, known: dict[str, ir.Expr], path: tuple[ir.Expr, ...]) -> None:
         match s:
             case ir.Require(test=test):
-                self._guard(self.said(test, known), path)
+                self._guard(self.shown(test, known), path)
             case ir.Assign(target=ir.Local(name=name), value=value):
-                known[name] = self.said(value, known)
+                known[name] = self.shown(value, known)
             case ir.Assign(target=target):
                 self._changes(target, known)
             case ir.Update(target=target, into=into):
                 self._changes(target, known)
                 self._takes(into, known)
             case ir.Unpack(names=names, value=ir.Op(op="tuple", args=args)):
-                known.update(zip(names, [self.said(arg, known) for arg in args], strict=True))
+                known.update(zip(names, [self.shown(arg, known) for arg in args], strict=True))
             case ir.Unpack(names=names):
                 for name in names:
                     known.pop(name, None)
             case ir.Loop():
                 self._loop(s, known, path)
             case ir.Step(part=part, name=name, args=args, into=into):
-                given = ", ".join(expr(self.said(arg, known)) for arg in args)
-                at = expr(self.said(part, known)).replace(PRIME, "")
+                given = ", ".join(expr(self.shown(arg, known)) for arg in args)
+                at = expr(self.shown(part, known)).replace(PRIME, "")
                 where = f" if {expr(conjunction(telling(path)))}" if path else ""
                 self.steps.append(f"{at}.{name}({given}){where}")
                 self._changes(part, known)
@@ -232,7 +232,7 @@ class _Reader:
         path: tuple[ir.Expr, ...],
     ) -> None:
         """A helper's or an ancestor's body, within this one."""
-        given = [self.said(arg, known) for arg in args]
+        given = [self.shown(arg, known) for arg in args]
         for f in functions:
             names = [name for name, _ in f.params]
             self.block(f.body, dict(zip(names, given, strict=True)), path, output=False)
@@ -241,7 +241,7 @@ class _Reader:
         self, s: ir.Branch, known: dict[str, ir.Expr], path: tuple[ir.Expr, ...], output: bool
     ) -> tuple[Ending, tuple[ir.Expr, ...]]:
         """Read both sides; how they end, and where what follows runs."""
-        test = self.said(s.test, known)
+        test = self.shown(s.test, known)
         before = set(self.changed)
         then = self.block(s.then, known, (*path, test), output)
         after, self.changed = self.changed, before
@@ -256,7 +256,7 @@ class _Reader:
         return ("goes on" if "goes on" in (then, other) else "returns"), path
 
     def _loop(self, s: ir.Loop, known: dict[str, ir.Expr], path: tuple[ir.Expr, ...]) -> None:
-        over = self.said(s.over, known)
+        over = self.shown(s.over, known)
         inner = without(known, {*s.names, *assigned(s.body)})
         outer, self.guards = self.guards, []
         self.block(s.body, inner, ())
@@ -287,7 +287,7 @@ class _Reader:
         ]
         for node in everything(own):
             if isinstance(node, ir.Needed):
-                absent = ir.IsA(node.place, t.BOOL, self.said(node.of, known), (t.NOTHING,))
+                absent = ir.IsA(node.place, t.BOOL, self.shown(node.of, known), (t.NOTHING,))
                 self._guard(negated(absent), path)
 
     def _changes(self, target: ir.Expr, known: dict[str, ir.Expr]) -> None:
@@ -337,7 +337,7 @@ def telling(tests: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
         known = classes.get(expr(e.of), set[t.Type]())
         return len(known) > 0 and known.isdisjoint(e.options)
 
-    def is_said(e: ir.Expr) -> bool:
+    def is_implied(e: ir.Expr) -> bool:
         match e:
             case ir.Op(op="not", args=(ir.And(args=args),)):
                 return any(is_of_another(arg) for arg in args)
@@ -348,7 +348,7 @@ def telling(tests: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
             case _:
                 return False
 
-    return tuple(e for e in each if not is_said(e)) or tests
+    return tuple(e for e in each if not is_implied(e)) or tests
 
 
 def bound(clauses: Iterable[ir.Clause]) -> set[str]:

@@ -46,7 +46,7 @@ def _body(shown: Chart, prefix: str) -> Iterator[str]:
     rest = (*shown.always, *shown.below)
     if rest:
         title = "in every state" if shown.below else "events"
-        yield from _box(f"{prefix}events", title, (row for said in rest for row in _rows(said)))
+        yield from _box(f"{prefix}events", title, (row for label in rest for row in _rows(label)))
 
 
 def _group(name: str, title: str, inside: Iterable[str]) -> Iterator[str]:
@@ -63,7 +63,7 @@ def _region(region: Region, prefix: str) -> Iterator[str]:
         if stay is not None or _id(prefix + state.name) != state.name:
             yield from _box(prefix + state.name, state.name, rows)
     if region.leaves_any:
-        rows = (row for said in region.anywhere for row in _rows(said))
+        rows = (row for label in region.anywhere for row in _rows(label))
         yield from _box(f"{prefix}any", "in every state", rows)
     for state in region.states:
         if state.initial:
@@ -76,10 +76,10 @@ def _region(region: Region, prefix: str) -> Iterator[str]:
 
 def _told(stay: Stay) -> Iterator[str]:
     """What leaves a state as it is, as lines inside it."""
-    for said in stay.labels:
-        yield from _rows(said)
+    for label in stay.labels:
+        yield from _rows(label)
     for state, labels in stay.repeated:
-        names = ", ".join(said.event.partition("(")[0] for said in labels)
+        names = ", ".join(label.event.partition("(")[0] for label in labels)
         yield f"{names} as in {state}"
 
 
@@ -93,10 +93,10 @@ def _edge(edge: Edge, prefix: str) -> str:
     return f"{source} --> {target} : {'<br/>'.join(map(safe, _rows(edge.label)))}"
 
 
-def _rows(said: Label) -> Iterator[str]:
-    for line in lines(said):
+def _rows(label: Label) -> Iterator[str]:
+    for line in lines(label):
         yield " ".join(piece for _, piece in line)
-    yield from said.steps
+    yield from label.steps
 
 
 def _notes(shown: Chart) -> Iterator[str]:

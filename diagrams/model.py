@@ -21,7 +21,7 @@ from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
 from lawful.spec.text.statements import path
 
-from .labels import PRIME, Label, label
+from .labels import PRIME, Label, label_of
 
 WIDTH = 40  # Columns of a label's line, about.
 MOST = 5  # Lines of guards; what is more is cut.
@@ -85,7 +85,7 @@ class Chart:
     @property
     def notes(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """What is written under the picture: a heading and its items."""
-        primes = any(PRIME in text for said in self.labels() for text in _visible(said))
+        primes = any(PRIME in text for label in self.labels() for text in _visible(label))
         rows = (
             ("Accepted without effect", self.ignored),
             ("x" + PRIME, ("the new value of x",) if primes else ()),
@@ -105,17 +105,17 @@ class Chart:
         for region in self.regions:
             yield from region.anywhere
             yield from (edge.label for edge in region.edges)
-            yield from (said for stay in region.stays for said in stay.labels)
+            yield from (label for stay in region.stays for label in stay.labels)
 
 
-def _visible(said: Label) -> tuple[str, ...]:
-    return (*said.guards, *said.steps, said.brief)
+def _visible(label: Label) -> tuple[str, ...]:
+    return (*label.guards, *label.steps, label.brief)
 
 
 def chart(m: ir.Machine, title: str = "") -> Chart:
     """What to draw of the machine."""
     regions, parts = tuple(_regions(m)), tuple(_parts(m))
-    always = tuple(label(m, tr) for tr in m.transitions if _control(m, tr) is None)
+    always = tuple(label_of(m, tr) for tr in m.transitions if _control(m, tr) is None)
     if len(regions) == 1 and not parts:
         # With one control state, what does not ask for it is possible in all of its states.
         regions, always = (_with(regions[0], always),), ()
@@ -160,20 +160,20 @@ def _region(m: ir.Machine, root: str, control: ir.Expr, kind: t.Enum) -> Region:
     stays: dict[str, list[Label]] = {name: [] for name in kind.members}
     anywhere: list[Label] = []
     for tr in mine:
-        said = label(m, tr)
+        label = label_of(m, tr)
         everywhere = tr.source is None or set(tr.source) == set(kind.members)
         if everywhere and tr.target is None:
-            anywhere.append(said)
+            anywhere.append(label)
             continue
         if tr.source is None and tr.target is not None:
-            moves += [Edge(None, target, said) for target in tr.target]
+            moves += [Edge(None, target, label) for target in tr.target]
             continue
         for source in tr.source or ():
             for target in tr.target or (source,):
                 if source == target:
-                    stays[source].append(said)
+                    stays[source].append(label)
                 else:
-                    moves.append(Edge(source, target, said))
+                    moves.append(Edge(source, target, label))
     met = starts | ends | {n for e in moves for n in (e.source, e.target)} | _spoken_of(m, root)
     seen = [name for name in kind.members if name in met or stays[name]]
     states = tuple(Control(name, name in starts, name in ends) for name in seen)
@@ -193,21 +193,23 @@ def _spoken_of(m: ir.Machine, root: str) -> set[str]:
 
 def _stays(found: dict[str, list[Label]]) -> Iterator[Stay]:
     """Each state's transitions; long ones are told once and named afterwards."""
-    told: dict[Label, str] = {}
+    first_in: dict[Label, str] = {}
     for state, labels in found.items():
-        short = [said for said in labels if told.setdefault(said, state) == state or brief(said)]
+        short = [
+            label for label in labels if first_in.setdefault(label, state) == state or brief(label)
+        ]
         rest: dict[str, list[Label]] = {}
-        for said in labels:
-            if said not in short:
-                rest.setdefault(told[said], []).append(said)
+        for label in labels:
+            if label not in short:
+                rest.setdefault(first_in[label], []).append(label)
         repeated = tuple((other, tuple(several)) for other, several in rest.items())
         if labels:
             yield Stay(state, tuple(short), repeated)
 
 
-def brief(said: Label) -> bool:
+def brief(label: Label) -> bool:
     """Whether the whole label fits on one line."""
-    return len(said.full) <= WIDTH
+    return len(label.full) <= WIDTH
 
 
 def _starts(m: ir.Machine, root: str) -> set[str]:
@@ -282,26 +284,26 @@ def _parts(m: ir.Machine) -> Iterator[Chart]:
 # Lines of a label: broken between its pieces, then between words.
 
 
-def pieces(said: Label, width: int = WIDTH) -> list[tuple[Kind, str]]:
+def pieces(label: Label, width: int = WIDTH) -> list[tuple[Kind, str]]:
     """The label in pieces of about `width` columns, its guards in `MOST` of them at most."""
-    out: list[tuple[Kind, str]] = [("event", said.event)]
-    if said.timer:
-        out.append(("timer", f"after {said.timer}"))
-    guards = _guards(said.guards, width)
+    out: list[tuple[Kind, str]] = [("event", label.event)]
+    if label.timer:
+        out.append(("timer", f"after {label.timer}"))
+    guards = _guards(label.guards, width)
     if len(guards) > MOST:
         guards = [*guards[: MOST - 1], f"{guards[MOST - 1]} …]"]
     for text in guards:
         out.append(("guard", text))
-    if said.brief:
-        out.append(("output", f"/ {said.brief}"))
+    if label.brief:
+        out.append(("output", f"/ {label.brief}"))
     return out
 
 
-def lines(said: Label, width: int = WIDTH) -> list[list[tuple[Kind, str]]]:
+def lines(label: Label, width: int = WIDTH) -> list[list[tuple[Kind, str]]]:
     """The pieces in lines: what fits beside the piece before it stands there."""
     out: list[list[tuple[Kind, str]]] = []
     room = 0
-    for kind, piece in pieces(said, width):
+    for kind, piece in pieces(label, width):
         if not out or len(piece) + 1 > room:
             out.append([])
             room = width + 1

@@ -11,7 +11,7 @@ from lawful.spec import types as t
 NONE = object()
 
 
-def typed(value: Any, kind: t.Type) -> bool:
+def has_exact_type(value: Any, kind: t.Type) -> bool:
     """Whether a value, and all in it, is of exactly the class that the type says."""
     match kind:
         case t.Timer(ticks=True):
@@ -26,20 +26,20 @@ def typed(value: Any, kind: t.Type) -> bool:
             return type(value).__name__ == name
         case t.Record(name=name, fields=fields):
             same = type(value).__name__ == name
-            return same and all(typed(getattr(value, n), of) for n, of in fields)
+            return same and all(has_exact_type(getattr(value, n), of) for n, of in fields)
         case t.Union(options=options):
-            return any(typed(value, option) for option in options)
+            return any(has_exact_type(value, option) for option in options)
         case t.Tuple(items=items):
             same = value.__class__ is tuple and len(value) == len(items)
-            return same and all(map(typed, value, items))
+            return same and all(map(has_exact_type, value, items))
         case t.Seq(item=item):
-            return value.__class__ is tuple and all(typed(v, item) for v in value)
+            return value.__class__ is tuple and all(has_exact_type(v, item) for v in value)
         case t.Set(item=item):
-            return value.__class__ is frozenset and all(typed(v, item) for v in value)
+            return value.__class__ is frozenset and all(has_exact_type(v, item) for v in value)
         case t.Bag(item=item):
-            return all(typed(v, item) and type(n) is int for v, n in _pairs(value))
+            return all(has_exact_type(v, item) and type(n) is int for v, n in _pairs(value))
         case t.Map(key=key, value=of):
-            return all(typed(k, key) and typed(v, of) for k, v in _pairs(value))
+            return all(has_exact_type(k, key) and has_exact_type(v, of) for k, v in _pairs(value))
         case _:
             return True
 
@@ -49,7 +49,7 @@ def _pairs(value: Any) -> list[tuple[Any, Any]]:
     return list(value.items()) if issubclass(value.__class__, Mapping) else [(NONE, NONE)]
 
 
-def typed_state(
+def state_has_exact_types(
     state: tuple[Any, ...],
     machine: ir.Machine,
     parts: Mapping[str, ir.Machine],
@@ -61,8 +61,8 @@ def typed_state(
         if part is not None:
             members = value.values() if isinstance(v.type, t.Map) else (value,)
             inner = parts[part.machine]
-            if not all(typed_state(each, inner, parts, ghosts) for each in members):
+            if not all(state_has_exact_types(each, inner, parts, ghosts) for each in members):
                 return False
-        elif (ghosts or not v.ghost) and not typed(value, v.type):
+        elif (ghosts or not v.ghost) and not has_exact_type(value, v.type):
             return False
     return True

@@ -60,8 +60,8 @@ from lawful.spec.values.bounds import Values, breach
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World, chosen
 
 from .lockstep import Mismatch, Run, Subject, replay
-from .oracle import SORT_SIZE, Act, Args, Call, Fire, Start, Way, elements
-from .shrinking import shortest
+from .oracle import SORT_SIZE, Action, Args, Call, EntryPoint, Fire, Start, elements
+from .shrinking import shrunk
 
 T = TypeVar("T")
 Given = Mapping[str, SearchStrategy[Any]]
@@ -208,16 +208,16 @@ def _value(draw: DrawFn, drawing: Drawing, kind: t.Type, near: Near) -> Any:
 # The test.
 
 
-class Beside(RuleBasedStateMachine):
+class LockstepMachine(RuleBasedStateMachine):
     """The run of one implementation, as Hypothesis drives it.
 
-    `shortest`: the first run that failed, shortened. Every run that fails, the one that Hypothesis
+    `shrunk`: the first run that failed, shortened. Every run that fails, the one that Hypothesis
     shows in the end among them, then fails by that one.
     """
 
     subject: ClassVar[Subject[Any]]
     given: ClassVar[Given]
-    shortest: ClassVar[list[Act] | None] = None
+    shrunk: ClassVar[list[Action] | None] = None
     begin: ClassVar[Any]
     fire_due: ClassVar[Any]
 
@@ -235,19 +235,19 @@ class Beside(RuleBasedStateMachine):
             for param, kind in params
         )
 
-    def nudged(self, draw: DrawFn, way: Way, args: Args) -> Args:
+    def nudged(self, draw: DrawFn, entry_point: EntryPoint, args: Args) -> Args:
         """The arguments, one of them a step aside; those that are given stay as they are."""
         at = draw(_between(0, len(args) - 1))
-        name, kind = way.event.params[at]
-        if f"{way.event.name}.{name}" in self.given:
+        name, kind = entry_point.event.params[at]
+        if f"{entry_point.event.name}.{name}" in self.given:
             return args
         moved = self.drawing.nudged(draw, args[at], kind, self.run.near)
         return (*args[:at], moved, *args[at + 1 :])
 
-    def act(self, act: Act) -> None:
+    def perform_action(self, action: Action) -> None:
         """Let both do it; what fails, fails in its shortest form."""
         try:
-            self.run.act(act)
+            self.run.perform_action(action)
             return
         except HypothesisException:
             raise
@@ -258,66 +258,66 @@ class Beside(RuleBasedStateMachine):
 
     def _fail_shortest(self, kind: type[Exception]) -> None:
         cls = type(self)
-        if cls.shortest is None:
-            cls.shortest = shortest(self.subject, self.run.acts, kind, self.given)
-        replay(self.subject, cls.shortest)
+        if cls.shrunk is None:
+            cls.shrunk = shrunk(self.subject, self.run.actions, kind, self.given)
+        replay(self.subject, cls.shrunk)
 
 
 @st.composite
-def _call(draw: DrawFn, way: Way) -> Call:
+def _call(draw: DrawFn, entry_point: EntryPoint) -> Call:
     """A call that the machine admits, more often than not; or one that is almost so, or any."""
-    beside: Beside = draw(st.runner())
+    lockstep: LockstepMachine = draw(st.runner())
     how = _pick(draw, ("admitted", "admitted", "admitted", "almost", "any"))
     args: Args = ()
-    for _ in range(1 if how == "any" or beside.run.hopeless(way) else TRIES):
-        args = beside.arguments(draw, way.event.name, way.event.params)
-        if beside.run.admits(way, args):
+    for _ in range(1 if how == "any" or lockstep.run.hopeless(entry_point) else TRIES):
+        args = lockstep.arguments(draw, entry_point.event.name, entry_point.event.params)
+        if lockstep.run.admits(entry_point, args):
             break
-    return Call(way, beside.nudged(draw, way, args) if how == "almost" else args)
+    return Call(entry_point, lockstep.nudged(draw, entry_point, args) if how == "almost" else args)
 
 
 @st.composite
 def _start(draw: DrawFn) -> Start:
-    beside: Beside = draw(st.runner())
-    function = _pick(draw, beside.run.machine.initials)
-    return Start(function, beside.arguments(draw, function.name, function.params))
+    lockstep: LockstepMachine = draw(st.runner())
+    function = _pick(draw, lockstep.run.machine.initials)
+    return Start(function, lockstep.arguments(draw, function.name, function.params))
 
 
 def _begin() -> Any:
     """The rule that calls one `@initial` first."""
 
-    def begin(self: Beside, start: Start) -> None:
-        self.act(start)
+    def begin(self: LockstepMachine, start: Start) -> None:
+        self.perform_action(start)
         if not self.run.begun:
             reject()
 
     return initialize(start=_start())(begin)
 
 
-def _rule(way: Way) -> Any:
+def _rule(entry_point: EntryPoint) -> Any:
     """The rule that performs an event.
 
     The rules of all events have one name, so that Hypothesis does not leave out some of them in
     each run: where it left out what makes a connection, say, nothing would happen at all.
     """
 
-    def event(self: Beside, call: Call) -> None:
-        self.act(call)
+    def event(self: LockstepMachine, call: Call) -> None:
+        self.perform_action(call)
 
-    def worth(self: Beside) -> bool:
-        return self.run.worth(way)
+    def worth(self: LockstepMachine) -> bool:
+        return self.run.worth(entry_point)
 
-    drawn = _call(way) if way.event.params else st.just(Call(way, ()))
+    drawn = _call(entry_point) if entry_point.event.params else st.just(Call(entry_point, ()))
     return precondition(worth)(rule(call=drawn)(event))
 
 
 def _timers() -> Any:
     """The rule that fires what is due, of lawful instances."""
 
-    def event(self: Beside, fire: Fire) -> None:
-        self.act(fire)
+    def event(self: LockstepMachine, fire: Fire) -> None:
+        self.perform_action(fire)
 
-    def fires(self: Beside) -> bool:
+    def fires(self: LockstepMachine) -> bool:
         return self.run.fires
 
     drawn = st.sampled_from((Fire(far=False), Fire(far=True)))
@@ -332,13 +332,13 @@ class ConformanceTest(TestCase):
     """
 
     settings: ClassVar[Settings | None] = None
-    beside: ClassVar[type[Beside]]
+    lockstep: ClassVar[type[LockstepMachine]]
 
     def runTest(self) -> None:  # unittest's name
         """Hypothesis's own test, its failure without what its message says already."""
-        self.beside.shortest = None
+        self.lockstep.shrunk = None
         try:
-            run_state_machine_as_test(self.beside, settings=self._settings())
+            run_state_machine_as_test(self.lockstep, settings=self._settings())
         except Exception as error:
             notes: list[str] = getattr(error, "__notes__", [])
             notes[:] = [n for n in notes if not n.startswith(("state", "Failing test case"))]
@@ -371,22 +371,22 @@ def conformance(
     )
 
     class Test(ConformanceTest):
-        beside = _beside(subject, given or {})
+        lockstep = _lockstep_machine(subject, given or {})
 
     Test.settings = settings
     Test.__name__ = Test.__qualname__ = f"{cls.__name__}Conformance"
     return Test
 
 
-def _beside(subject: Subject[Any], given: Given) -> type[Beside]:
+def _lockstep_machine(subject: Subject[Any], given: Given) -> type[LockstepMachine]:
     """The rules of one machine: its events, and before them the start."""
 
-    class Made(Beside):
+    class Made(LockstepMachine):
         pass
 
     Made.subject, Made.given = subject, given
-    for way in subject.ways:
-        setattr(Made, f"event_{way.name}", _rule(way))
+    for entry_point in subject.entry_points:
+        setattr(Made, f"event_{entry_point.name}", _rule(entry_point))
     if subject.machine.initials:
         Made.begin = _begin()
     if any(row.timer is not None for row in subject.machine.transitions):

@@ -23,7 +23,7 @@ Universe = Mapping[type[Any], tuple[Any, ...]]
 Outcome = tuple[str, Any, Any]  # What happened, the state after, where there is one, the output.
 
 
-class Running:
+class InstanceDriver:
     """Instances of one machine; without a clock their armed timers are all due.
 
     With one, states are those of `machine`, whose timers count: an instance has its time at 0,

@@ -17,8 +17,8 @@ from lawful.spec import ir
 from lawful.spec.outcomes import MachineFault, PropertyViolated, Reason, Refused
 from lawful.spec.resolve import Resolved
 
-from .observation import Difference, Reading, reader, spelled
-from .oracle import Act, Answer, Args, Call, Fire, Model, Start, Way, ways
+from .observation import Difference, StateComparison, reader, spelled
+from .oracle import Action, Answer, Args, Call, EntryPoint, Fire, Model, Start, entry_points
 
 T = TypeVar("T")
 FAR = 1e9  # Seconds: whatever is armed is due after so long.
@@ -48,9 +48,9 @@ class Subject(Generic[T]):
         return self.resolved.machine
 
     @functools.cached_property
-    def ways(self) -> tuple[Way, ...]:
+    def entry_points(self) -> tuple[EntryPoint, ...]:
         """The ways into the machine."""
-        return ways(self.machine)
+        return entry_points(self.machine)
 
     def model(self, like: Machine | None) -> Model:
         """The model with the elements that an instance's sorts have; made once."""
@@ -62,7 +62,7 @@ class Subject(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Performed:
     """What the implementation did."""
 
     kind: Literal["done", "refused", "fault"]
@@ -82,12 +82,14 @@ class Run(Generic[T]):
         like = shown if isinstance(shown, Machine) else subject.like
         self.model = subject.model(like)
         self.model.begin(self.clock.now())
-        self.reading = Reading(self.machine, self.model.world, subject.unseen)
+        self.reading = StateComparison(self.machine, self.model.world, subject.unseen)
         plainly = subject.perform is None and subject.view is None
         self.lawful = isinstance(shown, Machine)
         self.instance = shown if plainly and isinstance(shown, Machine) else None
-        self.ways = [w for w in subject.ways if self.instance is not None or not w.extra]
-        self.acts: list[Act] = []
+        self.entry_points = [
+            w for w in subject.entry_points if self.instance is not None or not w.extra
+        ]
+        self.actions: list[Action] = []
         self.calls: list[str] = []
         self.tried: Counter[str] = Counter()
         self._recent: list[tuple[ir.Event, Args, Any]] = []
@@ -96,7 +98,7 @@ class Run(Generic[T]):
         self.state = answer.state
         self.begun = False
         if not self.machine.initials:
-            self._judge(None, answer, Found("done"), None)
+            self._judge(None, answer, Performed("done"), None)
             self.begun = True
 
     def _shown(self) -> Any:
@@ -117,45 +119,47 @@ class Run(Generic[T]):
                     self._near.add(event.output, output)
         return self._near
 
-    def admits(self, way: Way, args: Args) -> bool:
+    def admits(self, entry_point: EntryPoint, args: Args) -> bool:
         """Whether the model takes a transition."""
-        return self.model.step(self.state, way, args).kind in ("done", "fault")
+        return self.model.step(self.state, entry_point, args).kind in ("done", "fault")
 
-    def hopeless(self, way: Way) -> bool:
+    def hopeless(self, entry_point: EntryPoint) -> bool:
         """Whether no arguments can make the model take a transition here."""
-        return not self.model.may_take(self.state, way)
+        return not self.model.may_take(self.state, entry_point)
 
-    def worth(self, way: Way) -> bool:
+    def worth(self, entry_point: EntryPoint) -> bool:
         """Whether to try it here: not what changed nothing before, unless nothing else is left."""
-        if way not in self.ways:
+        if entry_point not in self.entry_points:
             return False
-        return self.tried[way.name] < MOST or all(self.tried[w.name] >= MOST for w in self.ways)
+        return self.tried[entry_point.name] < MOST or all(
+            self.tried[w.name] >= MOST for w in self.entry_points
+        )
 
     # Events.
 
-    def act(self, act: Act) -> None:
+    def perform_action(self, action: Action) -> None:
         """Let both do it; Mismatch where they differ. What the implementation raises passes."""
-        self.acts.append(act)
-        match act:
-            case Call(way=way, args=args):
-                self._event(act, way, args)
+        self.actions.append(action)
+        match action:
+            case Call(entry_point=entry_point, args=args):
+                self._event(action, entry_point, args)
             case Start(function=function, args=args):
                 answer = self.model.start(self.state, function, args)
-                self._do(str(act), function.name, args, (answer, None))
+                self._do(str(action), function.name, args, (answer, None))
                 self.begun = answer.kind == "done"
             case Fire(far=far):
                 self._fire_due(far)
 
-    def _event(self, act: Call, way: Way, args: Args) -> None:
-        self._wait(way.timed)
-        answer, hopeless, before = self.model.step(self.state, way, args), True, self.state
+    def _event(self, action: Call, entry_point: EntryPoint, args: Args) -> None:
+        self._wait(entry_point.timed)
+        answer, hopeless, before = self.model.step(self.state, entry_point, args), True, self.state
         if args:
-            hopeless = self.hopeless(way)
-        self._do(str(act), way.name, args, (answer, way.event))
-        self._recent = [*self._recent[1 - RECENT :], (way.event, args, answer.output)]
+            hopeless = self.hopeless(entry_point)
+        self._do(str(action), entry_point.name, args, (answer, entry_point.event))
+        self._recent = [*self._recent[1 - RECENT :], (entry_point.event, args, answer.output)]
         self._moved(before)
         if self.state == before:
-            self.tried[way.name] += MOST if hopeless else 1
+            self.tried[entry_point.name] += MOST if hopeless else 1
 
     def _wait(self, timed: bool) -> None:
         """Time passes before an event.
@@ -167,7 +171,7 @@ class Run(Generic[T]):
         if not tick:
             self.state = self.model.at(self.state, self.clock.advance(FAR if timed else 0.0))
             return
-        wanted = now + tick * (len(self.acts) % 2)
+        wanted = now + tick * (len(self.actions) % 2)
         if timed:
             later = [due for _, due in self.model.deadlines(self.state) if due > now]
             wanted = min(later, default=wanted)
@@ -191,15 +195,15 @@ class Run(Generic[T]):
         self._judge(call, answer, found, event)
         self.state = answer.state
 
-    def _perform(self, name: str, args: Args, call: str) -> Found:
+    def _perform(self, name: str, args: Args, call: str) -> Performed:
         try:
             if self.subject.perform is not None:
-                return Found("done", self.subject.perform(self.implementation, name, args))
-            return Found("done", getattr(self.implementation, name)(*args))
+                return Performed("done", self.subject.perform(self.implementation, name, args))
+            return Performed("done", getattr(self.implementation, name)(*args))
         except self.subject.refused as error:
-            return Found("refused", error=error)
+            return Performed("refused", error=error)
         except MachineFault as error:
-            return Found("fault", error=error)
+            return Performed("fault", error=error)
         except Exception as error:
             error.add_note(self._told(call, ["the implementation raises this exception"]))
             raise
@@ -237,8 +241,8 @@ class Run(Generic[T]):
         transition = self.machine.transition(row.transition or row.event)
         event = self.machine.event(row.event)
         args = tuple(row.args[name] for name, _ in event.params)
-        call = Call(Way(event, (transition,), timed=True, own=True), args)
-        answer = self.model.step(self.state, call.way, args)
+        call = Call(EntryPoint(event, (transition,), timed=True, own=True), args)
+        answer = self.model.step(self.state, call.entry_point, args)
         if answer.kind != "done":
             self._fail(f"{call}  # fired", [_expects(answer), "the timer fired"])
         lines = self._output(answer, row.output, event)
@@ -250,21 +254,23 @@ class Run(Generic[T]):
 
     def _all_fired(self, none: bool, error: MachineFault | None) -> None:
         """Nothing that the model could fire was left out, and the state is the model's."""
-        fired = [w for w in self.ways if w.name == w.rows[0].name and w.rows[0].timer is not None]
+        fired = [
+            w for w in self.entry_points if w.name == w.rows[0].name and w.rows[0].timer is not None
+        ]
         answers = [self.model.step(self.state, w, ()) for w in fired if not w.event.params]
         lines = [_difference(d) for d in self._differences(self.state)]
         possible = [a.transition for a in answers if a.kind == "done"]
         if none and error is None and possible:
             lines.append(f"no timer fires; the machine may take {' or '.join(possible)}")
         if error is not None and not any(a.kind == "fault" for a in answers):
-            lines.append(_does(Found("fault", error=error)))
+            lines.append(_does(Performed("fault", error=error)))
         if lines:
             self._fail("fire_due()", lines)
 
     # Judging.
 
     def _judge(
-        self, call: str | None, answer: Answer, found: Found, event: ir.Event | None
+        self, call: str | None, answer: Answer, found: Performed, event: ir.Event | None
     ) -> None:
         """Fail with everything in which the implementation differs, or note the call."""
         lines = _kinds(answer, found)
@@ -318,17 +324,17 @@ def _parameters(machine: ir.Machine, like: Machine | None) -> dict[str, Any]:
     return {} if like is None else {p.name: getattr(like, p.name) for p in machine.parameters}
 
 
-def replay(subject: Subject[Any], acts: Sequence[Act]) -> None:
+def replay(subject: Subject[Any], actions: Sequence[Action]) -> None:
     """Run these events from the beginning."""
     run = Run(subject)
-    for act in acts:
-        run.act(act)
+    for action in actions:
+        run.perform_action(action)
 
 
 # In words.
 
 
-def _kinds(answer: Answer, found: Found) -> list[str]:
+def _kinds(answer: Answer, found: Performed) -> list[str]:
     """Where the machine and the implementation do not do the same kind of thing."""
     expected = "done" if answer.kind == "ignored" else answer.kind
     if found.kind != expected:
@@ -361,7 +367,7 @@ def _expects(answer: Answer) -> str:
             return f"the machine breaks {answer.name}: {answer.why}"
 
 
-def _does(found: Found) -> str:
+def _does(found: Performed) -> str:
     match found.kind:
         case "done":
             output = "" if found.output is None else f" and returns {spelled(found.output)}"

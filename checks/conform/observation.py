@@ -45,7 +45,7 @@ class Armed(int):
         return made
 
 
-class Misread(Exception):
+class WrongType(Exception):
     """A value of the implementation is none of its declared type."""
 
 
@@ -84,7 +84,7 @@ def reader(source: Any) -> Read:
     return read
 
 
-class Reading:
+class StateComparison:
     """Compares one machine's states with what is read of an implementation."""
 
     def __init__(self, machine: ir.Machine, world: World, unseen: frozenset[str]) -> None:
@@ -124,7 +124,7 @@ class Reading:
             case _:
                 try:
                     value = plain(theirs, kind, self.world)
-                except Misread:
+                except WrongType:
                     yield Difference(path, spelled(mine), f"{theirs!r}, which is no {kind}")
                 else:
                     yield from _parted(mine, value, path)
@@ -188,7 +188,7 @@ def _one_of(value: Any, kind: t.Union, world: World) -> Any:
     try:
         return plain(value, chosen(value, kind), world)
     except TypeError as error:
-        raise Misread from error
+        raise WrongType from error
 
 
 def _container(value: Any, kind: t.Type, world: World) -> Any:
@@ -206,7 +206,7 @@ def _container(value: Any, kind: t.Type, world: World) -> Any:
             rows = ((plain(k, key, world), plain(v, of, world)) for k, v in value.items())
             return FrozenMap(rows)
         case _:
-            raise Misread
+            raise WrongType
 
 
 def _timers(mine: Any, theirs: Any, path: str) -> Iterator[Difference]:

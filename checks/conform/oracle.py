@@ -35,7 +35,7 @@ SMALL = 20  # Of so few integers a property's parameter takes each.
 # These are no dataclasses, of which Hypothesis would show, at length, all that is in them.
 
 
-class Way:
+class EntryPoint:
     """A way into the machine: an event, or one of its transitions called by its own name.
 
     `timed`: it may be the firing of a timer. `extra`: only lawful instances have it.
@@ -57,12 +57,12 @@ class Way:
 class Call:
     """An event with its arguments."""
 
-    def __init__(self, way: Way, args: Args) -> None:
-        self.way = way
+    def __init__(self, entry_point: EntryPoint, args: Args) -> None:
+        self.entry_point = entry_point
         self.args = args
 
     def __repr__(self) -> str:
-        return f"{self.way.name}({', '.join(map(spelled, self.args))})"
+        return f"{self.entry_point.name}({', '.join(map(spelled, self.args))})"
 
 
 class Start:
@@ -86,7 +86,7 @@ class Fire:
         return f"fire_due({'all' if self.far else 'next'})"
 
 
-Act = Call | Start | Fire
+Action = Call | Start | Fire
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +112,21 @@ class Answer:
         return self.cause or "; ".join(map(str, self.reasons))
 
 
-def ways(machine: ir.Machine) -> tuple[Way, ...]:
+def entry_points(machine: ir.Machine) -> tuple[EntryPoint, ...]:
     """The events, then the transitions that can be called by a name of their own.
 
     Of an event with `choice=True` the caller calls one transition, so it is no way by itself.
     """
-    made: list[Way] = []
+    made: list[EntryPoint] = []
     for event in machine.events:
         rows = machine.serving(event.name)
         if rows and not (event.choice and len(rows) > 1):
-            made.append(Way(event, rows, _timed(machine, rows)))
+            made.append(EntryPoint(event, rows, _timed(machine, rows)))
     for row in machine.transitions:
         if row.name != row.event:
-            made.append(Way(machine.event(row.event), (row,), _timed(machine, (row,)), own=True))
+            made.append(
+                EntryPoint(machine.event(row.event), (row,), _timed(machine, (row,)), own=True)
+            )
     return tuple(made)
 
 
@@ -137,8 +139,12 @@ def _timed(machine: ir.Machine, rows: tuple[ir.Transition, ...]) -> bool:
     return inner and any(isinstance(n, calls) for n in everything(r.function for r in rows))
 
 
-def answered(
-    reference: Reference, way: Way, state: State, args: Args, tried: Sequence[Outcome]
+def answer_of(
+    reference: Reference,
+    entry_point: EntryPoint,
+    state: State,
+    args: Args,
+    tried: Sequence[Outcome],
 ) -> Answer:
     """What a way into the machine does, from what each of its transitions does: the one that is
     enabled, else a matching `ignore`, else a refusal."""
@@ -148,10 +154,10 @@ def answered(
         return Answer("fault", state, name="ambiguous", cause=f"both {both} are enabled")
     if admitted:
         return _answer(state, admitted[0])
-    if way.name == way.event.name:
-        named = dict(zip((n for n, _ in way.event.params), args, strict=True))
+    if entry_point.name == entry_point.event.name:
+        named = dict(zip((n for n, _ in entry_point.event.params), args, strict=True))
         try:
-            row = reference.ignored(reference.machine, state, way.event.name, named)
+            row = reference.ignored(reference.machine, state, entry_point.event.name, named)
         except (Guard, NoValue) as error:
             return Answer("fault", state, name="undefined", cause=str(error))
         if row is not None:
@@ -235,15 +241,15 @@ class Model:
         """An `@initial` of a new instance."""
         return _answer(state, self.reference.start(state, function, _named(function, args)))
 
-    def step(self, state: State, way: Way, args: Args) -> Answer:
+    def step(self, state: State, entry_point: EntryPoint, args: Args) -> Answer:
         """The one enabled transition, else a matching `ignore`, else a refusal."""
         step = self.reference.step
-        tried = [step(state, row.name, _named(row.function, args)) for row in way.rows]
-        return answered(self.reference, way, state, args, tried)
+        tried = [step(state, row.name, _named(row.function, args)) for row in entry_point.rows]
+        return answer_of(self.reference, entry_point, state, args, tried)
 
-    def may_take(self, state: State, way: Way) -> bool:
+    def may_take(self, state: State, entry_point: EntryPoint) -> bool:
         """False only where the control state excludes every transition, whatever the arguments."""
-        return any(self._admitted(row, state) for row in way.rows)
+        return any(self._admitted(row, state) for row in entry_point.rows)
 
     def _admitted(self, row: ir.Transition, state: State) -> bool:
         match row.control:

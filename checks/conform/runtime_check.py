@@ -30,11 +30,11 @@ from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve
 from lawful.spec.values.time import is_tick, with_ticks
 
-from .exact_types import typed, typed_state
+from .exact_types import has_exact_type, state_has_exact_types
+from .instances import InstanceDriver
 from .instances import Outcome as Seen
-from .instances import Running
 from .observation import spelled
-from .oracle import Way, answered, ways
+from .oracle import EntryPoint, answer_of, entry_points
 
 MOST = 1000  # Of more tuples of arguments only those are tried that a rule's plan leaves.
 OURS = "which is a fault of lawful: please report it with these lines"
@@ -56,11 +56,11 @@ def compare(
     if space.machine != with_ticks(resolve(cls).machine):
         what = "within the scope serial numbers have fewer bits than in an instance"
         raise ValueError(f"{space.machine.name}: the runtime cannot be compared: {what}")
-    beside = _Beside(space, cls, limits)
-    space.budget = Budget(limits, beside.began)
+    walk = _Walk(space, cls, limits)
+    space.budget = Budget(limits, walk.began)
     with suppress(OutOfBudget):  # What was compared until then was.
-        beside.found.complete = beside.begin() and beside.walk(progress)
-    return beside.found
+        walk.found.complete = walk.begin() and walk.walk(progress)
+    return walk.found
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class _Call:
     args: Args
 
 
-class _Beside:
+class _Walk:
     """A walk through the states, breadth first, with an instance in each."""
 
     def __init__(self, space: Space, cls: type[Machine], limits: Limits) -> None:
@@ -84,14 +84,18 @@ class _Beside:
         machine = space.machine
         sorts = [kind for kind in machine.types if isinstance(kind, t.Sort)]
         universe = {space.world.sorts[kind.name]: space.values.of(kind) for kind in sorts}
-        self.running = Running(cls, resolve(cls), machine, universe)
+        self.running = InstanceDriver(cls, resolve(cls), machine, universe)
         ticks = [row.event for row in machine.transitions if is_tick(row)]
-        self.ways = [way for way in ways(machine) if way.name not in ticks]
+        self.entry_points = [
+            entry_point for entry_point in entry_points(machine) if entry_point.name not in ticks
+        ]
         self.parts = {m.name: m for m in machine.parts}
         self.ghosts = any(v.ghost for m in (machine, *machine.parts) for v in m.variables)
         rules = (*space.flat.initials, *space.flat.rules)
         narrowed = tuple(rule.name for rule in rules if self._many(rule))
-        self.found = Comparison(tuple(way.name for way in self.ways), narrowed)
+        self.found = Comparison(
+            tuple(entry_point.name for entry_point in self.entry_points), narrowed
+        )
         self.known: set[State] = set()
         self.states: list[State] = []
 
@@ -160,13 +164,13 @@ class _Beside:
 
     def walk(self, progress: Tell | None) -> bool:
         """Enter every state, and those that are found on the way; whether no limit was met."""
-        told = self.began
+        disagreement_lines = self.began
         for state in self.states:  # It grows.
             if self._late() or self.found.states == self.limits.states:
                 return False
             now = time.perf_counter()
-            if progress is not None and now - told > 0.2:
-                told = now
+            if progress is not None and now - disagreement_lines > 0.2:
+                disagreement_lines = now
                 progress(self.found)
             self._enter(state)
         return True
@@ -179,12 +183,14 @@ class _Beside:
         outcomes = self._outcomes(state)
         before = self.running.without_ghosts(state)
         entry = self.running.instance(state)
-        for way in self.ways:
-            for args in dict.fromkeys(args for row in way.rows for args in outcomes[row.name]):
-                expected = self._expected(outcomes, state, way, args)
-                seen = self.running.take(entry, way.name, args)
-                event = way.event
-                call = _Call(before, way.name, event.params, event.output, args)
+        for entry_point in self.entry_points:
+            for args in dict.fromkeys(
+                args for row in entry_point.rows for args in outcomes[row.name]
+            ):
+                expected = self._expected(outcomes, state, entry_point, args)
+                seen = self.running.take(entry, entry_point.name, args)
+                event = entry_point.event
+                call = _Call(before, entry_point.name, event.params, event.output, args)
                 self._judge(call, expected, seen)
                 if seen[0] == "done" or seen[1] != before:
                     entry = self.running.instance(state)
@@ -208,10 +214,14 @@ class _Beside:
         named = dict(zip((n for n, _ in row.function.params), args, strict=True))
         return self.space.reference.step(state, row.name, named)
 
-    def _expected(self, outcomes: Outcomes, state: State, way: Way, args: Args) -> Seen:
+    def _expected(
+        self, outcomes: Outcomes, state: State, entry_point: EntryPoint, args: Args
+    ) -> Seen:
         """What the event does, from what each of its transitions does."""
-        tried = [outcomes[row.name].get(args) or self._step(row, state, args) for row in way.rows]
-        answer = answered(self.space.reference, way, state, args, tried)
+        tried = [
+            outcomes[row.name].get(args) or self._step(row, state, args) for row in entry_point.rows
+        ]
+        answer = answer_of(self.space.reference, entry_point, state, args, tried)
         after = self.running.without_ghosts(answer.state)
         return answer.name or answer.kind, after, answer.output
 
@@ -231,8 +241,8 @@ class _Beside:
         """Whether what is equal is of the same classes, too."""
         if seen[0] != "done":
             return True
-        whole = typed_state(seen[1], self.space.machine, self.parts, ghosts=False)
-        return whole and typed(seen[2], call.output)
+        whole = state_has_exact_types(seen[1], self.space.machine, self.parts, ghosts=False)
+        return whole and has_exact_type(seen[2], call.output)
 
     def _disagreement(self, call: _Call, expected: Seen, seen: Seen) -> Disagreement:
         before = self._by_name(call.before)
@@ -279,7 +289,7 @@ def text(found: Comparison) -> list[str]:
     return lines
 
 
-def told(found: Comparison) -> list[str]:
+def disagreement_lines(found: Comparison) -> list[str]:
     """The disagreements, in full as many as are kept."""
     lines = [f"the runtime does something else, {OURS}"] if found.differing else []
     for each in found.disagreements:

@@ -17,48 +17,48 @@ from lawful.spec.values.bounds import breach
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token, chosen
 
 from .lockstep import Subject, replay
-from .oracle import Act, Call, Fire, Start
+from .oracle import Action, Call, Fire, Start
 
 MOST_RUNS = 2_000
 LEAPS = 12  # Of so few events any number next to each other is left out at once.
 
 
-def shortest(
-    subject: Subject[Any], acts: Sequence[Act], kind: type[Exception], given: Collection[str]
-) -> list[Act]:
+def shrunk(
+    subject: Subject[Any], actions: Sequence[Action], kind: type[Exception], given: Collection[str]
+) -> list[Action]:
     """The events that this kind of exception needs, with arguments made simpler.
 
     Types and parameters in `given` keep to values that occur in these events.
     """
-    simpler = SimplerActs(Simpler(subject.model(subject.like).values.of), acts, given)
+    simpler = SimplerActions(SimplerValues(subject.model(subject.like).values.of), actions, given)
 
-    def fails(tried: Sequence[Act]) -> bool:
+    def fails(tried: Sequence[Action]) -> bool:
         try:
             replay(subject, tried)
         except Exception as error:
             return isinstance(error, kind)
         return False
 
-    return Shortening(fails, simpler).run(acts)
+    return Shrinker(fails, simpler).run(actions)
 
 
 class _Spent(Exception):
     """No more runs."""
 
 
-class Shortening:
+class Shrinker:
     """Tries shorter and simpler sequences."""
 
-    def __init__(self, fails: Callable[[Sequence[Act]], bool], simpler: SimplerActs) -> None:
+    def __init__(self, fails: Callable[[Sequence[Action]], bool], simpler: SimplerActions) -> None:
         self.fails = fails
         self.simpler = simpler.of
         self.lower = simpler.lower
         self.left = MOST_RUNS
-        self.best: list[Act] = []
+        self.best: list[Action] = []
 
-    def run(self, acts: Sequence[Act]) -> list[Act]:
+    def run(self, actions: Sequence[Action]) -> list[Action]:
         """The shortest sequence found that fails."""
-        self.best = list(acts)
+        self.best = list(actions)
         try:
             while self._shorter() or self._simpler() or self._leap() or self._renumber():
                 pass
@@ -66,13 +66,13 @@ class Shortening:
             pass
         return self.best
 
-    def _try(self, acts: list[Act]) -> bool:
+    def _try(self, actions: list[Action]) -> bool:
         """Whether it fails; then it is the best so far."""
         if not self.left:
             raise _Spent
         self.left -= 1
-        if self.fails(acts):
-            self.best = acts
+        if self.fails(actions):
+            self.best = actions
             return True
         return False
 
@@ -90,9 +90,9 @@ class Shortening:
     def _simpler(self) -> bool:
         """Replace one event by a simpler one."""
         return any(
-            self._try([*self.best[:at], act, *self.best[at + 1 :]])
+            self._try([*self.best[:at], action, *self.best[at + 1 :]])
             for at, old in enumerate(self.best)
-            for act in self.simpler(old)
+            for action in self.simpler(old)
         )
 
     def _leap(self) -> bool:
@@ -101,11 +101,11 @@ class Shortening:
         if last > LEAPS:
             return False
         return any(
-            self._try([*self.best[:start], *self.best[end:last], act])
+            self._try([*self.best[:start], *self.best[end:last], action])
             for size in range(last, 0, -1)
             for start in range(last - size + 1)
             for end in (start + size,)
-            for act in (self.best[last], *self.simpler(self.best[last]))
+            for action in (self.best[last], *self.simpler(self.best[last]))
         )
 
     def _renumber(self) -> bool:
@@ -119,46 +119,48 @@ class Shortening:
         )
 
 
-class SimplerActs:
+class SimplerActions:
     """Events with one argument simpler."""
 
-    def __init__(self, simpler: Simpler, acts: Sequence[Act], given: Collection[str]) -> None:
+    def __init__(
+        self, simpler: SimplerValues, actions: Sequence[Action], given: Collection[str]
+    ) -> None:
         self.simpler = simpler
         self.given = given
         self.occurring = Near()
-        for act in acts:
-            for name, kind, value in _arguments(act):
+        for action in actions:
+            for name, kind, value in _arguments(action):
                 self.occurring.add(kind, value, name)
         simpler.only = self._only
 
-    def of(self, act: Act) -> Iterator[Act]:
+    def of(self, action: Action) -> Iterator[Action]:
         """The event, each of its arguments in turn made simpler in each way."""
-        for at, (name, kind, value) in enumerate(_arguments(act)):
+        for at, (name, kind, value) in enumerate(_arguments(action)):
             own = _sorted(self.occurring.named(kind, name)) if name in self.given else None
             simpler = self.simpler.of(value, kind) if own is None else _before(value, own)
-            yield from (_with(act, at, each) for each in simpler)
+            yield from (_with(action, at, each) for each in simpler)
 
-    def lower(self, acts: Sequence[Act]) -> Iterator[list[Act]]:
+    def lower(self, actions: Sequence[Action]) -> Iterator[list[Action]]:
         """The events with one of the numbers in them lowered by one, wherever it stands."""
         numbers = Near()
-        for act in acts:
-            for name, kind, value in _arguments(act):
+        for action in actions:
+            for name, kind, value in _arguments(action):
                 if name not in self.given:
                     numbers.add(kind, value)
         for number in numbers.like(t.NAT):
             if number > 0 and not {"Nat", "int"} & set(self.given):
-                yield [_lowered(act, number) for act in acts]
+                yield [_lowered(action, number) for action in actions]
 
     def _only(self, kind: t.Type) -> Sequence[Any] | None:
         name = kind.name if isinstance(kind, t.Int) else str(kind)
         return _sorted(self.occurring.like(kind)) if name in self.given else None
 
 
-def _arguments(act: Act) -> list[tuple[str, t.Type, Any]]:
+def _arguments(action: Action) -> list[tuple[str, t.Type, Any]]:
     """The arguments as they are called in `given`, with their types."""
-    match act:
-        case Call(way=way, args=args):
-            name, params = way.event.name, way.event.params
+    match action:
+        case Call(entry_point=entry_point, args=args):
+            name, params = entry_point.event.name, entry_point.event.params
         case Start(function=function, args=args):
             name, params = function.name, function.params
         case Fire():
@@ -167,20 +169,20 @@ def _arguments(act: Act) -> list[tuple[str, t.Type, Any]]:
     return [(f"{name}.{param}", kind, value) for (param, kind), value in rows]
 
 
-def _with(act: Act, at: int, value: Any) -> Act:
-    match act:
-        case Call(way=way, args=args):
-            return Call(way, (*args[:at], value, *args[at + 1 :]))
+def _with(action: Action, at: int, value: Any) -> Action:
+    match action:
+        case Call(entry_point=entry_point, args=args):
+            return Call(entry_point, (*args[:at], value, *args[at + 1 :]))
         case Start(function=function, args=args):
             return Start(function, (*args[:at], value, *args[at + 1 :]))
         case Fire():
-            return act
+            return action
 
 
-def _lowered(act: Act, number: int) -> Act:
-    for at, (_, kind, value) in enumerate(_arguments(act)):
-        act = _with(act, at, lowered(value, kind, number))
-    return act
+def _lowered(action: Action, number: int) -> Action:
+    for at, (_, kind, value) in enumerate(_arguments(action)):
+        action = _with(action, at, lowered(value, kind, number))
+    return action
 
 
 def lowered(value: Any, kind: t.Type, number: int) -> Any:
@@ -208,7 +210,7 @@ def _sorted(values: Sequence[Any]) -> list[Any]:
     return sorted(values, key=lambda value: (len(repr(value)), repr(value)))
 
 
-class Simpler:
+class SimplerValues:
     """Simpler values of a type: closer to 0, to empty, to the first.
 
     `domain` has the values of small types; `only` those that a type shall keep to, if any.

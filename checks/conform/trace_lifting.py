@@ -26,14 +26,14 @@ from lawful.spec.values.opaques import values as values_of
 from lawful.spec.values.world import Token, World, decode
 from lawful.spec.words import Scope
 
-from .oracle import Answer, Way, answered, ways
+from .oracle import Answer, EntryPoint, answer_of, entry_points
 
 MOST = 10_000  # Steps that are tried for one trace, beyond its own.
 NEAR = 8  # Serial numbers of a state near which others are sought.
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class RunStart:
     """How a run starts: the parameters, the `@initial` or None, its arguments."""
 
     parameters: Mapping[str, Any]
@@ -42,10 +42,10 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Did:
+class RunStep:
     """One event of a run, and what the reference engine says that it does."""
 
-    way: Way
+    entry_point: EntryPoint
     row: ir.Transition
     args: Args
     answer: Answer
@@ -55,9 +55,9 @@ class Did:
 class Run:
     """A run by the reference engine; `fault` is how its start ended, if not with a state."""
 
-    begun: Begun
+    begun: RunStart
     states: tuple[State, ...]
-    steps: tuple[Did, ...]
+    steps: tuple[RunStep, ...]
     fault: Fault | None = None
 
     @property
@@ -66,7 +66,7 @@ class Run:
         return self.fault is not None or (bool(self.steps) and not _led(self.steps[-1]))
 
 
-class Whole:
+class UnscopedMachine:
     """A machine with its declared types, beside the same machine within a scope."""
 
     def __init__(self, found: Resolved, scope: Scope) -> None:
@@ -79,7 +79,9 @@ class Whole:
         self.opaques = _opaque_values(found.world, sizes_of(self.flat))
         self.less = _less(self.scoped, self.bits, self.opaques)
         self.leaves = Leaves(self.machine, lambda k: isinstance(k, t.Opaque | t.Serial))
-        self.ways = {way.name: way for way in ways(self.machine)}
+        self.entry_points = {
+            entry_point.name: entry_point for entry_point in entry_points(self.machine)
+        }
         self.space = self.trying({serial: tuple(range(2**b)) for serial, b in self.bits.items()})
 
     def trying(self, serials: Mapping[t.Type, tuple[int, ...]]) -> Space:
@@ -119,10 +121,10 @@ class _TooMany(Exception):
     """The Python type of an opaque has not as many values; the text says so."""
 
 
-class Runs:
+class CandidateRuns:
     """The runs of the class that a trace may stand for, the trace's own numbers first."""
 
-    def __init__(self, whole: Whole, name: str, trace: Trace) -> None:
+    def __init__(self, whole: UnscopedMachine, name: str, trace: Trace) -> None:
         self.whole = whole
         self.name = name
         self.trace = trace
@@ -154,7 +156,7 @@ class Runs:
 
     # Starts.
 
-    def _starts(self) -> Iterator[Begun]:
+    def _starts(self) -> Iterator[RunStart]:
         """The starts of the scope from which the trace begins, with the class's values."""
         scoped = self.whole.scoped
         for made in scoped.parameters():
@@ -169,7 +171,7 @@ class Runs:
             return isinstance(placed, Fault) and placed.name == self.name
         return isinstance(outcome, Done) and scoped.shown(outcome.state) == self.trace.initial
 
-    def _begun(self, made: Mapping[str, Any], name: str | None, args: Args) -> Iterator[Begun]:
+    def _begun(self, made: Mapping[str, Any], name: str | None, args: Args) -> Iterator[RunStart]:
         machine = self.whole.machine
         function = next((f for f in machine.initials if f.name == name), None)
         kinds = {p.name: p.type for p in machine.parameters}
@@ -178,9 +180,9 @@ class Runs:
         rows += [(arg, kind) for arg, (_, kind) in zip(args, params, strict=True)]
         for values in self._lifted(rows, None):
             given = dict(zip(made, values, strict=False))
-            yield Begun(given, function, values[len(made) :])
+            yield RunStart(given, function, values[len(made) :])
 
-    def _begin(self, begun: Begun) -> Done | Fault | Refusal:
+    def _begin(self, begun: RunStart) -> Done | Fault | Refusal:
         reference = self.whole.space.reference
         machine = self.whole.machine
         if not self.whole.space.assumed(reference.parameters(begun.parameters)):
@@ -197,12 +199,12 @@ class Runs:
 
     # Steps.
 
-    def _steps(self, first: State) -> Iterator[tuple[Did, ...]]:
+    def _steps(self, first: State) -> Iterator[tuple[RunStep, ...]]:
         """Every way to do all events of the trace, depth first."""
         if not self.trace.steps:
             yield ()
             return
-        path: list[Did] = []
+        path: list[RunStep] = []
         open_ = [self._next(first, 0)]
         while open_ and self.left > 0:
             did = next(open_[-1], None)
@@ -217,32 +219,39 @@ class Runs:
             path.append(did)
             open_.append(self._next(did.answer.state, len(path)))
 
-    def _next(self, state: State, at: int) -> Iterator[Did]:
+    def _next(self, state: State, at: int) -> Iterator[RunStep]:
         """What the class can do for one event of the trace."""
         step, last = self.trace.steps[at], at == len(self.trace.steps) - 1
         row = self.whole.machine.transition(step.transition)
         for args in self._arguments(step, row, state):
             self.left -= 1
-            way = self._way(row, last)
-            answer = self._answer(way, row, state, args)
+            entry_point = self._way(row, last)
+            answer = self._answer(entry_point, row, state, args)
             done = answer.kind == "done"
             if done or (last and answer.kind == "fault" and answer.name == self.name):
-                yield Did(way, row, args, answer)
+                yield RunStep(entry_point, row, args, answer)
             else:
                 what = f"{answer.name}: {answer.why}" if answer.name else answer.why
                 self.note(at + 1, f"event {at + 1}, {row.name}, is {answer.kind}: {what}")
 
-    def _way(self, row: ir.Transition, last: bool) -> Way:
+    def _way(self, row: ir.Transition, last: bool) -> EntryPoint:
         """How the transition is called: by its own name, or as the event where two are enabled."""
         ambiguous = last and self.name == "ambiguous"
-        name = row.event if ambiguous and row.event in self.whole.ways else row.name
-        found = self.whole.ways.get(name)
-        return found or Way(self.whole.machine.event(row.event), (row,), timed=False, own=True)
+        name = row.event if ambiguous and row.event in self.whole.entry_points else row.name
+        found = self.whole.entry_points.get(name)
+        return found or EntryPoint(
+            self.whole.machine.event(row.event), (row,), timed=False, own=True
+        )
 
-    def _answer(self, way: Way, row: ir.Transition, state: State, args: Args) -> Answer:
+    def _answer(
+        self, entry_point: EntryPoint, row: ir.Transition, state: State, args: Args
+    ) -> Answer:
         reference = self.whole.space.reference
-        tried = [reference.step(state, each.name, _named(each.function, args)) for each in way.rows]
-        return answered(reference, way, state, args, tried)
+        tried = [
+            reference.step(state, each.name, _named(each.function, args))
+            for each in entry_point.rows
+        ]
+        return answer_of(reference, entry_point, state, args, tried)
 
     def _arguments(self, step: TraceStep, row: ir.Transition, state: State) -> Iterator[Args]:
         was = self.whole.scoped.machine.transition(step.transition)
@@ -304,7 +313,7 @@ class Runs:
         return own[int(value.id)]
 
 
-def _led(did: Did) -> bool:
+def _led(did: RunStep) -> bool:
     """Whether a step led to a state."""
     return did.answer.kind == "done"
 

@@ -25,9 +25,9 @@ from lawful.spec.syntax.declare import declared
 from lawful.spec.values.time import is_tick
 from lawful.spec.words import Scope
 
-from .instances import Outcome, Running
+from .instances import InstanceDriver, Outcome
 from .runtime_check import FAULTS, OURS
-from .trace_lifting import Did, Run, Runs, Whole
+from .trace_lifting import CandidateRuns, Run, RunStep, UnscopedMachine
 
 FAR = 1e9  # Seconds: without a clock, whatever is armed is due after so long.
 AFTER = 2_000  # States that are looked at after the last one, for what cannot be reached any more.
@@ -41,7 +41,7 @@ def played(cls: type[Machine], scope: Scope, result: CheckResult) -> CheckResult
     wanted = [p for p in result.properties if _rests_on_trace(p)]
     if not wanted:
         return result
-    stage = _Stage(cls, scope)
+    stage = _Player(cls, scope)
     rows = list(result.properties)
     unplayed: list[Unplayed] = []
     for i, p in enumerate(rows):
@@ -75,27 +75,27 @@ def _reached(p: PropertyResult) -> bool:
     return p.kind == "reachable" and p.verdict is not Verdict.UNDEFINED
 
 
-class _Differs(Exception):
+class _Disagreement(Exception):
     """An instance does what the reference engine does not."""
 
 
-class _Stage:
+class _Player:
     """A class on which traces of one scope are played."""
 
     def __init__(self, cls: type[Machine], scope: Scope) -> None:
         found = resolve(cls)
-        self.whole = whole = Whole(found, scope)
+        self.whole = whole = UnscopedMachine(found, scope)
         machine = whole.machine
         sorts = [kind for kind in machine.types if isinstance(kind, t.Sort)]
         universe = {whole.world.sorts[kind.name]: whole.space.values.of(kind) for kind in sorts}
-        self.running = Running(cls, found, machine, universe)
+        self.running = InstanceDriver(cls, found, machine, universe)
         self.abstract = f"{cls.__name__} is abstract" if declared(cls).abstract else ""
         self.ghosts = any(v.ghost for m in (machine, *machine.parts) for v in m.variables)
 
     def play(self, p: PropertyResult) -> Unplayed | None:
         """Play the trace of a property; None where the class has it."""
         assert p.trace is not None
-        runs = Runs(self.whole, p.name, p.trace)
+        runs = CandidateRuns(self.whole, p.name, p.trace)
         try:
             for run in runs.all():
                 if self._shows(p, run):
@@ -105,7 +105,7 @@ class _Stage:
                     return None
                 wanted = "true" if _reached(p) else p.verdict.value
                 runs.note(len(p.trace) + 1, f"after these events {p.name} is not {wanted}")
-        except _Differs as error:
+        except _Disagreement as error:
             return Unplayed(p.name, f"{error}, {OURS}", fault=True)
         except (ValueError, NoValue) as error:
             runs.note(len(p.trace) + 2, f"what it does cannot be judged: {error}")
@@ -120,11 +120,11 @@ class _Stage:
         return broken_at_end(self.whole.around(run.states), p, run.states, AFTER)
 
     def _perform(self, run: Run) -> None:
-        """Do the same on an instance; `_Differs` where it does something else."""
+        """Do the same on an instance; `_Disagreement` where it does something else."""
         entry, seen = self.running.begin(run.begun.parameters, run.begun.function, run.begun.args)
         if run.fault is not None:
             if seen[0] == "done" and not self.ghosts:  # What a constructor raises is left to it.
-                raise _Differs(f"the start breaks {run.fault.name}, and an instance starts")
+                raise _Disagreement(f"the start breaks {run.fault.name}, and an instance starts")
             return
         state = run.states[0]
         self._agree("the start", ("done", self.running.without_ghosts(state), None), seen)
@@ -135,7 +135,7 @@ class _Stage:
             self._agree(f"event {i + 1}, {did.row.name}", expected, seen)
             state = did.answer.state
 
-    def _do(self, entry: Any, state: State, did: Did) -> tuple[Any, Outcome]:
+    def _do(self, entry: Any, state: State, did: RunStep) -> tuple[Any, Outcome]:
         """One event of an instance in a state: the instance to go on with, what it came to.
 
         With a clock, time passes by the step `tick` alone. Without one any armed timer may be due
@@ -147,7 +147,7 @@ class _Stage:
             return self.running.instance(did.answer.state), ("done", later, None)
         if not self.running.tick:
             entry.__environment__.clock.advance(FAR)
-        return entry, self.running.take(entry, did.way.name, did.args)
+        return entry, self.running.take(entry, did.entry_point.name, did.args)
 
     def _agree(self, what: str, expected: Outcome, seen: Outcome) -> None:
         if seen == expected or (self.ghosts and expected[0] in FAULTS and seen[0] == "done"):
@@ -155,4 +155,4 @@ class _Stage:
         both = expected[0], seen[0]
         if both[0] == both[1]:
             both = repr(expected[1:]), repr(seen[1:])
-        raise _Differs(f"{what}: the reference engine gives {both[0]}, an instance {both[1]}")
+        raise _Disagreement(f"{what}: the reference engine gives {both[0]}, an instance {both[1]}")

@@ -25,7 +25,7 @@ from lawful.spec.ir import Json
 from lawful.spec.text.expressions import expr
 from lawful.spec.values.world import World
 
-from .late_answers import unfenced
+from .late_answers import late_answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def lint(flat: Flat, world: World, limits: Limits) -> list[Finding]:
     Raises `ValueError` where no initial state is within the scope.
     """
     machine = flat.machine
-    found = [*_unanswered(machine), *_unfenced(machine)]
+    found = [*_unanswered(machine), *_late_answers(machine)]
     seen = _Seen(Space(flat, world), limits)
     if seen.search.complete:
         for ask in (_dead, _unreached, _sinks, _unchanged, _vacuous):
@@ -79,9 +79,9 @@ def _unanswered(machine: ir.Machine) -> Iterator[Finding]:
             yield Finding("unanswered", event.place, what)
 
 
-def _unfenced(machine: ir.Machine) -> Iterator[Finding]:
+def _late_answers(machine: ir.Machine) -> Iterator[Finding]:
     """Late answers that are taken for present ones."""
-    for row, number, counter in unfenced(machine):
+    for row, number, counter in late_answers(machine):
         late = f"a late {row.event} of an earlier {counter} is taken for the present one"
         given = f"though {counter} is counted and given out"
         what = f"{row.name} does not read {number}, {given}: {late}"

@@ -53,7 +53,7 @@ def _alike(one: str, other: str) -> bool:
     return one == other or any(len(word) > 2 for word in words - COMMON)
 
 
-def unfenced(machine: ir.Machine) -> Iterator[tuple[ir.Transition, str, str]]:
+def late_answers(machine: ir.Machine) -> Iterator[tuple[ir.Transition, str, str]]:
     """The transition, the number that it does not read, and the counter that gave that out; parts'
     included."""
     for m in (machine, *machine.parts):

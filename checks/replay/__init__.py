@@ -1,4 +1,4 @@
-"""Replay of recorded events against a machine: here, or on Spark."""
+"""Replay of recorded events against a machine, in this process or on Spark."""
 
 from .fold import ReplayProgram
 from .sources import ReplayError

@@ -1,4 +1,4 @@
-"""What a row may say that a replay does not accept: the ways in which it is wrong."""
+"""The exceptions with which the replay of one row ends: deviation, malformed row, inconclusive."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from lawful.spec.ir import Json
 
 
 class Malformed(Exception):
-    """The row says nothing that could be compared; its instance goes into quarantine."""
+    """The row cannot be compared with the machine; its instance is quarantined."""
 
 
-class Unreplayable(Exception):
-    """The machine's answer cannot be worked out from the row."""
+class Inconclusive(Exception):
+    """The row has too little information to compute what the machine does."""
 
 
-class Differs(Exception):
-    """The machine would not have written this row."""
+class Deviation(Exception):
+    """The machine does something else than the row says.
+
+    `kind` is the category ("output", "refused", ...), `clause` a sentence, `details` JSON data.
+    """
 
     def __init__(self, kind: str, clause: str, **details: Json) -> None:
         super().__init__(clause)

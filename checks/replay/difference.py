@@ -1,4 +1,4 @@
-"""Comparing JSON forms: what a row says with what the machine does."""
+"""Comparison of JSON values: what a row says with what the machine does."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from lawful.spec.ir import Json
 
 from .rows import ABSENT, Absent
 
-LONGEST = 60  # Of a value in a sentence; the details have all of it.
+LONGEST = 60  # Characters of a value in a sentence; the details of a deviation have all of it.
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two JSON forms are one value: `1` and `true` are not, nor are `1` and `1.0`.
+    """Whether two JSON forms are the same value.
 
-    No variable and no output is a float, so the two never mean the same. What a row does not tell
-    on purpose may be any value.
+    `1` and `true` differ, and so do `1` and `1.0`: no variable and no output is a float. A value
+    that the journal hides equals any other.
     """
-    # Python takes True for 1, and is fast; the text does not, and mostly is the same text.
+    # `==` is fast but takes True for 1. Equal texts show that the types are equal, too.
     if a != b:
         return hidden(a)
     return a is None or a.__class__ is str or json.dumps(a) == json.dumps(b) or _alike(a, b)
 
 
 def hidden(data: Any) -> bool:
-    """Whether a journal was told to keep this value to itself (see `runtime.journal.Hidden`)."""
+    """Whether the journal hides this value (see `runtime.journal.Hidden`)."""
     return is_object(data) and data.keys() == {HIDDEN}
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Of equal forms: whether where one has a truth value, or an integer, so has the other."""
+    """Whether two forms that are equal to Python also have the same types everywhere."""
     if is_object(a) and is_object(b):
         return all(_alike(a[k], b[k]) for k in a)
     if is_list(a) and is_list(b):
@@ -43,7 +43,7 @@ def _alike(a: Any, b: Any) -> bool:
 
 
 def exact(data: Any) -> bool:
-    """Whether large integers and the names of tokens are told in the one form they have."""
+    """Whether large integers and opaque values are in their canonical form."""
     if is_list(data):
         return all(map(exact, data))
     if not is_object(data):
@@ -60,7 +60,7 @@ def _is_integer(text: object) -> bool:
 
 
 def changes(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:
-    """What differs between two states, by path: `state`, `sender.window`."""
+    """The new values of what differs between two states, by path: `state`, `sender.window`."""
     out: dict[str, Json] = {}
     for name, value in after.items():
         old: Any = before.get(name)
@@ -74,12 +74,12 @@ def changes(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, 
 
 
 def _is_part(value: Any) -> TypeGuard[dict[str, Any]]:
-    # A map with string-like keys looks the same, and is told apart no further.
+    # A map with keys that are strings has the same form, and is treated as a part, too.
     return is_object(value) and bool(value) and not any(k.startswith("$") for k in value)
 
 
 def at(state: Mapping[str, Json], path: str) -> Json | Absent:
-    """What stands at a path of a state; ABSENT where nothing does."""
+    """The value at a path of a state; ABSENT where there is none."""
     found: Any = state
     for name in path.split("."):
         if not is_object(found) or name not in found:
@@ -89,7 +89,7 @@ def at(state: Mapping[str, Json], path: str) -> Json | Absent:
 
 
 def pair(row: Json, machine: Json) -> Json:
-    """Two values that differ."""
+    """The JSON form of a difference: the value in the row, and the value of the machine."""
     return {"row": row, "machine": machine}
 
 
@@ -99,7 +99,7 @@ def sentence(found: Mapping[str, Json]) -> str:
     for name, both in list(found.items())[:3]:
         row, machine = (short(both[k]) for k in ("row", "machine")) if is_object(both) else "??"
         parts.append(
-            f"{name.removeprefix('changed.')} is {row} in the row, {machine} by the machine"
+            f"{name.removeprefix('changed.')} is {row} in the row, {machine} in the machine"
         )
     return "; ".join(parts) + (" ..." if len(found) > 3 else "")
 

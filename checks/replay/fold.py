@@ -1,8 +1,8 @@
-"""The fold over one instance's rows: every row is done again by the machine and compared.
+"""The fold over the rows of one instance: replays them in order and ends with a verdict.
 
-The program is the machines' IR alone, so that it can be sent to another process, which needs
-nothing of the declaration's source. The first row that the machine would not have written decides;
-what follows it is counted, not judged.
+The first row that deviates, or that cannot be replayed, decides the verdict; later rows are only
+counted. `ReplayProgram` holds the IR of the machines, so another process can replay without the
+source of the declarations.
 """
 
 from __future__ import annotations
@@ -20,28 +20,31 @@ from lawful.spec import ir
 from lawful.spec.codec import as_json
 from lawful.spec.ir import Json
 
-from .deviations import Differs, Malformed, Unreplayable
-from .mapping import Foreign, foreign_of
+from .deviations import Deviation, Inconclusive, Malformed
+from .mapping import TraceMapping, mapping_of
 from .row_step import Stepper
 from .rows import WHOLE, Row, RowOf, journal_row
 
 VERDICTS = ("fits", "open", "deviates", "inconclusive", "quarantined")
-DUPLICATE = -1  # Comes before what else is wrong at its place: which copy came first is chance.
-ELSEWHERE = -1  # The place of what is wrong with an instance as a whole.
+# Of two problems with one sequence number a duplicate is reported first: it does not depend on
+# which copy of the row was read first.
+DUPLICATE = -1
+ELSEWHERE = -1  # The index of a problem of the whole instance.
 
 
 @dataclass(frozen=True)
 class ReplayProgram:
-    """What a replay needs: machines as IR, by name. It can be pickled, in a few kilobytes.
+    """What a replay needs: the machines as IR. It can be pickled, in a few kilobytes.
 
-    `anywhere`: instances need not begin at their machine's start, also where their first row says
-    that they were just made; the state that it tells is taken on trust.
-    `mapping`: how to read the lines of traces that are no journal of ours.
+    `anywhere`: instances may begin in any state; the state in their first row is trusted, even if
+    the row says that the instance was just made.
+    `mapping`: how to read traces that are not in the journal format.
+    Raises ValueError where two machines have one name.
     """
 
     machines: tuple[ir.Machine, ...]
     anywhere: bool = False
-    mapping: Foreign | None = None
+    mapping: TraceMapping | None = None
 
     def __post_init__(self) -> None:
         names = [machine.name for machine in self.machines]
@@ -55,12 +58,12 @@ class ReplayProgram:
 
     @cached_property
     def steppers(self) -> Mapping[str, Stepper]:
-        """What executes each machine, made when first needed in a process."""
+        """A stepper for each machine, by name; made when it is first needed in a process."""
         return {machine.name: Stepper(machine, self.anywhere) for machine in self.machines}
 
     @cached_property
     def text(self) -> str:
-        """The program as one text, from which `program_of` makes it again."""
+        """The program as JSON text; `program_of` reads it."""
         machines = [as_json.to_json(m, places=False) for m in self.machines]
         mapping = None if self.mapping is None else self.mapping.to_json()
         rest: dict[str, Json] = {"anywhere": self.anywhere, "mapping": mapping}
@@ -68,7 +71,7 @@ class ReplayProgram:
 
     @property
     def row_of(self) -> RowOf:
-        """Which object in a line is which row."""
+        """The function that makes a row of the JSON object in a line."""
         return journal_row if self.mapping is None else self.mapping.row_of
 
     @property
@@ -84,20 +87,22 @@ _known: dict[str, ReplayProgram] = {}
 
 
 def program_of(text: str) -> ReplayProgram:
-    """The program of a text; made once in a process, for workers run many tasks."""
+    """The program of a text; cached, because a worker process runs many tasks."""
     if text not in _known:
         data = json.loads(text)
         machines = tuple(as_json.from_json(each) for each in data["machines"])
-        mapping = None if data["mapping"] is None else foreign_of(data["mapping"])
+        mapping = None if data["mapping"] is None else mapping_of(data["mapping"])
         _known[text] = ReplayProgram(machines, data["anywhere"], mapping)
     return _known[text]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The first thing wrong with an instance; `kind` says in one word what.
+    """The first problem of an instance.
 
-    `index` is the row's place in its instance (its `seq`), -1 for the instance as a whole.
+    `kind` is its category, `clause` a sentence. `index` is the `seq` of the row, -1 for a problem
+    of the whole instance. `control`, `state` and `legal` are the control state, the state and the
+    possible events before the row.
     """
 
     kind: str
@@ -112,9 +117,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class InstanceVerdict:
-    """What became of one instance; what its rows covered up to the first thing wrong.
+    """The verdict on one instance, and what its rows covered up to the first problem.
 
-    An instance of a machine that is not replayed has the verdict `other`.
+    An instance of a machine that is not in the program has the verdict `other`.
     """
 
     instance: str
@@ -128,7 +133,7 @@ class InstanceVerdict:
 
 
 class Fold:
-    """One instance's rows, taken in the order of their sequence numbers."""
+    """Replays the rows of one instance, in the order of their sequence numbers."""
 
     def __init__(self, program: ReplayProgram, instance: str) -> None:
         self.program = program
@@ -147,7 +152,7 @@ class Fold:
         self.found: tuple[tuple[int, int], str, Finding] | None = None
 
     def take(self, row: Row) -> None:
-        """The next row; one that is out of order, or not to be replayed, ends the judgement."""
+        """Take the next row: count it and, unless a problem was found before, replay it."""
         self.count(row)
         if row.seq < 0:
             self.quarantine(ELSEWHERE, row.flaw)
@@ -161,22 +166,22 @@ class Fold:
                 self._judge_safely(row)
 
     def _begins(self, row: Row) -> bool:
-        """Whether the instance's first rows are in other files, which are not replayed."""
+        """Whether earlier files are missing, so that this row may be the first with any `seq`."""
         return self.next == 0 and row.outcome in WHOLE and row.outcome != "made"
 
     def count(self, row: Row) -> None:
-        """Count a row that is read, judged or not."""
+        """Count a row, whether or not it is replayed."""
         self.rows += 1
         self.events += row.event is not None
         if row.machine:
             self.first = min(self.first or (row.seq, row.machine), (row.seq, row.machine))
 
     def missing(self) -> None:
-        """Rows came, but not the next one."""
+        """Quarantine the instance: a later row was read, the next one was not."""
         self.quarantine(self.next, "a sequence number is missing")
 
     def quarantine(self, index: int, reason: str, rank: int = 0) -> None:
-        """The rows cannot be replayed from `index` on."""
+        """Quarantine the instance: its rows cannot be replayed from `index` on."""
         self._find("quarantined", Finding("quarantined", index, reason), rank)
 
     def _find(self, verdict: str, finding: Finding, rank: int = 0) -> None:
@@ -185,7 +190,7 @@ class Fold:
             self.found = place, verdict, finding
 
     def end(self) -> InstanceVerdict:
-        """The verdict, when no more rows come."""
+        """The verdict, after the last row."""
         machine = self.first[1] if self.first is not None else ""
         verdict, finding = self._ended()
         if machine and machine not in self.program.steppers:
@@ -210,7 +215,7 @@ class Fold:
         self.stepper.universe = self.universe
         try:
             return ("fits" if self.stepper.ended(self.state) else "open"), None
-        except Unreplayable as error:
+        except Inconclusive as error:
             return "inconclusive", self._finding(self.next, "inconclusive", str(error), None)
 
     # One row.
@@ -219,7 +224,7 @@ class Fold:
         try:
             self._judge(row)
         except Exception as error:
-            # A fault of ours in one instance must not end the replay of all others.
+            # A defect of lawful in one instance must not end the replay of all others.
             what = f"a fault of lawful: {error.__class__.__name__}: {error}"
             self._find("inconclusive", Finding("inconclusive", row.seq, what, row.event))
 
@@ -227,7 +232,7 @@ class Fold:
         if row.flaw:
             self.quarantine(row.seq, row.flaw)
             return
-        # Where an instance is attached again it may have another clock.
+        # An instance that was attached again may have another clock.
         before = None if row.outcome == "attached" else self.time
         if row.time is not None and before is not None and row.time < before:
             self.quarantine(row.seq, "time goes back")
@@ -249,10 +254,10 @@ class Fold:
             after, taken = stepper.follow(self.state, row)
         except Malformed as error:
             self.quarantine(row.seq, str(error))
-        except Unreplayable as error:
+        except Inconclusive as error:
             found = self._finding(row.seq, "inconclusive", str(error), row)
             self._find("inconclusive", found)
-        except Differs as error:
+        except Deviation as error:
             found = self._finding(row.seq, error.kind, error.clause, row, error.details)
             self._find("deviates", found)
         else:
@@ -262,7 +267,7 @@ class Fold:
             self.states[stepper.control(after)] += 1
 
     def _begin(self, stepper: Stepper, row: Row) -> None:
-        """Before the first row: a foreign trace has none for the making of an instance."""
+        """Prepare for the first row; of a foreign trace the mapping supplies a row `made`."""
         self.universe = stepper.universe_of(row)
         mapping = self.program.mapping
         if mapping is not None:
@@ -281,7 +286,7 @@ class Fold:
         stepper = self.stepper
         more: dict[str, Json] = dict(details or {})
         if row is not None:
-            more["row"] = said(row)
+            more["row"] = row_claims(row)
         if stepper is None or self.state is None:
             return Finding(kind, index, clause, row.event if row else None, details=more)
         event = row.event if row else None
@@ -297,8 +302,8 @@ class Fold:
         )
 
 
-def said(row: Row) -> dict[str, Json]:
-    """What a row says happened, for people: what it says nothing of is left out."""
+def row_claims(row: Row) -> dict[str, Json]:
+    """What a row records of its event, without the fields that it leaves out."""
     out: dict[str, Json] = {"args": dict(row.args), "outcome": row.outcome}
     for name in ("transition", "before", "after", "changed", "output"):
         value = getattr(row, name)
@@ -308,7 +313,7 @@ def said(row: Row) -> dict[str, Json]:
 
 
 def fold(program: ReplayProgram, instance: str, rows: Iterable[Row]) -> InstanceVerdict:
-    """The verdict on one instance whose rows come in order."""
+    """The verdict on one instance, whose rows are given in order."""
     made = Fold(program, instance)
     for row in rows:
         made.take(row)

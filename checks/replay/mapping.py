@@ -1,25 +1,27 @@
-"""Foreign traces: how to read events out of JSON lines that no journal of ours wrote.
+"""Mappings: how to read events from JSON lines of other programs (foreign traces).
 
-    instance = "$.conn"            # TOML or JSON; "$.a.b" is what stands at a.b in a line,
-    seq = "$.n"                    # anything else is meant as it stands
+A mapping is a TOML or JSON file. "$.a.b" is the value at a.b in a line, all else is a constant:
+
+    instance = "$.conn"
+    seq = "$.n"
     event = "$.type"
     output = "$.reply"             # optional; compared where it is given
     dense = false                  # whether seq counts from 0 without a gap (default: it does not)
-    skip = ["HEARTBEAT"]           # lines with these events say nothing of the machine
+    skip = ["HEARTBEAT"]           # lines with these events are not replayed
     machine = "SenderEntry"        # needed where several machines are replayed
 
-    [events]                       # their names for events, and ours; others are taken as they are
+    [events]                       # names of events in the trace = in the machine, if they differ
     ACK = "ack"
 
-    [args.ack.m]                   # for each of our events, its arguments in their JSON form
+    [args.ack.m]                   # for each event of the machine, its arguments in JSON form
     "$" = "Ack"
     seqno = "$.number"
 
-    [parameters]                   # of every instance; what is left out has its default
+    [parameters]                   # of every instance; the others have their defaults
     limit = 5
 
-Every instance begins at its machine's start. A line says that its event happened: the machine
-takes it, or ignores it, or deviates.
+Every instance begins in the initial state of its machine. A line says that an event happened: the
+machine takes it, ignores it, or the instance deviates.
 """
 
 from __future__ import annotations
@@ -42,13 +44,13 @@ HAPPENED = "happened"
 SKIPPED = "skipped"
 
 
-class NothingThere(Exception):
-    """A line has nothing at a path that the mapping names."""
+class MissingPath(Exception):
+    """A line has no value at a path that the mapping names."""
 
 
 @dataclass(frozen=True)
-class Foreign:
-    """Where in a line what stands."""
+class TraceMapping:
+    """Where a line of a foreign trace has the fields of a row; see the top of this module."""
 
     instance: str
     seq: str
@@ -62,10 +64,10 @@ class Foreign:
     parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
     def row_of(self, data: dict[str, Any], text: str) -> Row | Rejected:
-        """The row that a line means."""
+        """The row of the JSON object in a line; `text` is what a rejection shows."""
         try:
             instance, seq = filled(self.instance, data), filled(self.seq, data)
-        except NothingThere as error:
+        except MissingPath as error:
             return Rejected(str(error), plain(text))
         if isinstance(instance, int) and not isinstance(instance, bool):
             instance = str(instance)
@@ -75,7 +77,7 @@ class Foreign:
             return Row(instance, -1, flaw="a row without a sequence number")
         try:
             return self._row(instance, seq, data)
-        except NothingThere as error:
+        except MissingPath as error:
             return Row(instance, seq, flaw=str(error))
 
     def _row(self, instance: str, seq: int, data: dict[str, Any]) -> Row:
@@ -92,19 +94,19 @@ class Foreign:
         return dataclasses.replace(row, output=filled(self.output, data))
 
     def made(self, row: Row, fingerprint: str) -> Row:
-        """The row of the making of an instance, which foreign traces do not have."""
+        """A row `made` of an instance, which foreign traces do not have."""
         args = self.parameters
         return Row(row.instance, row.seq, row.machine, fingerprint, args=args, outcome="made")
 
     def to_json(self) -> Json:
-        """The mapping as plain JSON, for other processes."""
+        """The mapping as JSON; `mapping_of` reads it."""
         out: dict[str, Json] = dataclasses.asdict(self)
         out["skip"] = list(self.skip)
         return out
 
 
 def filled(template: Json, data: Mapping[str, Any]) -> Any:
-    """The template with every path in it replaced by what stands there in the line."""
+    """The template with every path in it replaced by the value there in the line."""
     if isinstance(template, str) and template.startswith("$."):
         return _at(template, data)
     if is_object(template):
@@ -118,7 +120,7 @@ def _at(path: str, data: Mapping[str, Any]) -> Any:
     found: Any = data
     for name in path[2:].split("."):
         if not is_object(found) or name not in found:
-            raise NothingThere(f"nothing at {path}")
+            raise MissingPath(f"no value at {path}")
         found = found[name]
     return found
 
@@ -137,27 +139,27 @@ KINDS: dict[str, type] = {
 }
 
 
-def foreign_of(data: Any) -> Foreign:
-    """The mapping that an object says; ValueError, saying what is wrong, where it says none."""
+def mapping_of(data: Any) -> TraceMapping:
+    """The mapping in a JSON object. Raises ValueError, which says what is wrong."""
     if not is_object(data):
-        raise ValueError("a mapping is an object")
+        raise ValueError("a mapping has to be an object")
     given = {name: value for name, value in data.items() if value is not None}
     for name, value in given.items():
         if name not in KINDS:
-            raise ValueError(f"{name} is no part of a mapping; known are {', '.join(KINDS)}")
+            raise ValueError(f"{name} is no key of a mapping; the keys are {', '.join(KINDS)}")
         if type(value) is not KINDS[name]:
-            raise ValueError(f"{name} is of another form")
+            raise ValueError(f"{name} has to be a {KINDS[name].__name__}")
     for name in ("instance", "seq", "event"):
         if not str(given.get(name, "")).startswith("$."):
             raise ValueError(f'{name} has to be a path such as "$.{name}"')
     known: dict[str, Any] = {**given, "skip": tuple(given.get("skip", ()))}
-    return Foreign(**known)
+    return TraceMapping(**known)
 
 
-def read_mapping(path: str | Path) -> Foreign:
-    """The mapping in a file, TOML or JSON by its ending; ReplayError where it is none."""
+def read_mapping(path: str | Path) -> TraceMapping:
+    """The mapping in a file, JSON or TOML by its ending. Raises ReplayError."""
     try:
         text = Path(path).read_text(encoding="utf-8")
-        return foreign_of(json.loads(text) if str(path).endswith(".json") else tomllib.loads(text))
+        return mapping_of(json.loads(text) if str(path).endswith(".json") else tomllib.loads(text))
     except (OSError, ValueError) as error:
         raise ReplayError(f"{path}: {error}") from error

@@ -1,6 +1,6 @@
-"""Journals as Parquet: the columns of `rows`, what has parts of its own as JSON text.
+"""Journals as Parquet tables: a column for each field of a row; nested fields are JSON text.
 
-A line that is no row is kept as it is in the column `corrupt`: a conversion drops nothing.
+A line that is no row is kept, as bytes, in the column `corrupt`, so a conversion loses nothing.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from .rows import RAW, TEXTS, Rejected, Row, columns_of, plain, row_of_columns
 from .sources import BLANK, ReplayError, opened, sources
 
 BATCH = 20_000
-SPARE = ("universe", "corrupt")  # Columns that a table may lack.
+SPARE = ("universe", "corrupt")  # Columns that are optional.
 NEEDED = ("v", "seq", *(name for name in (*TEXTS, *RAW) if name not in SPARE))
 READ = (*NEEDED, "universe", "corrupt")
 
 
 def arrow() -> Any:
-    """The library, which has no types; ReplayError where it is not installed."""
+    """The library pyarrow, which has no types. Raises ReplayError where it is not installed."""
     try:
         import pyarrow
         import pyarrow.parquet  # pyright: ignore[reportUnusedImport]  # it is an attribute then
@@ -30,15 +30,15 @@ def arrow() -> Any:
 
 
 def schema() -> Any:
-    """The columns of a journal as a table."""
+    """The Arrow schema of a journal."""
     pa = arrow()
     texts = [(name, pa.string()) for name in (*TEXTS, *RAW)]
-    # Bytes that are no text must come back as they were.
+    # Binary, because a corrupt line need not be text.
     return pa.schema([("v", pa.int64()), ("seq", pa.int64()), *texts, ("corrupt", pa.binary())])
 
 
 def to_parquet(paths: Iterable[str | Path], folder: str | Path) -> int:
-    """Write journals of JSON lines as Parquet into a folder; how many rows there were."""
+    """Write journals of JSON lines as Parquet files into a folder; returns the number of rows."""
     pa = arrow()
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def rows_of_table(path: str) -> Iterator[Row | Rejected]:
 
 
 def length(path: str) -> int:
-    """How many rows a Parquet file says it has."""
+    """The number of rows in a Parquet file, from its metadata."""
     pa = arrow()
     try:
         with pa.parquet.ParquetFile(path) as file:
@@ -84,12 +84,12 @@ def _wanted(names: Iterable[str]) -> list[str]:
 
 
 def check_columns(path: str, types: dict[str, str]) -> None:
-    """ReplayError where a table is no journal; `types` are the columns' types by name."""
+    """ReplayError where a table is no journal; `types` has the types of its columns by name."""
     missing = [name for name in NEEDED if name not in types]
     if missing:
-        raise ReplayError(f"{path}: no journal, for it has no column {', '.join(missing)}")
+        raise ReplayError(f"{path}: no journal: it has no column {', '.join(missing)}")
     for name in NEEDED:
         whole = name in ("v", "seq")
         if ("int" in types[name]) != whole or (not whole and "string" not in types[name]):
             wanted = "whole numbers" if whole else "text"
-            raise ReplayError(f"{path}: the column {name} is {types[name]}, and not {wanted}")
+            raise ReplayError(f"{path}: the column {name} is {types[name]}, not {wanted}")

@@ -1,5 +1,7 @@
-"""A state as a row tells it: the forms of its values, and where a replay begins that cannot begin
-at the machine's own start.
+"""States of a machine in the JSON form of journal rows: reading and writing them.
+
+A replay reads a whole state where it cannot compute one: when a journal begins at an instance that
+already had events, or whose `@initial` was called with arguments.
 """
 
 from __future__ import annotations
@@ -15,31 +17,35 @@ from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
 from lawful.spec.values.world import FrozenMap, encode, rank
 
+from .deviations import Malformed
+
 Read = Callable[[str, Json, t.Type], Any]
 
 
-class Untold(Exception):
-    """The row does not tell all of the state; the text says what is missing."""
+class StateReader:
+    """Reads the states of one machine from rows.
 
-
-class Told:
-    """Reads the states of one machine; `read` turns a JSON form into a value or raises."""
+    `read(name, data, type)` turns the JSON form of a value into the value, or raises.
+    """
 
     def __init__(self, reference: Reference, read: Read) -> None:
         self.reference = reference
         self.read = read
 
-    def state(self, told: Mapping[str, Json], start: State) -> State:
-        """The told state; the machine's parameters, and ghosts, are those of `start`."""
-        return freeze(self._filled(self.reference.machine, told, thaw(start)))
+    def state(self, data: Mapping[str, Json], start: State) -> State:
+        """The state in `data`; the machine's parameters and ghosts are taken from `start`.
 
-    def _filled(self, machine: ir.Machine, told: Mapping[str, Json], box: Box) -> Box:
+        Raises Malformed where `data` lacks a variable or has another form.
+        """
+        return freeze(self._filled(self.reference.machine, data, thaw(start)))
+
+    def _filled(self, machine: ir.Machine, data: Mapping[str, Json], box: Box) -> Box:
         for i, v in enumerate(machine.variables):
             if v.ghost:
                 continue
-            if v.name not in told:
-                raise Untold(f"no value of {v.name} is told")
-            box[i] = self._value(v.name, told[v.name], v.type, box[i])
+            if v.name not in data:
+                raise Malformed(f"the row has no value of {v.name}")
+            box[i] = self._value(v.name, data[v.name], v.type, box[i])
         return box
 
     def _value(self, name: str, data: Json, kind: t.Type, old: Any) -> Any:
@@ -55,19 +61,19 @@ class Told:
                 return self.read(name, data, kind)
 
     def _pairs(self, name: str, data: Json, key: t.Type) -> list[tuple[Any, Json]]:
-        """Keys as values; the forms of the parts as they are."""
+        """The keys as values; the parts stay in JSON form."""
         if not is_object(data):
-            raise Untold(f"{name} is told in another form")
+            raise Malformed(f"{name} has another form")
         rows = data.get("$map", list(map(list, data.items())))
         return [(self.read(name, k, key), v) for k, v in rows]
 
     def _part(self, name: str, data: Json, machine: str, old: Any) -> Box:
         row = self.reference.machines[machine]
         if not is_object(data):
-            raise Untold(f"{name} is told in another form")
+            raise Malformed(f"{name} has another form")
         missing = [p.name for p in row.parameters if p.name not in data]
         if missing:
-            raise Untold(f"the parameter {missing[0]} of {name} is not told")
+            raise Malformed(f"the row has no value of the parameter {missing[0]} of {name}")
         box = old if isinstance(old, Box) else self.reference.fresh(machine, {})
         for i, p in enumerate(row.parameters, len(row.variables)):
             box[i] = self._value(p.name, data[p.name], p.type, None)
@@ -75,8 +81,10 @@ class Told:
 
 
 def form(parts: Mapping[str, ir.Machine], value: Any, kind: t.Type) -> Json:
-    """The JSON form of a value; a part is an object of its variables, without ghosts, and its
-    parameters."""
+    """The JSON form of a value.
+
+    A part becomes an object of its variables and parameters, without ghosts.
+    """
     match kind:
         case t.Part(machine=name):
             return _object(parts, parts[name], value)

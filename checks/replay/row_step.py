@@ -1,7 +1,7 @@
-"""One row at a time: what the machine does in a state, compared with what a row says it did.
+"""Replay of one row: the machine does its event again, and the result is compared with the row.
 
-Of a machine with a clock rows have no ticks: the present tick is what the row tells, never less
-than before. Timers are armed or not.
+The reference engine executes the machine. Journals have no rows for ticks: with a clock, each row
+says which tick it is, and that never decreases. Of a timer only whether it is armed is compared.
 """
 
 from __future__ import annotations
@@ -25,20 +25,24 @@ from lawful.spec.values import bounds
 from lawful.spec.values.time import clock_of
 from lawful.spec.values.world import World, decode, encode
 
-from .deviations import Differs, Malformed, Unreplayable
+from .deviations import Deviation, Inconclusive, Malformed
 from .difference import at, changes, exact, hidden, pair, same, sentence
 from .mapping import HAPPENED, SKIPPED
-from .row_state import Told, Untold, form
+from .row_state import StateReader, form
 from .rows import WHOLE, Absent, Row
-from .unknown_elements import stranger
+from .unknown_elements import unknown_element
 
 CONTROL = "state"  # The variable that is the control state, where it is an enum.
-KINDS = ("output", "changed", "after", "before")  # In which a row and the machine may differ.
+KINDS = ("output", "changed", "after", "before")  # What of a row is compared; first kind first.
 Args = Mapping[str, Any]
 
 
 class Stepper:
-    """Executes one machine from its IR."""
+    """Replays rows of one machine, from its IR.
+
+    `anywhere`: the first row may have any state, which is then trusted (see `ReplayProgram`).
+    `universe`: the elements of the sorts of the instance that is being replayed.
+    """
 
     def __init__(self, machine: ir.Machine, anywhere: bool = False) -> None:
         self.machine = machine
@@ -47,7 +51,7 @@ class Stepper:
         self.named = named_in(machine)
         self.world = World.made_of(machine.types)
         self.fingerprint = as_json.behaviour(machine)
-        # Ghosts are erased when a machine runs, and no journal tells of them.
+        # Running instances have no ghosts, so no journal has their values.
         self.reference = Reference(erased(machine), self.world)
         self.reference.domains = self._domain
         # As at run time: without a universe the elements of an ordered sort compare as text.
@@ -60,16 +64,16 @@ class Stepper:
         found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
         self.at = found[0] if found else None
         self.waiting = waiting(machine)
-        self.told = Told(self.reference, self._held)
+        self.reader = StateReader(self.reference, self._held)
 
     def _domain(self, kind: t.Type) -> tuple[Any, ...]:
         try:
             return bounds.Values(self.world, {}, self.universe).of(kind)
         except KeyError as error:
             sort = error.args[0]
-            raise Unreplayable(f"the journal does not say which elements {sort} has") from error
+            raise Inconclusive(f"the journal does not say which elements {sort} has") from error
 
-    # What a state is, for people.
+    # Descriptions of a state.
 
     @property
     def control_states(self) -> tuple[str, ...]:
@@ -78,7 +82,7 @@ class Stepper:
         return kind.members if isinstance(kind, t.Enum) else ()
 
     def control(self, state: State) -> str:
-        """The name of the control state, or nothing."""
+        """The name of the control state; empty where the machine has none."""
         return "" if self.at is None else str(state[self.at].name)
 
     def shown(self, state: State) -> dict[str, Json]:
@@ -89,9 +93,10 @@ class Stepper:
         return form(self.parts, value, kind)
 
     def legal(self, state: State) -> tuple[str, ...]:
-        """The events that a transition may serve in this state, for some arguments.
+        """The events that some transition may serve in this state.
 
-        Guards that read an argument are left out of account.
+        Guards that read an argument are not evaluated, so an event may be listed that is refused
+        for all arguments.
         """
         return tuple(
             name
@@ -106,7 +111,7 @@ class Stepper:
             return all(self._guards(row, state))
         except (Guard, NoValue):
             return False
-        except Unreplayable:
+        except Inconclusive:
             return True
 
     def _guards(self, row: ir.Transition, state: State) -> Iterator[bool]:
@@ -119,29 +124,29 @@ class Stepper:
             yield bool(self.reference.eval(stmt.test, env))
 
     def ended(self, state: State) -> bool:
-        """Whether an instance may rest here for ever."""
+        """Whether an instance may end in this state; Inconclusive where that depends on a ghost."""
         terminal = self.machine.of_kind("terminal")
         ghosts = ghosts_of(self.machine)
-        told = [p for p in terminal if only_reads(self.machine, ghosts, p.name)]
-        if not terminal or any(self._holds(p, state) for p in told):
+        decidable = [p for p in terminal if only_reads(self.machine, ghosts, p.name)]
+        if not terminal or any(self._holds(p, state) for p in decidable):
             return True
-        if len(told) < len(terminal):
-            untold = next(p.name for p in terminal if p not in told)
-            raise Unreplayable(f"{untold} reads a ghost, of which no journal tells")
+        if len(decidable) < len(terminal):
+            other = next(p.name for p in terminal if p not in decidable)
+            raise Inconclusive(f"{other} reads a ghost variable, which journals do not record")
         return False
 
     def _holds(self, p: ir.Property, state: State) -> bool:
         try:
             return bool(self.reference.run(p.function.body, {SELF: state}))
         except NoValue as error:
-            raise Unreplayable(f"{p.name} has no value here: {error}") from error
+            raise Inconclusive(f"{p.name} has no value here: {error}") from error
 
     # Rows.
 
     def follow(self, state: State | None, row: Row) -> tuple[State, str | None]:
-        """The state after the row, and the transition taken.
+        """The state after the row, and the transition taken, if one was.
 
-        Raises Malformed, Unreplayable, or Differs where the machine would not have written it.
+        `state` is None before the first row. Raises Malformed, Inconclusive or Deviation.
         """
         if row.outcome == SKIPPED and state is not None:
             return state, None
@@ -167,17 +172,17 @@ class Stepper:
         return state, None
 
     def _on_time(self, state: State, row: Row) -> State:
-        """The state at the tick in which the row was written."""
+        """The state with its clock at the tick that the row says."""
         clock = clock_of(self.machine)
         if clock is None:
             return state
         if isinstance(row.changed, Absent):
-            raise Unreplayable(f"the row does not tell {clock.name}, the present tick")
+            raise Inconclusive(f"the row has no value of the clock {clock.name}")
         before = state[self.reference.layout[self.machine.name][clock.name]]
-        told = row.changed.get(clock.name, before)
-        now = self._value(clock.name, told, clock.type)
+        recorded = row.changed.get(clock.name, before)
+        now = self._value(clock.name, recorded, clock.type)
         if now < before:
-            raise Differs("changed", f"{clock.name} goes back from {before} to {now}")
+            raise Deviation("changed", f"{clock.name} goes back from {before} to {now}")
         return at_tick(self.reference.machines, self.machine.name, state, now)
 
     def _args(self, row: Row, params: tuple[tuple[str, t.Type], ...]) -> tuple[Any, ...]:
@@ -187,19 +192,19 @@ class Stepper:
         for (name, kind), value in zip(params, values, strict=True):
             found = bounds.breach(value, kind)
             if found is not None:
-                raise Differs("argument", f"{name}{found if found[0] in '.[' else f': {found}'}")
+                raise Deviation("argument", f"{name}{found if found[0] in '.[' else f': {found}'}")
             self._known("argument", name, value, kind, self.universe)
         return values
 
-    def _known(self, word: str, name: str, value: Any, kind: t.Type, told: Elements) -> None:
-        """Differs where a value has an element that the instance was not told."""
-        found = stranger(value, kind, told.members) if told else ""
+    def _known(self, word: str, name: str, value: Any, kind: t.Type, known: Elements) -> None:
+        """Deviation where a value has an element of a sort that the instance does not know."""
+        found = unknown_element(value, kind, known.members) if known else ""
         if found:
-            raise Differs(word, f"{name}: {found}")
+            raise Deviation(word, f"{name}: {found}")
 
     def _value(self, name: str, data: Json, kind: t.Type) -> Any:
         if hidden(data):
-            raise Unreplayable(f"{name} is hidden in the journal")
+            raise Inconclusive(f"{name} is hidden in the journal")
         if not exact(data):
             raise Malformed(f"the value of {name} is no {kind}")
         try:
@@ -208,14 +213,14 @@ class Stepper:
             raise Malformed(f"the value of {name} is no {kind}") from error
 
     def _held(self, name: str, data: Json, kind: t.Type) -> Any:
-        """The value of a variable as a row tells it; elements that the machine names are known."""
+        """The value of a variable in a row; it may have elements that the machine names itself."""
         value = self._value(name, data, kind)
         self._known("changed", name, value, kind, self.universe.and_named(self.named))
         return value
 
     def _made(self, row: Row) -> State:
         if row.outcome not in WHOLE:
-            raise Malformed("rows that do not begin where the instance was made")
+            raise Malformed("the first row is not that of making the instance")
         known = {p.name: p for p in self.machine.parameters}
         if not row.args.keys() <= known.keys():
             raise Malformed("parameters of other names")
@@ -228,43 +233,43 @@ class Stepper:
             self._known("parameter", each.name, state[i], each.type, self.universe)
         for p in self.machine.of_kind("assume"):
             if not self._holds(p, state):
-                raise Differs("assume", f"{p.name} is false of the parameters")
+                raise Deviation("assume", f"{p.name} is false of the parameters")
         begun = self._on_time(self._begun(row, state), row)
         out_of = self.reference.breach(self.machine.name, begun)
         if out_of is not None:
-            raise Differs("fault", f"bounds: {out_of}")
+            raise Deviation("fault", f"bounds: {out_of}")
         self._compare(row, None, Done(begun, None, ""))
         return begun
 
     def _continued(self, state: State, row: Row) -> State:
-        """The state, compared with all that the first row of a new file tells of it."""
+        """The state at a row `continued`, which has the whole state; compared with the one here."""
         now = self._on_time(state, row)
         first = len(self.machine.variables)
         for i, p in enumerate(self.machine.parameters, first):
-            told, mine = row.args.get(p.name), self._json(now[i], p.type)
-            if not same(told, mine):
-                raise Differs("changed", sentence({p.name: pair(told, mine)}))
+            recorded, mine = row.args.get(p.name), self._json(now[i], p.type)
+            if not same(recorded, mine):
+                raise Deviation("changed", sentence({p.name: pair(recorded, mine)}))
         self._compare(row, None, Done(now, None, ""))
         return now
 
     def universe_of(self, row: Row) -> Elements:
-        """The elements of the sorts, as the row of the making tells them."""
+        """The elements of the sorts, as the row says that made the instance."""
         sorts = {k.name: k for k in self.machine.types if isinstance(k, t.Sort)}
         found = {
-            name: tuple(self._value(name, each, sorts[name]) for each in told)
-            for name, told in row.universe.items()
-            if name in sorts and is_list(told)
+            name: tuple(self._value(name, each, sorts[name]) for each in recorded)
+            for name, recorded in row.universe.items()
+            if name in sorts and is_list(recorded)
         }
         for name, elements in found.items():
             if not elements or len(set(elements)) < len(elements):
-                raise Malformed(f"the universe of {name} is no instance's: {row.universe[name]}")
+                raise Malformed(f"the universe of {name} is empty or repeats: {row.universe[name]}")
         return Elements(found)
 
     def _begun(self, row: Row, state: State) -> State:
-        """The state of the row's instance when its journal began.
+        """The state of the instance at its first row.
 
-        An `@initial` is called before that, with arguments that no row tells: where there are
-        any, and where the instance had events before, the row's own word is taken.
+        `@initial` ran before that row, and no row records its arguments. So the state in the row
+        is trusted where an `@initial` has parameters, and where the instance had earlier events.
         """
         plain = [self.reference.start(state, f, {}) for f in self.machine.initials if not f.params]
         starts = [o.state for o in plain if isinstance(o, Done)]
@@ -272,25 +277,22 @@ class Stepper:
         trusted = self.anywhere or row.outcome != "made"
         if isinstance(row.changed, Absent) or not (trusted or self.machine.initials):
             return state
-        try:
-            told = self.told.state(row.changed, state)
-        except Untold as error:
-            raise Malformed(str(error)) from error
+        recorded = self.reader.state(row.changed, state)
         if trusted or some or not starts:
-            return told
-        # Ghosts are not told, so states are compared as they are shown.
-        return next((s for s in starts if self.shown(s) == self.shown(told)), starts[0])
+            return recorded
+        # Rows have no ghosts, so states are compared in their JSON form, which has none either.
+        return next((s for s in starts if self.shown(s) == self.shown(recorded)), starts[0])
 
     # Events.
 
     def _step(self, state: State, row: ir.Transition, args: Args) -> Outcome:
         try:
             return self.reference.step(state, row.name, args)
-        except Unreplayable:
+        except Inconclusive:
             raise
         except Exception as error:
-            # A fault of ours in one instance must not end the replay of all others.
-            raise Unreplayable(f"{row.name}: {error.__class__.__name__}: {error}") from error
+            # A defect of lawful in one instance must not end the replay of all others.
+            raise Inconclusive(f"{row.name}: {error.__class__.__name__}: {error}") from error
 
     def _outcomes(
         self, state: State, rows: tuple[ir.Transition, ...], args: tuple[Any, ...]
@@ -305,7 +307,7 @@ class Stepper:
         try:
             return self.reference.ignored(self.machine, state, event.name, named)
         except (Guard, NoValue) as error:
-            raise Differs("fault", f"undefined: {error}") from error
+            raise Deviation("fault", f"undefined: {error}") from error
 
     def _done(self, state: State, row: Row, args: tuple[Any, ...]) -> Done:
         serving = self.serving[str(row.event)]
@@ -321,14 +323,14 @@ class Stepper:
             if ignored is not None and row.outcome == HAPPENED:
                 return self._checked(row, state, Done(state, None, ""))
             if ignored is not None:
-                raise Differs("ignored", f"{row.event} is ignored: {ignored.because}")
+                raise Deviation("ignored", f"{row.event} is ignored: {ignored.because}")
             _refused(row, outcomes)
         if isinstance(row.transition, str):
             _another(row, outcomes, done[0])
         if row.outcome == "done":
             raise Malformed("done by no transition")
         if len(done) > 1:
-            raise Unreplayable(f"{row.event}: the row does not say which of its transitions it was")
+            raise Inconclusive(f"{row.event}: the row does not say which of its transitions it was")
         return self._checked(row, state, done[0])
 
     def _checked(self, row: Row, state: State, done: Done) -> Done:
@@ -336,7 +338,7 @@ class Stepper:
         return done
 
     def _not_done(self, state: State, row: Row, args: tuple[Any, ...]) -> None:
-        """The row says that nothing changed: refused or ignored."""
+        """Compare a row that says that the event was refused or ignored: no state changed."""
         rows = self.serving[str(row.event)]
         named = row.outcome == "refused" and any(r.name == row.transition for r in rows)
         if named:
@@ -346,16 +348,16 @@ class Stepper:
             outcomes = [outcome for outcome in outcomes if isinstance(outcome, Refusal)]
             rows = tuple(self.rows[outcome.transition] for outcome in outcomes)
         for tried, outcome in zip(rows, outcomes, strict=True):
-            # At run time a timer's transition is refused until the timer is due; rows do not say.
+            # A transition with a timer is refused until the timer is due; rows do not record that.
             if tried.name in self.waiting:
                 continue
             if isinstance(outcome, Done):
-                raise Differs("accepted", f"{tried.name} is possible, and it was {row.outcome}")
+                raise Deviation("accepted", f"{tried.name} is possible, and it was {row.outcome}")
             if isinstance(outcome, Fault):
-                raise Differs("fault", f"{outcome.name}: {outcome.what}")
+                raise Deviation("fault", f"{outcome.name}: {outcome.what}")
         ignored = None if named else self._ignored(state, row, args)
         if row.outcome == "refused" and ignored is not None:
-            raise Differs("ignored", f"{row.event} is ignored: {ignored.because}")
+            raise Deviation("ignored", f"{row.event} is ignored: {ignored.because}")
         if row.outcome == "ignored" and ignored is None:
             _refused(row, outcomes)
         self._compare(row, state, Done(state, None, ""))
@@ -363,14 +365,14 @@ class Stepper:
             raise Malformed(f"{row.outcome} by a transition that does not serve the event")
 
     def _one_was_called(self, row: Row, outcomes: Sequence[Outcome]) -> bool:
-        """Whether the caller chose a transition, which the row of a refusal does not tell."""
+        """Whether the caller chose a transition, which the row of a refusal does not record."""
         choice = self.events[str(row.event)].choice and row.outcome == "refused"
         return choice and any(isinstance(outcome, Refusal) for outcome in outcomes)
 
     # Comparison.
 
     def _compare(self, row: Row, before: State | None, done: Done) -> None:
-        """Raise Differs, with everything in which the row and the machine differ."""
+        """Raise Deviation with every difference between the row and the machine."""
         found: dict[str, Json] = {}
         if before is not None:
             self._compare_control(found, "before", row.before, before)
@@ -381,7 +383,7 @@ class Stepper:
         self._compare_control(found, "after", row.after, done.state)
         if found:
             kind = next(k for k in KINDS if any(name.split(".")[0] == k for name in found))
-            raise Differs(kind, sentence(found), differs=found)
+            raise Deviation(kind, sentence(found), differs=found)
 
     def _output(self, done: Done) -> Json:
         if done.output is None:
@@ -389,30 +391,31 @@ class Stepper:
         return encode(done.output, self.rows[done.transition].function.output)
 
     def _compare_control(
-        self, found: dict[str, Json], name: str, said: Json | Absent, state: State
+        self, found: dict[str, Json], name: str, recorded: Json | Absent, state: State
     ) -> None:
-        if isinstance(said, Absent):
+        if isinstance(recorded, Absent):
             return
-        mine: Json = self.shown(state) if isinstance(said, dict) else self.control(state) or None
-        if not same(said, mine):
-            found[name] = pair(said, mine)
+        whole = isinstance(recorded, dict)
+        mine: Json = self.shown(state) if whole else self.control(state) or None
+        if not same(recorded, mine):
+            found[name] = pair(recorded, mine)
 
     def _compare_changed(
-        self, found: dict[str, Json], told: Mapping[str, Json], before: State | None, after: State
+        self, found: dict[str, Json], rows: Mapping[str, Json], before: State | None, after: State
     ) -> None:
         mine: dict[str, Json] = {}
         for i, v in self.kept:
             if before is None or (after[i] is not before[i] and after[i] != before[i]):
                 mine.update(self._changes(v, None if before is None else before[i], after[i]))
-        for name in sorted(mine.keys() | told.keys()):
-            # What was assigned the value it had may be told, or left out.
+        for name in sorted(mine.keys() | rows.keys()):
+            # A variable that was assigned the value it had may stand in the row or not.
             value = mine[name] if name in mine else self._at(after, name)
             if isinstance(value, Absent):
-                found[f"changed.{name}"] = pair(told[name], "(no such variable)")
+                found[f"changed.{name}"] = pair(rows[name], "(no such variable)")
                 continue
-            within = any(name.startswith(f"{whole}.") for whole in told)
-            if not same(told[name], value) if name in told else not within:
-                found[f"changed.{name}"] = pair(told.get(name, "(not told)"), value)
+            within = any(name.startswith(f"{whole}.") for whole in rows)
+            if not same(rows[name], value) if name in rows else not within:
+                found[f"changed.{name}"] = pair(rows.get(name, "(not recorded)"), value)
 
     def _at(self, state: State, path: str) -> Json | Absent:
         """The JSON form at a path of a state; ABSENT where nothing is."""
@@ -427,17 +430,17 @@ class Stepper:
 
 
 def _refused(row: Row, outcomes: Sequence[Outcome]) -> NoReturn:
-    """The machine does not do the event: say why each transition that serves it does not."""
+    """Raise Deviation: no transition takes the event, each for a reason that the text gives."""
     reasons = [str(o.reason()) for o in outcomes if isinstance(o, Refusal)]
     faults = [o for o in outcomes if isinstance(o, Fault)]
     if faults:
-        raise Differs("fault", f"{faults[0].name}: {faults[0].what}")
+        raise Deviation("fault", f"{faults[0].name}: {faults[0].what}")
     text = "; ".join(dict.fromkeys(reasons)) or "no transition serves it"
-    raise Differs("refused", text)
+    raise Deviation("refused", text)
 
 
 def _another(row: Row, outcomes: Sequence[Outcome], done: Done) -> NoReturn:
-    """The machine takes another transition than the one that the row names."""
+    """Raise Deviation: the machine takes another transition than the one that the row names."""
     named = [o for o in outcomes if not isinstance(o, Done) and o.transition == row.transition]
     why = f" ({named[0].reason()})" if named and isinstance(named[0], Refusal) else ""
-    raise Differs("transition", f"{row.transition} is not possible{why}; {done.transition} is")
+    raise Deviation("transition", f"{row.transition} is not possible{why}; {done.transition} is")

@@ -4,19 +4,23 @@
      "args": {name: JSON}, "outcome": "made" | "attached" | "continued" | "done" | "refused"
      | "ignored", "before", "after", "changed": {name: JSON}, "output", "why"}
 
-`seq` counts from 0 without a gap within an instance, whose `time`, a finite number, never goes
-back. The first row, `made`, has no event, no transition and nothing before, the parameters as
-`args` and the whole initial state as `changed`; it may also tell a `universe`, the elements of the
-sorts that the machine iterates. `attached` and `continued` are of that form, too. `attached` tells
-the state of an instance that had events of which no row tells, so replay takes it on trust, and
-its clock may be another. `continued` begins a file after a rotation; replay compares it with the
-state that it has. Where one of the two is an instance's first row, any `seq` may be the first. A
-row that is done names its transition. A row that cannot be told
-to belong to an instance is rejected, with the reason, and so is one in which a key stands twice,
-for readers would differ over it; a row that belongs to one but says nothing that can be replayed
-has a flaw, which puts its instance into quarantine. Nothing is dropped.
+`seq` counts from 0 without a gap within an instance; `time` is a finite number that never
+decreases. Three outcomes stand for a row with a whole state, with the parameters in `args`, the
+state in `changed`, and no event, transition or `before`:
 
-Every engine learns from here alone which row belongs to which instance: no other parser is asked.
+- `made`: the first row of a new instance. It may have a `universe`: the elements of the sorts.
+- `attached`: the journal was attached to an instance that had earlier events, which no row
+  records. Replay trusts the state. The clock may be another one.
+- `continued`: the first row of a file after a rotation. Replay compares the state.
+
+Where `attached` or `continued` is the first row of an instance, its `seq` may be any number. A row
+with the outcome `done` names its transition.
+
+No row is dropped silently. A row is rejected, with a reason, where its instance cannot be read, or
+where one key occurs twice, because parsers disagree about that. A row of a known instance that
+cannot be replayed has a flaw, and its instance is quarantined.
+
+All engines parse rows with this module, so they agree on which row belongs to which instance.
 """
 
 from __future__ import annotations
@@ -31,8 +35,8 @@ from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
 
 VERSION = 1
-LARGEST = 2**63  # What no column of whole numbers holds is no sequence number.
-# Rows that tell a whole state, in which a replay can begin: see `runtime.journal`.
+LARGEST = 2**63  # Sequence numbers are below it: a column of 64-bit integers holds them.
+# Rows with a whole state, in which a replay can begin: see `runtime.journal`.
 WHOLE = ("made", "attached", "continued")
 OUTCOMES = (*WHOLE, "done", "refused", "ignored")
 # The columns of a journal kept as a table; those in `RAW` hold JSON text.
@@ -41,7 +45,7 @@ TEXTS = ("instance", "machine", "fingerprint", "event", "transition", "outcome",
 
 
 class Absent:
-    """Stands for what a foreign trace does not say: nothing is compared with it."""
+    """The value of a field that a foreign trace does not have: it is not compared."""
 
 
 ABSENT = Absent()
@@ -49,7 +53,7 @@ ABSENT = Absent()
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row; `seq` is -1 where it has none, `flaw` says why it cannot be replayed."""
+    """One row. `seq` is -1 where the row has none; a `flaw` says why it cannot be replayed."""
 
     instance: str
     seq: int
@@ -70,7 +74,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """What belongs to no instance; `text` is its beginning, in plain characters."""
+    """A row that belongs to no instance; `text` is its beginning, in printable ASCII."""
 
     reason: str
     text: str
@@ -80,7 +84,7 @@ RowOf = Callable[[dict[str, Any], str], Row | Rejected]
 
 
 class Twice(ValueError):
-    """A key stands twice in one object."""
+    """One object has a key twice."""
 
 
 def loads(text: str) -> Any:
@@ -96,7 +100,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def parse(line: str, row_of: RowOf) -> Row | Rejected:
-    """The row of one line; `row_of` says which object is which row."""
+    """The row of one line; `row_of` makes it of the JSON object."""
     try:
         data = loads(line)
     except Twice:
@@ -109,7 +113,7 @@ def parse(line: str, row_of: RowOf) -> Row | Rejected:
 
 
 def journal_row(data: dict[str, Any], text: str) -> Row | Rejected:
-    """The row that an object says; `text` is shown where it says none."""
+    """The row of a JSON object in the journal format; `text` is what a rejection shows."""
     instance, seq = data.get("instance"), data.get("seq")
     if not isinstance(instance, str):
         return Rejected("no instance", plain(text))
@@ -139,7 +143,7 @@ def journal_row(data: dict[str, Any], text: str) -> Row | Rejected:
 
 
 def _flaw(data: Mapping[str, Any]) -> str:
-    """Why the object is no row, or nothing."""
+    """Why the object is no row; empty where it is one."""
     if type(data.get("v")) is not int or data["v"] != VERSION:
         return "a row of another format version"
     for name, kinds in SHAPE.items():
@@ -155,11 +159,10 @@ def _flaw(data: Mapping[str, Any]) -> str:
         return "an unknown outcome"
     whole = data["outcome"] in WHOLE
     if (data["event"] is None) != whole:
-        told = f"an event and `{data['outcome']}` at once"
-        return "no event" if data["event"] is None else told
-    beside = data["transition"] is not None or data["before"] is not None
-    if beside and whole:
-        return f"a transition or something before `{data['outcome']}`"
+        both = f"an event in a row `{data['outcome']}`"
+        return "no event" if data["event"] is None else both
+    if whole and (data["transition"] is not None or data["before"] is not None):
+        return f"a transition or a `before` in a row `{data['outcome']}`"
     return ""
 
 
@@ -185,7 +188,7 @@ SHAPE: dict[str, tuple[type, ...]] = {
 
 
 def encodable(text: str) -> bool:
-    """Whether the text can be written: JSON can spell halves of characters."""
+    """Whether the text can be encoded: JSON strings can have lone surrogates, which cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -194,7 +197,7 @@ def encodable(text: str) -> bool:
 
 
 def plain(text: str, most: int = 80) -> str:
-    """The beginning of a text, one `?` for each stretch that is not printable ASCII."""
+    """The beginning of a text, with one `?` for each run of other than printable ASCII."""
     out: list[str] = []
     for char in text[: 4 * most]:
         if " " <= char <= "~":
@@ -205,7 +208,7 @@ def plain(text: str, most: int = 80) -> str:
 
 
 def decoded(line: bytes, row_of: RowOf = journal_row) -> Row | Rejected:
-    """The row of one line; bytes that are no text are rejected, not guessed at."""
+    """The row of one line; a line that is not UTF-8 is rejected."""
     try:
         return parse(line.decode(), row_of)
     except UnicodeDecodeError:
@@ -213,7 +216,7 @@ def decoded(line: bytes, row_of: RowOf = journal_row) -> Row | Rejected:
 
 
 def columns_of(line: bytes) -> dict[str, Any]:
-    """The line as columns; what is no whole row keeps its bytes in `corrupt`."""
+    """The line as columns; a line that is no complete row is kept as bytes in `corrupt`."""
     out: dict[str, Any] = dict.fromkeys(("v", "seq", *TEXTS, *RAW, "corrupt"))
     found = decoded(line)
     if isinstance(found, Rejected):
@@ -229,7 +232,7 @@ def columns_of(line: bytes) -> dict[str, Any]:
 
 
 def row_of_columns(columns: Mapping[str, Any]) -> Row | Rejected:
-    """The row that the columns of a table say: the inverse of `columns_of`."""
+    """The row in the columns of a table: the inverse of `columns_of`."""
     corrupt = columns.get("corrupt")
     if corrupt is not None:
         return decoded(corrupt)

@@ -1,12 +1,12 @@
-"""Where journals are: files of JSON lines (also gzipped), Parquet files, folders of either.
+"""The files of a replay: JSON lines (plain or gzipped), Parquet, and folders of both.
 
-Which file is read how is decided here for every engine, and what there is no row in is an error
-before any engine starts: no verdict rests on nothing.
+This module decides for all engines which files are read and how. A path without any row is an
+error before an engine starts, so that no verdict rests on nothing.
 
-Every file is read by every engine in the same way, or refused here. Spark's readers pass over
-files whose names begin with `_` or `.`, unpack what a name says is packed, and drop a byte order
-mark, all without a word; so such files are errors. In a folder, what begins so is left out only
-where no ending says that it holds rows: `_SUCCESS`, `.part-0.parquet.crc`.
+Engines must read a file alike, or it is refused here. Spark silently skips files whose names begin
+with `_` or `.`, unpacks by the name, and drops a byte order mark; so such files are errors. In a
+folder, a hidden file is left out only if its ending is none of a journal: `_SUCCESS`,
+`.part-0.parquet.crc`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import IO, cast
 
 from .rows import Rejected, Row, RowOf, decoded
 
-# Hadoop, with which Spark reads, unpacks these by the name, in any case; Python would not.
+# Hadoop, with which Spark reads, unpacks files with these endings; the local engine does not.
 PACKED = (".bz2", ".deflate", ".lz4", ".snappy", ".zst", ".zstd")
 HIDDEN = (".", "_")
-MARK = b"\xef\xbb\xbf"  # At a file's beginning Hadoop drops it; in JSON it is not allowed.
+MARK = b"\xef\xbb\xbf"  # The byte order mark: Hadoop drops it, JSON does not allow it.
 LINES = (".jsonl", ".ndjson", ".json", ".log", ".txt")
 ROTATED = re.compile(r"\.[0-9]+$")
 PARQUET = b"PAR1"
@@ -32,30 +32,30 @@ BLANK = b" \t\r\n"
 
 
 class ReplayError(Exception):
-    """There is nothing to replay, or nothing to replay it with; one line says what."""
+    """A replay cannot be done; the message, one line, says which file or program is at fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The files to read, by their form."""
+    """The files to read: JSON lines, and Parquet tables."""
 
     lines: tuple[str, ...]
     tables: tuple[str, ...]
 
     @property
     def size(self) -> int:
-        """The bytes of the files that are on this computer."""
+        """The size in bytes of all files that are on this computer."""
         paths = [Path(each) for each in (*self.lines, *self.tables) if not remote(each)]
         return sum(path.stat().st_size for path in paths)
 
 
 def remote(path: str) -> bool:
-    """Whether this is no path of this computer: `hdfs://...`, `s3a://...`."""
+    """Whether the path is a URL of another system: `hdfs://...`, `s3a://...`."""
     return "://" in path
 
 
 def sources(paths: Iterable[str | Path]) -> Sources:
-    """The files under the paths; ReplayError for what is missing, empty or of another form."""
+    """The files under the paths. ReplayError where one is missing, empty or of another format."""
     given = [str(path) for path in paths]
     if not given:
         raise ReplayError("no journal is given")
@@ -68,7 +68,7 @@ def sources(paths: Iterable[str | Path]) -> Sources:
             continue
         found = _files(Path(each))
         if not any(_has_rows(path) for path in found):
-            raise ReplayError(f"{each}: no row in it")
+            raise ReplayError(f"{each}: has no row")
         for path in found:
             (tables if _is_parquet(path) else lines).append(str(path))
     for each in lines:
@@ -98,20 +98,22 @@ def _files(path: Path) -> list[Path]:
 
 
 def _plain_name(path: Path) -> str:
-    """The name without what packing and rotation put behind it: `j.jsonl` of `j.jsonl.1.gz`."""
+    """The name without the endings of packing and rotation: `j.jsonl` of `j.jsonl.1.gz`."""
     return ROTATED.sub("", path.name.removesuffix(".gz"))
 
 
 def _age(path: Path) -> tuple[Path, float]:
-    """The order of files: of one journal's `j.jsonl.1`, `j.jsonl.2` and so on, `j.jsonl` last, so
-    that few rows wait for those before them."""
+    """The sort key of a file: `j.jsonl.1`, `j.jsonl.2`, ..., `j.jsonl`, oldest first.
+
+    In this order few rows wait in memory for earlier ones.
+    """
     number = ROTATED.search(path.name.removesuffix(".gz"))
     return path.with_name(_plain_name(path)), int(number[0][1:]) if number else math.inf
 
 
 def _check_name(name: str, path: str | Path) -> None:
     if name.startswith(HIDDEN) or name.endswith("._COPYING_"):
-        rule = "Spark passes over what begins with _ or ., and over ._COPYING_"
+        rule = "Spark skips names that begin with _ or . or end with ._COPYING_"
         raise ReplayError(f"{path}: rename it, or move it out of the folder: {rule}")
 
 
@@ -121,7 +123,7 @@ def _check_packing(path: Path) -> None:
 
 
 def _check_beginning(path: Path) -> None:
-    """No byte order mark: it is a fault of the file, for no row can be told from its first one."""
+    """ReplayError for a file that begins with a byte order mark, which JSON does not allow."""
     with opened(path) as file:
         if file.read(len(MARK)) == MARK:
             raise ReplayError(f"{path}: begins with a byte order mark (BOM); write it without")
@@ -141,7 +143,7 @@ def _is_parquet(path: Path) -> bool:
 
 
 def _has_rows(path: Path) -> bool:
-    """Whether there is anything but blanks in the file."""
+    """Whether the file has anything but white space."""
     try:
         with opened(path) as file:
             return any(chunk.strip(BLANK) for chunk in iter(lambda: file.read(1 << 16), b""))
@@ -157,7 +159,7 @@ def opened(path: Path) -> IO[bytes]:
 
 
 def rows_of_lines(path: str, row_of: RowOf) -> Iterator[Row | Rejected]:
-    """The rows of a file of JSON lines; blank lines are none."""
+    """The rows of a file of JSON lines; blank lines are skipped."""
     if remote(path):
         raise ReplayError(f"{path}: only the Spark engine reads remote files")
     try:

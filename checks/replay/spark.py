@@ -1,12 +1,11 @@
-"""The replay on Spark: one shuffle by instance, one sort, one fold; few rows come back.
+"""The replay on Spark: one shuffle by instance, one sort, one fold.
 
     lines -> mapInArrow: (instance, seq, line) -> repartition(n, instance) -> sort(instance, seq)
           -> mapInArrow: tallies
 
-The JVM reads lines and sorts them, and nothing else: `rows` alone says what a row is and to which
-instance it belongs, here as in the local engine. The program travels as the machines' IR; workers
-need lawful installed, and nothing of the declaration. A partition gives one row, its tallies, and
-how much it read: less than there is in the files is an error.
+The JVM only reads and sorts lines; `rows` parses them, as in the local engine. The program is sent
+as IR, so workers need lawful but not the declarations. Each partition returns one row: its tallies,
+and how much it read. If Spark read less than the files have, that is an error.
 """
 
 from __future__ import annotations
@@ -41,17 +40,17 @@ JAVA_MISSING = (
     "or replay with the local engine"
 )
 PARTITION = 64 << 20  # Bytes of input for each partition of the shuffle, about.
-MERGED_HERE = 32  # Tallies that the driver merges by itself.
-SOURCE = ("form", "line")  # The columns of what is read.
+MERGED_HERE = 32  # Tallies that the driver merges by itself; more are merged on Spark first.
+SOURCE = ("form", "line")  # The columns of the input.
 KEYED = "instance string, seq long, form string, line binary"
 TALLIES = "tallies binary"
-# How a line was read; of the first two it is known in this process how much there is to read.
+# The form of a line's file. Of the first two this process knows how much there is to read.
 PLAIN, TABLE, PACKED, FAR_TABLE = "plain", "table", "packed", "far table"
 PYTHON_ERROR = re.compile(r"[\w.]*(Error|Exception): ")
 
 
 def tally(files: Sources, program: ReplayProgram, master: str | None = None) -> Tallies:
-    """Replay the files on Spark: the session that is there, or one that is made."""
+    """Replay the files in the active Spark session, or in a new one."""
     spark = session(master)
     try:
         rows = frame(spark, files)
@@ -70,14 +69,14 @@ def tally(files: Sources, program: ReplayProgram, master: str | None = None) -> 
 
 
 def frame(spark: SparkSession, files: Sources) -> DataFrame:
-    """The lines as (form, line), of a table each row as JSON."""
+    """The input as (form, line); a row of a table is a line of JSON."""
     parts = [_lines(spark, path) for path in files.lines]
     parts += [_table(spark, path) for path in files.tables]
     return functools.reduce(lambda a, b: a.unionByName(b), parts)
 
 
 def expected_of(files: Sources) -> Counter[str]:
-    """How much there is to read at least, in each form of which that is known: bytes, or rows."""
+    """How much there is to read: bytes of lines, rows of tables; without remote or packed files."""
     out: Counter[str] = Counter()
     for path in files.lines:
         if _form(path) == PLAIN:
@@ -93,7 +92,7 @@ def _form(path: str) -> str:
 
 
 def _bytes(path: Path) -> int:
-    """The size of a file all of whose lines end; an end that is missing is counted."""
+    """The size of a file; a missing newline at its end is counted."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         if size:
@@ -107,7 +106,7 @@ def collect(rows: DataFrame, program: ReplayProgram, size: int) -> tuple[Tallies
 
     cores = rows.sparkSession.sparkContext.defaultParallelism
     n = max(cores, -(-size // PARTITION))
-    # Rows without an instance are spread by their text, or one task would get them all.
+    # Rows without an instance are distributed by their text, or one task would get them all.
     spread = F.coalesce(F.col("instance").cast("binary"), F.col("line"))
     lines: Any = rows  # Its `mapInArrow` has no types.
     keyed: DataFrame = lines.mapInArrow(KeyPartition(program), KEYED)
@@ -119,7 +118,7 @@ def collect(rows: DataFrame, program: ReplayProgram, size: int) -> tuple[Tallies
 
 
 def merged(batches: Iterable[Any]) -> Iterator[Any]:
-    """The tallies of several partitions as those of one: the driver holds only a few."""
+    """Merge the tallies of several partitions, so that the driver gets only a few."""
     yield _tallied(*_together(each for batch in batches for each in batch.column(0).to_pylist()))
 
 
@@ -137,20 +136,20 @@ def _tallied(tallies: Tallies, read: Counter[str]) -> Any:
 
 
 def row_in(form: str, line: bytes, program: ReplayProgram) -> Row | Rejected | None:
-    """The row of a line, as the local engine reads it; None where the line is blank."""
+    """The row of a line, as the local engine parses it; None for a blank line."""
     if form in (TABLE, FAR_TABLE):
         return row_of_columns(_columns(line))
     return decoded(line, program.row_of) if line.strip(BLANK) else None
 
 
 class KeyPartition:
-    """Says of each line to which instance it belongs, and where in it; null where to none."""
+    """Adds the columns `instance` and `seq` to each line; null for a line of no instance."""
 
     def __init__(self, program: ReplayProgram) -> None:
         self.program = program
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The batches with the two columns more."""
+        """The batches with the two columns added."""
         pa = arrow()
         for batch in batches:
             forms, lines = (batch.column(i).to_pylist() for i in range(2))
@@ -163,7 +162,7 @@ class KeyPartition:
 
 
 class FoldPartition:
-    """Folds the sorted rows of one partition: an instance may span batches, a batch instances."""
+    """Folds the sorted rows of one partition; an instance may span several batches."""
 
     def __init__(self, program: ReplayProgram) -> None:
         self.program = program
@@ -229,10 +228,10 @@ def _table(spark: SparkSession, path: str) -> DataFrame:
 
 
 def _url(path: str) -> str:
-    """The path as Spark takes it: of this computer, with what would be a pattern made plain."""
+    """The path as a URL for Spark, with the characters of patterns escaped."""
     if remote(path):
         return path
-    # A link keeps its own name, by which `traces` has judged it.
+    # A link keeps its own name, which `sources` has checked.
     whole = str(Path(path).parent.resolve() / Path(path).name)
     plain_path = "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in whole)
     return f"file://{plain_path}"
@@ -242,7 +241,7 @@ def _url(path: str) -> str:
 
 
 def session(master: str | None = None) -> SparkSession:
-    """The session that is active, or a new one: offline, quiet, on this computer by default."""
+    """The active session, or a new one with `settings`."""
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
@@ -255,7 +254,7 @@ def session(master: str | None = None) -> SparkSession:
 
 
 def check_java() -> None:
-    """ReplayError, with what to install, where there is no Java that Spark runs on."""
+    """ReplayError, with what to install, where Java is missing or too old for Spark."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else "java"
     if shutil.which(java) is None:
@@ -269,7 +268,7 @@ def check_java() -> None:
 
 
 def settings(master: str) -> dict[str, str]:
-    """What a session needs: little, and nothing from outside this computer unless told to."""
+    """The settings of a new session: no web interface, and no network for a local master."""
     out = {
         "spark.master": master,
         "spark.app.name": "lawful replay",
@@ -279,13 +278,13 @@ def settings(master: str) -> dict[str, str]:
         "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
     }
     if master.startswith("local"):
-        # Workers are processes of this computer: they find lawful where this process found it.
+        # Workers are processes on this computer: they import lawful from where this process did.
         root = str(Path(__file__).absolute().parents[3])
         paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         out["spark.executorEnv.PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
         out["spark.driver.bindAddress"] = out["spark.driver.host"] = "127.0.0.1"
         out["spark.sql.shuffle.partitions"] = "4"
-        # Most replays here take seconds: the second compiler would cost more than it gives.
+        # Most local replays take seconds: the second JIT compiler would cost more than it saves.
         out["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1"
     return out
 
@@ -295,7 +294,7 @@ def _started(sessions: type[SparkSession], master: str) -> SparkSession:
     from pyspark import SparkConf, SparkContext
 
     if master.startswith("local"):
-        # Another Python that stands in the environment may lack what this one has.
+        # Another Python in the environment may lack the packages of this one.
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     conf = SparkConf().setAll(list(settings(master).items()))
     number, log = tempfile.mkstemp(prefix="lawful-spark-", suffix=".log")
@@ -311,7 +310,7 @@ def _started(sessions: type[SparkSession], master: str) -> SparkSession:
 
 
 def _gateway(conf: Any, log: IO[bytes]) -> Any:
-    """The JVM of this process, one for all contexts; its warnings go to a file, not to the user."""
+    """The JVM of this process, one for all contexts; its output goes to a log file."""
     from pyspark import SparkContext, java_gateway
 
     running = vars(SparkContext)["_gateway"]
@@ -320,18 +319,18 @@ def _gateway(conf: Any, log: IO[bytes]) -> Any:
 
 
 def _spark_error(error: Exception) -> str | None:
-    """One line for what Spark could not do; None where the error is none of Spark's."""
+    """The error as one line; None where it is not an error of Spark."""
     from pyspark.errors import PySparkException
 
-    # Errors that pyspark does not know come as those of the bridge that it brings with it.
+    # Errors that pyspark does not translate are those of its bridge to the JVM, py4j.
     bridge = type(error).__module__.startswith("py4j.")
     if not bridge and not isinstance(error, PySparkException):
         return None
     lines = [line.strip() for line in str(error).splitlines()]
-    told = [line for line in lines if line and not line.startswith(("at ", "An error occurred"))]
-    causes = [line for line in told if line.startswith("Caused by: ")]
-    head = told[0].removeprefix(": ") if told else type(error).__name__
+    texts = [line for line in lines if line and not line.startswith(("at ", "An error occurred"))]
+    causes = [line for line in texts if line.startswith("Caused by: ")]
+    head = texts[0].removeprefix(": ") if texts else type(error).__name__
     if "Python worker" in head:
-        # A traceback follows, and ends with what it is about.
-        head = next((line for line in reversed(told) if PYTHON_ERROR.match(line)), head)
+        # The traceback of a worker follows; its last error is the cause.
+        head = next((line for line in reversed(texts) if PYTHON_ERROR.match(line)), head)
     return f"Spark: {plain(head, 250)}" + "".join(f" ({plain(c, 250)})" for c in causes[-1:])

@@ -1,7 +1,7 @@
-"""What a replay found, in all: counts, and the first findings of each kind.
+"""Counts of a replay: verdicts, coverage, and the first findings of each kind.
 
-Tallies merge, in any order and grouping, into the same tally: each part of the rows is tallied
-where it is folded, and only these few kilobytes travel.
+Merging is associative and commutative: each Spark task tallies its own instances, and only the
+tallies, a few kilobytes each, are sent to the driver.
 """
 
 from __future__ import annotations
@@ -13,38 +13,40 @@ from dataclasses import dataclass, field
 from .fold import Finding, InstanceVerdict
 from .rows import Rejected
 
-PER_KIND = 3  # Findings shown of each kind: those of the first instances by name.
-KINDS = 200  # Kinds shown, the first by name; all are counted.
-NAMED = 1000  # Instances whose verdict is listed, the first by name.
+PER_KIND = 3  # Findings that are kept of each kind: those of the first instances by name.
+KINDS = 200  # Kinds with findings that are kept, the first by name; all kinds are counted.
+NAMED = 1000  # Instances whose verdict is kept, the first by name.
 
-Kind = tuple[str, ...]
-Row = tuple[str, Finding]
+FindingKind = tuple[str, ...]
+InstanceFinding = tuple[str, Finding]
 
 
 @dataclass
-class Shown:
-    """How often each kind was found, and the first few of it."""
+class Findings:
+    """The number of findings of each kind, and the first few of each."""
 
-    totals: Counter[Kind] = field(default_factory=Counter[Kind])
-    rows: dict[Kind, list[Row]] = field(default_factory=dict[Kind, list[Row]])
+    totals: Counter[FindingKind] = field(default_factory=Counter[FindingKind])
+    rows: dict[FindingKind, list[InstanceFinding]] = field(
+        default_factory=dict[FindingKind, list[InstanceFinding]]
+    )
 
-    def add(self, kind: Kind, rows: Iterable[Row], total: int = 1) -> None:
-        """Count, and keep what comes first by instance."""
+    def add(self, kind: FindingKind, rows: Iterable[InstanceFinding], total: int = 1) -> None:
+        """Count findings of a kind, and keep those of the first instances."""
         self.totals[kind] += total
         kept = [*self.rows.get(kind, ()), *rows]
         self.rows[kind] = sorted(kept, key=lambda row: (row[0], row[1].index))[:PER_KIND]
         if len(self.rows) > KINDS:
             del self.rows[max(self.rows)]
 
-    def merge(self, other: Shown) -> None:
-        """Take over what another has."""
+    def merge(self, other: Findings) -> None:
+        """Add the counts of another."""
         for kind, total in other.totals.items():
             self.add(kind, other.rows.get(kind, ()), total)
 
 
 @dataclass
 class Tally:
-    """The counts of one machine's instances, or of rows that belong to none."""
+    """The counts of the instances of one machine; `named` has verdicts by instance."""
 
     instances: int = 0
     rows: int = 0
@@ -52,7 +54,7 @@ class Tally:
     verdicts: Counter[str] = field(default_factory=Counter[str])
     transitions: Counter[str] = field(default_factory=Counter[str])
     states: Counter[str] = field(default_factory=Counter[str])
-    found: Shown = field(default_factory=Shown)
+    found: Findings = field(default_factory=Findings)
     named: dict[str, str] = field(default_factory=dict[str, str])
 
     def add(self, judged: InstanceVerdict) -> None:
@@ -71,7 +73,7 @@ class Tally:
             self.found.add(kind, [(judged.instance, finding)])
 
     def merge(self, other: Tally) -> None:
-        """Take over what another has."""
+        """Add the counts of another."""
         self.instances += other.instances
         self.rows += other.rows
         self.events += other.events
@@ -87,19 +89,19 @@ class Tally:
             self.trim()
 
     def trim(self) -> None:
-        """Forget the verdicts of all but the first instances."""
+        """Drop the verdicts of all but the first `NAMED` instances."""
         self.named = {name: self.named[name] for name in sorted(self.named)[:NAMED]}
 
 
 @dataclass
 class Tallies:
-    """A tally for each machine by name, and what was rejected by reason."""
+    """A tally for each machine, by name, and the rejected rows by reason."""
 
     machines: dict[str, Tally] = field(default_factory=dict[str, Tally])
-    rejected: Shown = field(default_factory=Shown)
+    rejected: Findings = field(default_factory=Findings)
 
     def add(self, judged: InstanceVerdict) -> None:
-        """Count one instance under its machine; one whose machine is not known under no name."""
+        """Count one instance under its machine, or under "" where no row names its machine."""
         self.machines.setdefault(judged.machine, Tally()).add(judged)
 
     def reject(self, rejected: Rejected) -> None:
@@ -108,7 +110,7 @@ class Tallies:
         self.rejected.add((rejected.reason,), [(rejected.text, finding)])
 
     def merge(self, other: Tallies) -> None:
-        """Take over what another has."""
+        """Add the counts of another."""
         for name, tally in other.machines.items():
             self.machines.setdefault(name, Tally()).merge(tally)
         self.rejected.merge(other.rejected)

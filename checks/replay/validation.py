@@ -1,12 +1,12 @@
-"""Replaying journals: does what happened agree with the machine? One verdict for each instance.
+"""Replay of journals: whether recorded events agree with the machine, with a verdict per instance.
 
     program = ReplayProgram((SenderEntry.lawful.ir,))
     result = replay(["journal.jsonl"], program)               # in this process
     result = replay(["traces/"], program, engine="spark")     # the same, on Spark
 
-Both engines read, fold and count with the same code and give the same result; what differs is how
-rows come to their instance: here they wait in memory for those before them, on Spark they are
-sorted.
+Both engines parse, fold and count with the same code and give the same result. They differ in how
+they bring the rows of an instance into order: locally a row waits in memory for those before it,
+Spark sorts.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from lawful.spec.ir import Json
 from .fold import VERDICTS, Finding, Fold, ReplayProgram
 from .rows import Rejected, Row
 from .sources import ReplayError, Sources, rows_of_lines, sources
-from .tally import NAMED, Kind, Shown, Tallies, Tally
+from .tally import NAMED, FindingKind, Findings, Tallies, Tally
 
 Engine = Literal["local", "spark"]
 
 
 @dataclass(frozen=True)
 class ReplayResult:
-    """What a replay established."""
+    """The result of a replay, from which reports and the exit code are made."""
 
     program: ReplayProgram
     engine: str
@@ -39,7 +39,7 @@ class ReplayResult:
 
     @property
     def total(self) -> Tally:
-        """All instances of the program's machines, and those whose machine is not known."""
+        """The counts of all machines of the program, and of instances whose machine is unknown."""
         out = Tally()
         for name, tally in sorted(self.tallies.machines.items()):
             if name in ("", *self.program.steppers):
@@ -54,27 +54,27 @@ class ReplayResult:
 
     @property
     def rejected(self) -> int:
-        """Rows that belong to no instance: unreadable, or without a name."""
+        """The number of rows that belong to no instance: unreadable, or without a name."""
         return self.tallies.rejected.totals.total()
 
     @property
     def deviates(self) -> bool:
-        """Whether some instance did what its machine would not do."""
+        """Whether the recorded events of some instance deviate from its machine."""
         return self.verdicts["deviates"] > 0
 
     @property
     def conclusive(self) -> bool:
-        """Whether everything that was read could be judged."""
+        """Whether every row that was read could be replayed and compared."""
         verdicts = self.verdicts
         return not (verdicts["inconclusive"] or verdicts["quarantined"] or self.rejected)
 
     @property
     def exit_code(self) -> int:
-        """As on the command line: 0 agrees, 2 deviates, 3 could not all be judged."""
+        """0 where all instances agree, 2 where one deviates, 3 where some could not be judged."""
         return 2 if self.deviates else 0 if self.conclusive else 3
 
     def to_json(self) -> dict[str, Json]:
-        """The answer of `lawful replay`; top-level counts are over all machines."""
+        """The result as `lawful replay` writes it; top-level counts are over all machines."""
         steppers = self.program.steppers
         machines: list[Json] = [self._machine(name) for name in steppers]
         unknown = self.tallies.machines.get("", Tally())
@@ -135,7 +135,7 @@ def _counts(tally: Tally) -> dict[str, Json]:
     }
 
 
-def _total(kind: Kind, total: int) -> Json:
+def _total(kind: FindingKind, total: int) -> Json:
     verdict, what, event, where = kind
     if verdict == "quarantined":
         return {"verdict": verdict, "kind": what, "clause": where, "total": total}
@@ -148,7 +148,7 @@ def _total(kind: Kind, total: int) -> Json:
     }
 
 
-def _findings(found: Shown, kinds: Iterable[Kind]) -> list[Json]:
+def _findings(found: Findings, kinds: Iterable[FindingKind]) -> list[Json]:
     rows = [(name, finding) for kind in kinds for name, finding in found.rows.get(kind, ())]
     return [_finding(name, finding) for name, finding in sorted(rows, key=lambda row: row[0])]
 
@@ -167,7 +167,7 @@ def _finding(instance: str, finding: Finding) -> Json:
     }
 
 
-def _rejected(found: Shown) -> Json:
+def _rejected(found: Findings) -> Json:
     totals: list[Json] = [
         {"reason": kind[0], "total": total, "first": [text for text, _ in found.rows.get(kind, ())]}
         for kind, total in sorted(found.totals.items())
@@ -181,9 +181,9 @@ def replay(
     engine: Engine = "local",
     master: str | None = None,
 ) -> ReplayResult:
-    """Replay the journals; ReplayError where they are unreadable or hold no row to replay.
+    """Replay the journals. Raises ReplayError where they are unreadable or have no row to replay.
 
-    `master` is Spark's: by default, all cores of this computer.
+    `master` is the master URL of Spark; by default, all cores of this computer.
     """
     begun = time.perf_counter()
     files = sources(paths)
@@ -200,7 +200,7 @@ def replay(
 
 
 def _check_some(tallies: Tallies, program: ReplayProgram) -> None:
-    """An answer rests on rows of the machines asked about; anything less is an error."""
+    """ReplayError where there is no row of the machines of the program: that is no verdict."""
     if not any(tally.rows for tally in tallies.machines.values()):
         reasons = ", ".join(kind[0] for kind in sorted(tallies.rejected.totals)) or "empty"
         raise ReplayError(f"no row of the journal is readable: {reasons}")
@@ -210,11 +210,11 @@ def _check_some(tallies: Tallies, program: ReplayProgram) -> None:
         raise ReplayError(f"no row of {asked} in the journal, only of {found}")
 
 
-# This process.
+# The local engine.
 
 
 def tally_here(files: Sources, program: ReplayProgram) -> Tallies:
-    """Fold the rows in this process, each file once from its beginning to its end."""
+    """Replay the rows in this process; each file is read once."""
     tallies = Tallies()
     queues: dict[str, Queue] = {}
     for row in read_rows(files, program):
@@ -242,7 +242,7 @@ def read_rows(files: Sources, program: ReplayProgram) -> Iterator[Row | Rejected
 
 
 class Queue:
-    """Hands one instance's rows to its fold in their order; what comes early waits."""
+    """Gives the rows of one instance to its fold in order; a row that comes early waits."""
 
     def __init__(self, fold: Fold) -> None:
         self.fold = fold
@@ -250,7 +250,7 @@ class Queue:
         self.came = 0
 
     def take(self, row: Row) -> None:
-        """Fold the row, and what waited for it; or let it wait."""
+        """Fold the row and the rows that waited for it, or let it wait."""
         if row.seq > self.fold.next or (row.seq >= 0 and not self.fold.program.dense):
             self.came += 1
             heapq.heappush(self.early, (row.seq, self.came, row))
@@ -259,16 +259,16 @@ class Queue:
         self._go_on()
 
     def _go_on(self) -> None:
-        """Fold what waited for the last row."""
+        """Fold the waiting rows whose turn it is."""
         while self.early and self.early[0][0] <= self.fold.next:
             self.fold.take(heapq.heappop(self.early)[2])
 
     def end(self) -> Fold:
-        """The fold, after what waited for the end, or in vain."""
+        """The fold, after the last row; rows that still wait show that one is missing."""
         if not self.fold.program.dense:
             while self.early:
                 self.fold.take(heapq.heappop(self.early)[2])
-        if self.early and self.fold.next == 0:  # The files before may not be replayed.
+        if self.early and self.fold.next == 0:  # Earlier files may not be part of this replay.
             self.fold.take(heapq.heappop(self.early)[2])
             self._go_on()
         if self.early:

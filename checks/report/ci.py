@@ -35,7 +35,7 @@ class Case:
     name: str
     kind: str
     outcome: Outcome
-    said: str = ""
+    message: str = ""
     type: str = ""
     lines: tuple[str, ...] = ()
     place: Place | None = None
@@ -77,11 +77,13 @@ def junit(command: str, suites: Sequence[Suite]) -> str:
 def _case(suite_: ElementTree.Element, machine: str, case: Case) -> None:
     row = ElementTree.SubElement(suite_, "testcase", classname=_xml(machine), name=_xml(case.name))
     if case.outcome == "skipped":
-        skipped = ElementTree.SubElement(row, "skipped", message=_xml(case.said))
+        skipped = ElementTree.SubElement(row, "skipped", message=_xml(case.message))
         skipped.text = _xml("\n".join(case.lines)) or None
     elif case.outcome != "passed":
         name = "error" if case.outcome == "error" else "failure"
-        failure = ElementTree.SubElement(row, name, message=_xml(case.said), type=_xml(case.type))
+        failure = ElementTree.SubElement(
+            row, name, message=_xml(case.message), type=_xml(case.type)
+        )
         failure.text = _xml("\n".join(case.lines))
 
 
@@ -114,7 +116,7 @@ def _result(case: Case) -> Json:
     out: dict[str, Json] = {
         "ruleId": case.kind,
         "level": "warning" if case.outcome == "skipped" else "error",
-        "message": {"text": "\n".join([case.said, *case.lines[1:]])},
+        "message": {"text": "\n".join([case.message, *case.lines[1:]])},
     }
     if case.place is None:
         return out

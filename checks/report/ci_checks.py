@@ -26,18 +26,21 @@ def _of_property(machine: ir.Machine, p: PropertyResult) -> Case:
     if p.as_expected:
         return Case(p.name, p.kind, "passed")
     wanted = "" if p.expect == "holds" else f", where {p.expect} was expected"
-    said = f"{p.name} is {p.verdict.value}{f': {p.why}' if p.why else ''}{wanted}"
+    message = f"{p.name} is {p.verdict.value}{f': {p.why}' if p.why else ''}{wanted}"
     outcome: Literal["failed", "skipped"] = "skipped" if p.verdict in UNDECIDED else "failed"
     lines = tuple(counterexample(p))
-    return Case(p.name, p.kind, outcome, said, p.verdict.value, lines, place(machine, p.name))
+    return Case(p.name, p.kind, outcome, message, p.verdict.value, lines, place(machine, p.name))
 
 
 def _of_runtime(machine: ir.Machine, result: CheckResult) -> Iterator[Case]:
     found = result.embedded
     if found is None:
         return
-    said, lines = " ".join(runtime_check.text(found)), tuple(runtime_check.told(found))
+    message, lines = (
+        " ".join(runtime_check.text(found)),
+        tuple(runtime_check.disagreement_lines(found)),
+    )
     outcome: Literal["passed", "failed", "skipped"] = "passed" if found.complete else "skipped"
     if found.differing:
         outcome = "failed"
-    yield Case("runtime", "runtime", outcome, said, "differs", lines, machine.place)
+    yield Case("runtime", "runtime", outcome, message, "differs", lines, machine.place)

@@ -31,18 +31,18 @@ def suite(machine: ir.Machine, result: ProofResult, expects: Mapping[str, Expect
 
 
 def _of_property(machine: ir.Machine, p: PropertyProof, expects: Mapping[str, Expected]) -> Case:
-    said = f"{p.name} is {p.verdict.value}{f': {p.note}' if p.note else ''}"
-    lines = () if p.trace is None else (said, *trace_text(p.trace))
+    message = f"{p.name} is {p.verdict.value}{f': {p.note}' if p.note else ''}"
+    lines = () if p.trace is None else (message, *trace_text(p.trace))
     at, judged = place(machine, p.name), judgement(p, expects)
     if p.method == NOT_ASKED:
         return Case(p.name, "proof", "skipped", f"{p.name} is not asked here: explore it", place=at)
     if judged.as_expected:
         return Case(p.name, "proof", "passed")
     if verdict.exit_code([judged]) == 3:
-        return Case(p.name, "proof", "skipped", said, p.verdict.value, lines, at)
+        return Case(p.name, "proof", "skipped", message, p.verdict.value, lines, at)
     wanted = expected_text(judged).removeprefix("EXPECTED ")
-    said += "" if judged.expect == "holds" else f", where {wanted} was expected"
-    return Case(p.name, "proof", "failed", said, p.verdict.value, lines, at)
+    message += "" if judged.expect == "holds" else f", where {wanted} was expected"
+    return Case(p.name, "proof", "failed", message, p.verdict.value, lines, at)
 
 
 def _of_obligation(machine: ir.Machine, o: Obligation, expects: Mapping[str, Expected]) -> Case:
@@ -50,11 +50,11 @@ def _of_obligation(machine: ir.Machine, o: Obligation, expects: Mapping[str, Exp
     if o.verdict in PROVED or expects.get(o.property, "holds") != "holds":
         return Case(name, "obligation", "passed")
     lines, at = tuple(refuted(o)), place(machine, o.property)
-    said = lines[0]
+    message = lines[0]
     if o.verdict.failed:
-        return Case(name, "obligation", "failed", said, o.verdict.value, lines, at)
+        return Case(name, "obligation", "failed", message, o.verdict.value, lines, at)
     kind = "induction" if is_to_induction(o) else "obligation"
-    return Case(name, kind, "skipped", said, o.verdict.value, lines, at)
+    return Case(name, kind, "skipped", message, o.verdict.value, lines, at)
 
 
 def is_to_induction(o: Obligation) -> bool:

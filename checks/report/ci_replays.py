@@ -43,13 +43,13 @@ def suites(result: ReplayResult) -> list[Suite]:
 def _cases(machine: ir.Machine, row: Mapping[str, Any]) -> Iterator[Case]:
     for verdict in VERDICTS:
         count = row["verdicts"][verdict]
-        said = f"{count} of {row['instances']} instances: {verdict}"
+        message = f"{count} of {row['instances']} instances: {verdict}"
         if not count or verdict in JUDGED:
-            yield Case(verdict, verdict, "passed", said)
+            yield Case(verdict, verdict, "passed", message)
         elif verdict == "deviates":
-            yield Case(verdict, verdict, "failed", said, verdict, (said,), machine.place)
+            yield Case(verdict, verdict, "failed", message, verdict, (message,), machine.place)
         else:
-            yield Case(verdict, verdict, "skipped", said, verdict, (said,), machine.place)
+            yield Case(verdict, verdict, "skipped", message, verdict, (message,), machine.place)
     for finding in row["deviations"]:
         yield _finding(machine, finding, "deviates")
     for finding in row["not_judged"]:
@@ -58,8 +58,8 @@ def _cases(machine: ir.Machine, row: Mapping[str, Any]) -> Iterator[Case]:
 
 def _finding(machine: ir.Machine, finding: Mapping[str, Any], verdict: str) -> Case:
     name = headline(finding)
-    said = f"{name}: {clause(finding)}"
-    lines = [said, *(f"  {k} = {text(value)}" for k, value in finding["state"].items())]
+    message = f"{name}: {clause(finding)}"
+    lines = [message, *(f"  {k} = {text(value)}" for k, value in finding["state"].items())]
     if finding["legal"]:
         lines.append(f"  possible there: {', '.join(finding['legal'])}")
     told = finding.get("row")
@@ -67,7 +67,7 @@ def _finding(machine: ir.Machine, finding: Mapping[str, Any], verdict: str) -> C
         lines.append(f"  the row: {json.dumps(told)}")
     place = _place(machine, finding)
     failed = verdict == "deviates"
-    rest = said, finding["kind"], tuple(lines), place
+    rest = message, finding["kind"], tuple(lines), place
     return Case(name, verdict, "failed" if failed else "skipped", *rest)
 
 
@@ -81,12 +81,12 @@ def _place(machine: ir.Machine, finding: Mapping[str, Any]) -> Place:
 
 def _of_no_machine(answer: Mapping[str, Any]) -> Iterator[Case]:
     for each in answer["rejected"]["reasons"]:
-        said = f"{each['total']} rows rejected: {each['reason']}"
-        lines = (said, *(f"  {row}" for row in each["first"]))
-        yield Case(str(each["reason"]), "rejected", "skipped", said, "rejected", lines)
+        message = f"{each['total']} rows rejected: {each['reason']}"
+        lines = (message, *(f"  {row}" for row in each["first"]))
+        yield Case(str(each["reason"]), "rejected", "skipped", message, "rejected", lines)
     if answer["unknown_machine"]:
-        said = f"{answer['unknown_machine']} instances whose machine no row tells"
-        yield Case("unknown machine", "quarantined", "skipped", said, "quarantined", (said,))
+        message = f"{answer['unknown_machine']} instances whose machine no row tells"
+        yield Case("unknown machine", "quarantined", "skipped", message, "quarantined", (message,))
 
 
 # Traces.

@@ -49,7 +49,7 @@ def check_text(result: CheckResult) -> str:
         elif p.why:
             lines += ["", f"{p.name}: {p.why}"]
     if result.embedded is not None and result.embedded.differing:
-        lines += ["", *runtime_check.told(result.embedded)]
+        lines += ["", *runtime_check.disagreement_lines(result.embedded)]
     if result.advice is not None:
         lines += ["", *(INDENT + line for line in advice.text(result.advice))]
     return "\n".join(lines)

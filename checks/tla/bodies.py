@@ -23,7 +23,7 @@ from .collections import as_sequence, as_set, in_order, is_sequence
 from .comprehensions import bind
 from .names import Names
 from .places import stored, updated
-from .terms import UNSET, Check, Checks, Env, Operators, Said, Writer, called
+from .terms import UNSET, Check, Checks, Env, Expression, Operators, Writer, called
 from .time import ticked
 
 Lines = list[str]
@@ -32,7 +32,7 @@ INDENT = "  "
 
 
 @dataclass(frozen=True)
-class Ways:
+class Continuations:
     """How a body goes on: after its statements, by `return`, `break` and `continue`.
 
     `later` are the locals that may be read after the statements.
@@ -52,16 +52,16 @@ class Body(Writer):
         super().__init__(module, machine, names)
         self.stops: set[str] = set()  # How the body may stop before its end.
 
-    def block(self, body: Sequence[ir.Stmt], env: Env, ways: Ways) -> Lines:
+    def block(self, body: Sequence[ir.Stmt], env: Env, continuations: Continuations) -> Lines:
         """The statements, and what comes after them."""
         if not body:
-            return ways.then(env)
+            return continuations.then(env)
         first, rest = body[0], tuple(body[1:])
 
         def then(on: Env) -> Lines:
-            return self.block(rest, on, ways)
+            return self.block(rest, on, continuations)
 
-        after = replace(ways, then=then, later=ways.later | _locals(rest))
+        after = replace(continuations, then=then, later=continuations.later | _locals(rest))
         return STATEMENTS[first.__class__](self, first, env, after)
 
     def checked(self, checks: Checks, lines: Lines) -> Lines:
@@ -72,16 +72,18 @@ class Body(Writer):
         self.stops.add(out)
         return [f'IF ~{test} THEN Stop("{out}") ELSE']
 
-    def assign(self, place: ir.Expr, said: Said, env: Env, then: Then) -> Lines:
+    def assign(self, place: ir.Expr, expression: Expression, env: Env, then: Then) -> Lines:
         """The place with another value, and what comes then."""
-        root, text, checks = stored(self, place, said.text, env)
+        root, text, checks = stored(self, place, expression.text, env)
         name = self.names.fresh(root or "self")
         after = env.having(root, name) if root else env.being(name)
-        return self.checked((*said.checks, *checks), [f"LET {name} == {text} IN", *then(after)])
+        return self.checked(
+            (*expression.checks, *checks), [f"LET {name} == {text} IN", *then(after)]
+        )
 
     def into(self, place: ir.Expr | None, text: str, env: Env, then: Then) -> Lines:
         """What a call gives, where it is wanted."""
-        return then(env) if place is None else self.assign(place, Said(text), env, then)
+        return then(env) if place is None else self.assign(place, Expression(text), env, then)
 
 
 def _locals(nodes: Sequence[object]) -> frozenset[str]:
@@ -93,25 +95,30 @@ def indented(lines: Lines) -> Lines:
     return [INDENT + line for line in lines]
 
 
-def _assign(b: Body, s: ir.Assign, env: Env, ways: Ways) -> Lines:
-    return b.assign(s.target, b.expr(s.value, env), env, ways.then)
+def _assign(b: Body, s: ir.Assign, env: Env, continuations: Continuations) -> Lines:
+    return b.assign(s.target, b.expr(s.value, env), env, continuations.then)
 
 
-def _unpack(b: Body, s: ir.Unpack, env: Env, ways: Ways) -> Lines:
-    said, name = b.expr(s.value, env), b.names.fresh("row")
+def _unpack(b: Body, s: ir.Unpack, env: Env, continuations: Continuations) -> Lines:
+    expression, name = b.expr(s.value, env), b.names.fresh("row")
     after = env
     for i, each in enumerate(s.names, 1):
         after = after.having(each, f"{name}[{i}]")
-    return b.checked(said.checks, [f"LET {name} == {said.text} IN", *ways.then(after)])
+    return b.checked(
+        expression.checks, [f"LET {name} == {expression.text} IN", *continuations.then(after)]
+    )
 
 
-def _update(b: Body, s: ir.Update, env: Env, ways: Ways) -> Lines:
+def _update(b: Body, s: ir.Update, env: Env, continuations: Continuations) -> Lines:
     made, gives, checks = updated(b, s, env)
     if s.into is None:
-        return b.assign(s.target, Said(made, checks), env, ways.then)
+        return b.assign(s.target, Expression(made, checks), env, continuations.then)
     name = b.names.fresh("given")
     lines = b.assign(
-        s.target, Said(made), env, lambda after: b.into(s.into, name, after, ways.then)
+        s.target,
+        Expression(made),
+        env,
+        lambda after: b.into(s.into, name, after, continuations.then),
     )
     return b.checked(checks, [f"LET {name} == {gives} IN", *lines])
 
@@ -119,11 +126,13 @@ def _update(b: Body, s: ir.Update, env: Env, ways: Ways) -> Lines:
 class _Join:
     """What follows a branch: written once, as an operator of the state and of some locals."""
 
-    def __init__(self, b: Body, env: Env, ways: Ways, wanted: frozenset[str]) -> None:
+    def __init__(
+        self, b: Body, env: Env, continuations: Continuations, wanted: frozenset[str]
+    ) -> None:
         self.b = b
         self.name = b.names.fresh("After")
         self.wanted = sorted(wanted)
-        self.ways = ways
+        self.continuations = continuations
         self.unset: set[str] = set()
         self.calls = 0
 
@@ -145,11 +154,11 @@ class _Join:
         return names, replace(inside, maybe=(env.maybe - {*self.wanted}) | self.unset)
 
 
-def _branch(b: Body, s: ir.Branch, env: Env, ways: Ways) -> Lines:
+def _branch(b: Body, s: ir.Branch, env: Env, continuations: Continuations) -> Lines:
     test = b.expr(s.test, env)
-    changed = {name for name in _assigned((*s.then, *s.other)) if name in ways.later}
-    join = _Join(b, env, ways, frozenset(changed))
-    arms = replace(ways, then=join.call)
+    changed = {name for name in _assigned((*s.then, *s.other)) if name in continuations.later}
+    join = _Join(b, env, continuations, frozenset(changed))
+    arms = replace(continuations, then=join.call)
     then, other = b.block(s.then, env, arms), b.block(s.other, env, arms)
     if join.calls == 0:
         after = Lines()
@@ -157,7 +166,7 @@ def _branch(b: Body, s: ir.Branch, env: Env, ways: Ways) -> Lines:
         names, inside = join.params(env)
         after = [
             f"LET {join.name}({', '.join(names)}) ==",
-            *indented(indented(ways.then(inside))),
+            *indented(indented(continuations.then(inside))),
             "IN",
         ]
     chosen = [f"IF {test.text} THEN", *indented(then), "ELSE", *other]
@@ -187,25 +196,27 @@ def _root(place: ir.Expr) -> str:
     return place.name if isinstance(place, ir.Local) else ""
 
 
-def _loop(b: Body, s: ir.Loop, env: Env, ways: Ways) -> Lines:
+def _loop(b: Body, s: ir.Loop, env: Env, continuations: Continuations) -> Lines:
     """Rounds over a sequence; over a set where no order can show, else in our engines' order."""
     if is_sequence(s.over):
         over = as_sequence(b, s.over, env)
-        return b.checked(over.checks, _rounds(b, s, env, ways, over.text)[0])
+        return b.checked(over.checks, _rounds(b, s, env, continuations, over.text)[0])
     over = as_set(b, s.over, env)
-    lines, stops = _rounds(b, s, env, ways, f"{over.text} = {{}}")
+    lines, stops = _rounds(b, s, env, continuations, f"{over.text} = {{}}")
     if len(stops) > 1:
         over = in_order(b, s.over, env)
-        lines, _ = _rounds(b, s, env, ways, over.text)
+        lines, _ = _rounds(b, s, env, continuations, over.text)
     return b.checked(over.checks, lines)
 
 
-def _rounds(b: Body, s: ir.Loop, env: Env, ways: Ways, over: str) -> tuple[Lines, frozenset[str]]:
+def _rounds(
+    b: Body, s: ir.Loop, env: Env, continuations: Continuations, over: str
+) -> tuple[Lines, frozenset[str]]:
     """The rounds, and how one may stop; `over` is a sequence, or a set with ` = {}` behind it."""
     items, ordered = over.removesuffix(" = {}"), not over.endswith(" = {}")
-    changed = _assigned(s.body) & (ways.later | _locals(s.body))
-    changed = (changed - {*s.names}) | ({*s.names} & ways.later)
-    join = _Join(b, env, ways, changed)
+    changed = _assigned(s.body) & (continuations.later | _locals(s.body))
+    changed = (changed - {*s.names}) | ({*s.names} & continuations.later)
+    join = _Join(b, env, continuations, changed)
     join.name = b.names.fresh("Round")
     join.unset.update(n for n in join.wanted if n not in env.locals or n in env.maybe)
     left, one = b.names.fresh("left"), b.names.fresh("one")
@@ -215,17 +226,24 @@ def _rounds(b: Body, s: ir.Loop, env: Env, ways: Ways, over: str) -> tuple[Lines
     def again(after: Env) -> Lines:
         return [f"{join.name}({', '.join([rest, *join.given(after)])})"]
 
-    out = _Join(b, env, ways, frozenset(name for name in join.wanted if name in ways.later))
+    out = _Join(
+        b,
+        env,
+        continuations,
+        frozenset(name for name in join.wanted if name in continuations.later),
+    )
     out.unset.update(join.unset)
     outside, after = out.params(env)
-    rounds = Ways(again, ways.leave, out.call, again, ways.later | _locals(s.body))
+    rounds = Continuations(
+        again, continuations.leave, out.call, again, continuations.later | _locals(s.body)
+    )
     outer, b.stops = b.stops, set()
     body = b.block(s.body, bind(inside, s.names, one), rounds)
     stops, b.stops = frozenset(b.stops), outer | b.stops
     first = f"Head({left})" if ordered else f"CHOOSE {b.names.fresh('any')} \\in {left} : TRUE"
     return [
         f"LET {out.name}({', '.join(outside)}) ==",
-        *indented(indented(ways.then(after))),
+        *indented(indented(continuations.then(after))),
         "IN",
         f"LET RECURSIVE {join.name}({', '.join('_' for _ in range(len(names) + 1))})",
         f"    {join.name}({', '.join([left, *names])}) ==",
@@ -243,89 +261,95 @@ def _rounds(b: Body, s: ir.Loop, env: Env, ways: Ways, over: str) -> tuple[Lines
     ], stops
 
 
-def _break(b: Body, s: ir.Break, env: Env, ways: Ways) -> Lines:
-    assert ways.stop is not None
-    return ways.stop(env)
+def _break(b: Body, s: ir.Break, env: Env, continuations: Continuations) -> Lines:
+    assert continuations.stop is not None
+    return continuations.stop(env)
 
 
-def _continue(b: Body, s: ir.Continue, env: Env, ways: Ways) -> Lines:
-    assert ways.again is not None
-    return ways.again(env)
+def _continue(b: Body, s: ir.Continue, env: Env, continuations: Continuations) -> Lines:
+    assert continuations.again is not None
+    return continuations.again(env)
 
 
-def _return(b: Body, s: ir.Return, env: Env, ways: Ways) -> Lines:
-    said = Said("None") if s.value is None else b.expr(s.value, env)
-    return b.checked(said.checks, ways.leave(said.text, env))
+def _return(b: Body, s: ir.Return, env: Env, continuations: Continuations) -> Lines:
+    expression = Expression("None") if s.value is None else b.expr(s.value, env)
+    return b.checked(expression.checks, continuations.leave(expression.text, env))
 
 
-def _require(b: Body, s: ir.Require, env: Env, ways: Ways) -> Lines:
-    said = b.expr(s.test, env)
-    return b.checked((*said.checks, *_stop(said.text, "refused")), ways.then(env))
+def _require(b: Body, s: ir.Require, env: Env, continuations: Continuations) -> Lines:
+    expression = b.expr(s.test, env)
+    return b.checked(
+        (*expression.checks, *_stop(expression.text, "refused")), continuations.then(env)
+    )
 
 
 def _stop(test: str, out: str) -> Checks:
     return (Check(test, out),)
 
 
-def _refuse(b: Body, s: ir.Refuse, env: Env, ways: Ways) -> Lines:
+def _refuse(b: Body, s: ir.Refuse, env: Env, continuations: Continuations) -> Lines:
     b.stops.add("refused")
     return ['Stop("refused")']
 
 
-def _assert(b: Body, s: ir.Assert, env: Env, ways: Ways) -> Lines:
-    said = b.expr(s.test, env)
-    return b.checked((*said.checks, *_stop(said.text, "asserts")), ways.then(env))
+def _assert(b: Body, s: ir.Assert, env: Env, continuations: Continuations) -> Lines:
+    expression = b.expr(s.test, env)
+    return b.checked(
+        (*expression.checks, *_stop(expression.text, "asserts")), continuations.then(env)
+    )
 
 
-def _step(b: Body, s: ir.Step, env: Env, ways: Ways) -> Lines:
+def _step(b: Body, s: ir.Step, env: Env, continuations: Continuations) -> Lines:
     assert isinstance(s.part.type, t.Part)
     args, checks = b.all((*s.args, s.part), env)
     operator = b.module.entry(s.part.type.machine, s.name)
     call = f"{operator}({', '.join([args[-1], *args[:-1]])})"
-    return b.checked(checks, _taken(b, call, s.part, s.into, (env, ways)))
+    return b.checked(checks, _taken(b, call, s.part, s.into, (env, continuations)))
 
 
-def _base(b: Body, s: ir.Base, env: Env, ways: Ways) -> Lines:
+def _base(b: Body, s: ir.Base, env: Env, continuations: Continuations) -> Lines:
     args, checks = b.all(s.args, env)
     operator = b.module.entry(b.machine.name, s.name)
     call = f"{operator}({', '.join([env.self, *args])})"
     whole = ir.Self(s.place, t.Part(b.machine.name))
-    return b.checked(checks, _taken(b, call, whole, s.into, (env, ways)))
+    return b.checked(checks, _taken(b, call, whole, s.into, (env, continuations)))
 
 
-def _do(b: Body, s: ir.Do, env: Env, ways: Ways) -> Lines:
+def _do(b: Body, s: ir.Do, env: Env, continuations: Continuations) -> Lines:
     machine, function = called(b, s.call)
     assert s.call.of is not None
     args, checks = b.all((*s.call.args, s.call.of), env)
     operator, plain = b.module.helper(machine.name, function, True)
     call = f"{operator}({', '.join([args[-1], *args[:-1]])})"
     if plain:
-        return b.checked(checks, b.into(s.into, call, env, ways.then))
-    return b.checked(checks, _taken(b, call, s.call.of, s.into, (env, ways)))
+        return b.checked(checks, b.into(s.into, call, env, continuations.then))
+    return b.checked(checks, _taken(b, call, s.call.of, s.into, (env, continuations)))
 
 
-def _taken(b: Body, call: str, place: ir.Expr, into: ir.Expr | None, at: tuple[Env, Ways]) -> Lines:
+def _taken(
+    b: Body, call: str, place: ir.Expr, into: ir.Expr | None, at: tuple[Env, Continuations]
+) -> Lines:
     """A step within the step: it stops the whole, or changes its place."""
-    env, ways = at
+    env, continuations = at
     name = b.names.fresh("step")
     b.stops.update(b.module.stops[call.partition("(")[0]])
     then = b.assign(
         place,
-        Said(f"{name}.to"),
+        Expression(f"{name}.to"),
         env,
-        lambda after: b.into(into, f"{name}.value", after, ways.then),
+        lambda after: b.into(into, f"{name}.value", after, continuations.then),
     )
     return [f"LET {name} == {call} IN", f'IF {name}.out # "done" THEN {name} ELSE', *then]
 
 
-def _tick(b: Body, s: ir.Tick, env: Env, ways: Ways) -> Lines:
+def _tick(b: Body, s: ir.Tick, env: Env, continuations: Continuations) -> Lines:
     test, text = ticked(b, env.self)
     name = b.names.fresh("self")
-    after = [f"LET {name} == {text} IN", *ways.then(env.being(name))]
+    after = [f"LET {name} == {text} IN", *continuations.then(env.being(name))]
     return b.checked(() if test is None else _stop(test, "refused"), after)
 
 
-STATEMENTS: dict[type[ir.Stmt], Callable[[Body, Any, Env, Ways], Lines]] = {
+STATEMENTS: dict[type[ir.Stmt], Callable[[Body, Any, Env, Continuations], Lines]] = {
     ir.Assign: _assign,
     ir.Update: _update,
     ir.Unpack: _unpack,

@@ -10,7 +10,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .names import quoted, word
-from .terms import Check, Env, Said, Writer, unwritten
+from .terms import Check, Env, Expression, Writer, unwritten
 
 SEQUENCES = frozenset(
     {
@@ -47,48 +47,48 @@ def is_sequence(e: ir.Expr) -> bool:
             return isinstance(e.type, t.Seq | t.Tuple)
 
 
-def as_set(w: Writer, e: ir.Expr, env: Env) -> Said:
+def as_set(w: Writer, e: ir.Expr, env: Env) -> Expression:
     """The set of the elements."""
     match e:
         case ir.Op(op="range", args=(high,)):
             text, checks = w.expr(high, env)
-            return Said(f"(0..({text} - 1))", checks)
+            return Expression(f"(0..({text} - 1))", checks)
         case ir.Op(op="range", args=(low, high)):
             (first, last), checks = w.all((low, high), env)
-            return Said(f"({first}..({last} - 1))", checks)
+            return Expression(f"({first}..({last} - 1))", checks)
         case ir.Op(op="tuple" | "list", args=args):
             texts, checks = w.all(args, env)
-            return Said(f"{{{', '.join(texts)}}}", checks)
+            return Expression(f"{{{', '.join(texts)}}}", checks)
         case ir.Op(op="values", args=(of,)):
             text, checks = w.expr(of, env)
             one = w.names.fresh("k")
-            return Said(f"{{{text}[{one}] : {one} \\in DOMAIN {text}}}", checks)
+            return Expression(f"{{{text}[{one}] : {one} \\in DOMAIN {text}}}", checks)
         case ir.Domain():
             assert isinstance(e.type, t.Iter)
             return w.expr(ir.Domain(e.place, t.Iter(e.type.item, False)), env)
         case _:
             text, checks = w.expr(e, env)
             if isinstance(e.type, t.Map | t.Bag):
-                return Said(f"(DOMAIN {text})", checks)
-            return Said(f"Range({text})" if is_sequence(e) else text, checks)
+                return Expression(f"(DOMAIN {text})", checks)
+            return Expression(f"Range({text})" if is_sequence(e) else text, checks)
 
 
-def as_sequence(w: Writer, e: ir.Expr, env: Env) -> Said:
+def as_sequence(w: Writer, e: ir.Expr, env: Env) -> Expression:
     """The elements in their order; in one that nothing depends on where they have none."""
     if is_sequence(e):
         return w.expr(e, env)
     text, checks = as_set(w, e, env)
-    return Said(f"AsSeq({text})", checks)
+    return Expression(f"AsSeq({text})", checks)
 
 
-def in_order(w: Writer, e: ir.Expr, env: Env) -> Said:
+def in_order(w: Writer, e: ir.Expr, env: Env) -> Expression:
     """The elements of what has no order, in that of our engines: see `spec.sorting`."""
     match e:
         case ir.Op(op="items" | "values" as op, args=(of,)):
             keys, one = in_order(w, of, env), w.names.fresh("k")
             text = w.expr(of, env).text
             row = f"<<{one}, {text}[{one}]>>" if op == "items" else f"{text}[{one}]"
-            return Said(f"MapSeq({keys.text}, LAMBDA {one} : {row})", keys.checks)
+            return Expression(f"MapSeq({keys.text}, LAMBDA {one} : {row})", keys.checks)
         case _:
             pass
     text, checks = as_set(w, e, env)
@@ -96,14 +96,14 @@ def in_order(w: Writer, e: ir.Expr, env: Env) -> Said:
     match t.element(e.type):
         case t.Sort(name=name) if w.module.size(name) < 10:
             every = f"{word(name)}_order"
-            return Said(f"SelectSeq({every}, LAMBDA {one} : {one} \\in {text})", checks)
+            return Expression(f"SelectSeq({every}, LAMBDA {one} : {one} \\in {text})", checks)
         case t.Enum(members=members):
             # Their text goes on with a colon, by which our engines put them in order.
             every = ", ".join(quoted(m) for m in sorted(members, key=lambda m: f"{m}:"))
-            return Said(f"SelectSeq(<<{every}>>, LAMBDA {one} : {one} \\in {text})", checks)
+            return Expression(f"SelectSeq(<<{every}>>, LAMBDA {one} : {one} \\in {text})", checks)
         case t.Int():
             before = f"LAMBDA {one}, {other} : {one} < {other}"
-            return Said(f"SortSeq(AsSeq({text}), {before})", checks)
+            return Expression(f"SortSeq(AsSeq({text}), {before})", checks)
         case kind:
             raise unwritten(e, f"a loop over {kind} without an order, where one would show,")
 

@@ -10,11 +10,11 @@ from lawful.spec import types as t
 
 from .collections import as_sequence, as_set, is_sequence, not_empty
 from .operators import least
-from .terms import Check, Checks, Env, Said, Writer, unwritten
+from .terms import Check, Checks, Env, Expression, Writer, unwritten
 
 
 @dataclass(frozen=True)
-class Round:
+class BoundClause:
     """One clause: a bound name over a set, what is known of the loop's names, the conditions."""
 
     name: str
@@ -26,20 +26,20 @@ class Round:
     tested: str  # The set of the bound name's values that meet the conditions.
 
 
-def comprehension(w: Writer, e: ir.Comp, env: Env) -> Said:
+def comprehension(w: Writer, e: ir.Comp, env: Env) -> Expression:
     """The comprehension; CannotWrite where an order of evaluation would show that is not kept."""
     checks = _checks(w, e, env)
     match e.kind:
         case "all" | "any" | "set" | "min" | "max":
             return _of_set(w, e, env, checks)
         case "sum":
-            return Said(_sum(w, e, env, 0), checks)
+            return Expression(_sum(w, e, env, 0), checks)
         case "map":
-            return Said(_map(w, e, env), checks)
+            return Expression(_map(w, e, env), checks)
         case "list" | "tuple":
-            return Said(_sequence(w, e, e.element, env, 0), checks)
+            return Expression(_sequence(w, e, e.element, env, 0), checks)
         case _:
-            return Said(_sequence(w, e, e.element, env, 0), checks)
+            return Expression(_sequence(w, e, e.element, env, 0), checks)
 
 
 def bind(env: Env, names: tuple[str, ...], text: str) -> Env:
@@ -51,18 +51,20 @@ def bind(env: Env, names: tuple[str, ...], text: str) -> Env:
     return env
 
 
-def _round(w: Writer, c: ir.Clause, env: Env, *, places: bool = False) -> Round:
+def _bound_clause(w: Writer, c: ir.Clause, env: Env, *, places: bool = False) -> BoundClause:
     """A clause over the elements; over their places, where equal ones are counted apart."""
     over, base, known, before = _bound(w, c, env, places)
     name = w.names.fresh(base)
     inner = known(name)
     test, checks = _tested(w, c, inner)
     if test is None:
-        return Round(name, over, inner, test, checks, before, over)
+        return BoundClause(name, over, inner, test, checks, before, over)
     # A name is not bound again in the set over which it is bound.
     other = w.names.fresh(base)
     again, _ = _tested(w, c, known(other))
-    return Round(name, over, inner, test, checks, before, f"{{{other} \\in {over} : {again}}}")
+    return BoundClause(
+        name, over, inner, test, checks, before, f"{{{other} \\in {over} : {again}}}"
+    )
 
 
 Known = Callable[[str], Env]
@@ -103,8 +105,8 @@ def _tested(w: Writer, c: ir.Clause, env: Env) -> tuple[str | None, Checks]:
     if not c.conditions:
         return None, ()
     both = ir.And(c.place, t.BOOL, c.conditions)
-    said = w.expr(c.conditions[0] if len(c.conditions) == 1 else both, env)
-    return said.text, said.checks
+    expression = w.expr(c.conditions[0] if len(c.conditions) == 1 else both, env)
+    return expression.text, expression.checks
 
 
 # What must be true before.
@@ -121,7 +123,7 @@ def _checks(w: Writer, e: ir.Comp, env: Env) -> Checks:
 def _inside(w: Writer, e: ir.Comp, env: Env, at: int) -> Checks:
     clause = e.clauses[at]
     stops = e.kind in ("all", "any", "first") and all(t.ordered(c.over.type) for c in e.clauses)
-    row = _round(w, clause, env, places=stops)
+    row = _bound_clause(w, clause, env, places=stops)
     last = at + 1 == len(e.clauses)
     inner = _element_checks(w, e, row.env) if last else _inside(w, e, row.env, at + 1)
     wanted = [*row.checks, *_given(row.test, inner)]
@@ -148,7 +150,7 @@ def _element_checks(w: Writer, e: ir.Comp, env: Env) -> Checks:
 
 def _unless_stopped(w: Writer, e: ir.Comp, clause: ir.Clause, env: Env) -> Callable[[str], str]:
     """That no earlier element of a list has decided the outcome already."""
-    row = _round(w, clause, env, places=True)
+    row = _bound_clause(w, clause, env, places=True)
     decides = {"all": "~", "any": "", "first": ""}[e.kind]
     found = "TRUE" if e.kind == "first" else f"{decides}{w.expr(e.element, row.env).text}"
     stop = found if row.test is None else f"({row.test} /\\ {found})"
@@ -162,18 +164,18 @@ def _if_asked(name: str, early: Callable[[str], str] | None, text: str) -> str:
 # Values.
 
 
-def _of_set(w: Writer, e: ir.Comp, env: Env, checks: Checks) -> Said:
+def _of_set(w: Writer, e: ir.Comp, env: Env, checks: Checks) -> Expression:
     if e.kind in ("all", "any"):
-        return Said(_quantified(w, e, env, 0), checks)
+        return Expression(_quantified(w, e, env, 0), checks)
     text = _set(w, e, env, 0)
     if e.kind == "set":
-        return Said(text, checks)
+        return Expression(text, checks)
     found = least(w, text, e.element.type, e.kind)
-    return Said(found, (*checks, not_empty(text, "{}")))
+    return Expression(found, (*checks, not_empty(text, "{}")))
 
 
 def _quantified(w: Writer, e: ir.Comp, env: Env, at: int) -> str:
-    row = _round(w, e.clauses[at], env)
+    row = _bound_clause(w, e.clauses[at], env)
     last = at + 1 == len(e.clauses)
     inner = w.expr(e.element, row.env).text if last else _quantified(w, e, row.env, at + 1)
     sign, link = ("\\A", "=>") if e.kind == "all" else ("\\E", "/\\")
@@ -182,7 +184,7 @@ def _quantified(w: Writer, e: ir.Comp, env: Env, at: int) -> str:
 
 
 def _set(w: Writer, e: ir.Comp, env: Env, at: int) -> str:
-    row = _round(w, e.clauses[at], env)
+    row = _bound_clause(w, e.clauses[at], env)
     if at + 1 < len(e.clauses):
         return f"(UNION {{{_set(w, e, row.env, at + 1)} : {row.name} \\in {row.tested}}})"
     element = w.expr(e.element, row.env).text
@@ -192,7 +194,7 @@ def _set(w: Writer, e: ir.Comp, env: Env, at: int) -> str:
 
 
 def _sum(w: Writer, e: ir.Comp, env: Env, at: int) -> str:
-    row = _round(w, e.clauses[at], env, places=True)
+    row = _bound_clause(w, e.clauses[at], env, places=True)
     last = at + 1 == len(e.clauses)
     inner = w.expr(e.element, row.env).text if last else _sum(w, e, row.env, at + 1)
     return f"Sum({row.tested}, LAMBDA {row.name} : {inner})"
@@ -203,7 +205,7 @@ def _map(w: Writer, e: ir.Comp, env: Env) -> str:
     if all(t.ordered(c.over.type) for c in e.clauses):
         pair = ir.Op(e.place, t.Tuple((e.key.type, e.element.type)), "tuple", (e.key, e.element))
         return f"FromPairs(<<>>, {_sequence(w, e, pair, env, 0)})"
-    row = _round(w, e.clauses[0], env)
+    row = _bound_clause(w, e.clauses[0], env)
     if len(e.clauses) > 1:
         raise unwritten(e, "a map over several collections without an order")
     key, element = w.expr(e.key, row.env).text, w.expr(e.element, row.env).text

@@ -15,13 +15,13 @@ from lawful.spec.analysis.walk import acts, everything
 from lawful.spec.flat import Flat
 from lawful.spec.values.time import clock_of, counted_by
 
-from .bodies import Body, Lines, Ways, indented
+from .bodies import Body, Continuations, Lines, indented
 from .comprehensions import comprehension
 from .kinds import NONE, both, within
 from .names import CannotWrite, Names, quoted, word
 from .operators import operation
 from .prelude import HELPERS
-from .terms import Check, Checks, Env, Fresh, Said, Writer, unwritten
+from .terms import Check, Checks, Env, Expression, Fresh, Writer, unwritten
 from .time import due
 
 Params = tuple[tuple[str, t.Type], ...]
@@ -55,11 +55,11 @@ class Definitions:
         """After how many ticks a timer is due."""
         return due(self.flat, kind, text)
 
-    def operation(self, w: Writer, e: ir.Op, env: Env) -> Said:
+    def operation(self, w: Writer, e: ir.Op, env: Env) -> Expression:
         """The text of an operation."""
         return operation(w, e, env)
 
-    def comprehension(self, w: Writer, e: ir.Comp, env: Env) -> Said:
+    def comprehension(self, w: Writer, e: ir.Comp, env: Env) -> Expression:
         """The text of a comprehension."""
         return comprehension(w, e, env)
 
@@ -175,14 +175,18 @@ class Definitions:
     # Helpers and properties.
 
     def helper(self, machine: str, function: ir.Function, own: bool) -> tuple[str, bool]:
-        """The operator of a function, and whether it gives its value alone: see `Said`."""
+        """The operator of a function, and whether it gives its value alone: see `Expression`."""
         m = self.machines[machine]
 
         def make(name: str) -> bool:
             plain = not acts(function)
             b, params, env = self._begin(m, function.params, own)
-            ways = Ways(lambda _: [NONE], lambda value, _: [value]) if plain else _to_the_end()
-            lines = b.block(function.body, env, ways)
+            continuations = (
+                Continuations(lambda _: [NONE], lambda value, _: [value])
+                if plain
+                else _to_the_end()
+            )
+            lines = b.block(function.body, env, continuations)
             if plain and b.stops:
                 b, params, env = self._begin(m, function.params, own)
                 lines = b.block(function.body, env, _to_the_end())
@@ -216,11 +220,11 @@ class Definitions:
             present = b.names.fresh("present") if timed else None
             given = [b.names.fresh(p.name) for p in m.parameters]
             firsts = [_first(b, v, Env("", present=present)) for v in m.variables]
-            texts = [*(said.text for said in firsts), *given]
+            texts = [*(expression.text for expression in firsts), *given]
             names = [*(v.name for v in m.variables), *(p.name for p in m.parameters)]
             rows = [f"{word(n)} |-> {text}" for n, text in zip(names, texts, strict=True)]
             made = f"[{', '.join(rows)}]" if rows else "<<>>"
-            checks = tuple(c for said in firsts for c in said.checks)
+            checks = tuple(c for expression in firsts for c in expression.checks)
             lines = b.checked(checks, [f"Done({made}, {NONE})"]) if checks else [made]
             self.write(name, [*([] if present is None else [present]), *given], lines)
             return not checks
@@ -273,19 +277,19 @@ class Definitions:
         return found if some else None
 
 
-def _first(b: Body, v: ir.Variable, env: Env) -> Said:
+def _first(b: Body, v: ir.Variable, env: Env) -> Expression:
     """The value that a variable begins with."""
     if isinstance(v.type, t.Clock):
         assert env.present is not None
-        return Said(env.present)
-    return Said(NONE) if v.initial is None else b.expr(v.initial, env)
+        return Expression(env.present)
+    return Expression(NONE) if v.initial is None else b.expr(v.initial, env)
 
 
-def _to_the_end() -> Ways:
+def _to_the_end() -> Continuations:
     def leave(value: str, env: Env) -> Lines:
         return [f"Done({env.self}, {value})"]
 
-    return Ways(lambda env: leave(NONE, env), leave)
+    return Continuations(lambda env: leave(NONE, env), leave)
 
 
 class _Entered:
@@ -309,17 +313,19 @@ class _Entered:
             return b.checked(checks, self._body(self.env))
         text, more = self._header(row.timer, self.env)
         due_ = f"({text} = 0)" if b.module.counting else text
-        stopped = b.assign(row.timer, Said(b.stopped()), self.env, self._body)
+        stopped = b.assign(row.timer, Expression(b.stopped()), self.env, self._body)
         return b.checked((*checks, *more, Check(due_, "refused")), stopped)
 
-    def _header(self, place: ir.Expr, env: Env) -> Said:
+    def _header(self, place: ir.Expr, env: Env) -> Expression:
         """A place of the header: where a key is missing, the event is refused."""
-        said = self.b.expr(place, env)
-        return Said(said.text, tuple(Check(c.text, "refused") for c in said.checks))
+        expression = self.b.expr(place, env)
+        return Expression(
+            expression.text, tuple(Check(c.text, "refused") for c in expression.checks)
+        )
 
     def _body(self, env: Env) -> Lines:
-        ways = Ways(lambda after: self._leave(NONE, after), self._leave)
-        return self.b.block(self.row.function.body, env, ways)
+        continuations = Continuations(lambda after: self._leave(NONE, after), self._leave)
+        return self.b.block(self.row.function.body, env, continuations)
 
     def _leave(self, value: str, env: Env) -> Lines:
         row, b = self.row, self.b
@@ -330,7 +336,7 @@ class _Entered:
         if len(row.target) == 1:
             return b.assign(
                 row.control,
-                Said(quoted(row.target[0])),
+                Expression(quoted(row.target[0])),
                 at,
                 lambda after: [f"Done({after.self}, {value})"],
             )

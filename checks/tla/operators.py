@@ -15,7 +15,7 @@ from lawful.spec import types as t
 from .collections import as_sequence, as_set, is_sequence, not_empty
 from .kinds import NONE, less
 from .names import CAP, word
-from .terms import Check, Checks, Env, Said, Writer, unwritten
+from .terms import Check, Checks, Env, Expression, Writer, unwritten
 
 TEMPLATES: dict[str, str] = {
     "neg": "(-{0})",
@@ -77,20 +77,20 @@ OF_SETS = frozenset(
 OF_SEQUENCES = frozenset({"concat", "count", "reversed", "enumerate", "list_of", "tuple_of"})
 
 
-def operation(w: Writer, e: ir.Op, env: Env) -> Said:
+def operation(w: Writer, e: ir.Op, env: Env) -> Expression:
     """The operation; CannotWrite where the tables have no row for it."""
-    if e.op in ROWS:
-        return ROWS[e.op](w, e, env)
+    if e.op in WRITERS:
+        return WRITERS[e.op](w, e, env)
     if e.op not in TEMPLATES:
         raise unwritten(e, e.op)
     texts, checks = _operands(w, e, env)
     name = w.names.fresh("n") if "{n}" in TEMPLATES[e.op] else ""
-    return Said(TEMPLATES[e.op].format(*texts, n=name), checks)
+    return Expression(TEMPLATES[e.op].format(*texts, n=name), checks)
 
 
 def _operands(w: Writer, e: ir.Op, env: Env) -> tuple[list[str], Checks]:
     """The operands in the form that the operator takes; single elements as they are."""
-    found: list[Said] = []
+    found: list[Expression] = []
     for i, arg in enumerate(e.args):
         if e.op in OF_SETS:
             found.append(as_set(w, arg, env))
@@ -98,35 +98,37 @@ def _operands(w: Writer, e: ir.Op, env: Env) -> tuple[list[str], Checks]:
             found.append(as_sequence(w, arg, env))
         else:
             found.append(w.expr(arg, env))
-    return [said.text for said in found], tuple(c for said in found for c in said.checks)
+    return [expression.text for expression in found], tuple(
+        c for expression in found for c in expression.checks
+    )
 
 
-def _divided(sign: str, helper: str) -> Row:
-    def divided(w: Writer, e: ir.Op, env: Env) -> Said:
+def _divided(sign: str, helper: str) -> OperationWriter:
+    def divided(w: Writer, e: ir.Op, env: Env) -> Expression:
         (a, b), checks = w.all(e.args, env)
         by = e.args[1]
         if isinstance(by, ir.Const) and isinstance(by.value, int) and by.value > 0:
-            return Said(f"({a} {sign} {b})", checks)
-        return Said(f"{helper}({a}, {b})", (*checks, Check(f"({b} # 0)", "undefined")))
+            return Expression(f"({a} {sign} {b})", checks)
+        return Expression(f"{helper}({a}, {b})", (*checks, Check(f"({b} # 0)", "undefined")))
 
     return divided
 
 
-def _compared(w: Writer, e: ir.Op, env: Env) -> Said:
+def _compared(w: Writer, e: ir.Op, env: Env) -> Expression:
     (a, b), checks = w.all(e.args, env)
     if e.op in ("gt", "ge"):
         a, b = b, a
-    return Said(less(a, b, e.args[0].type, equal=e.op in ("le", "ge")), checks)
+    return Expression(less(a, b, e.args[0].type, equal=e.op in ("le", "ge")), checks)
 
 
-def _chosen(w: Writer, e: ir.Op, env: Env) -> Said:
+def _chosen(w: Writer, e: ir.Op, env: Env) -> Expression:
     texts, checks = w.all(e.args, env)
 
     def better(a: str, b: str) -> str:
         first = less(a, b, e.type, equal=True) if e.op == "min" else less(b, a, e.type, equal=True)
         return f"(IF {first} THEN {a} ELSE {b})"
 
-    return Said(reduce(better, texts), checks)
+    return Expression(reduce(better, texts), checks)
 
 
 def least(w: Writer, text: str, kind: t.Type, op: str) -> str:
@@ -137,146 +139,148 @@ def least(w: Writer, text: str, kind: t.Type, op: str) -> str:
     return f"(CHOOSE {one} \\in {text} : \\A {other} \\in {text} : {first})"
 
 
-def _least_of(w: Writer, e: ir.Op, env: Env) -> Said:
+def _least_of(w: Writer, e: ir.Op, env: Env) -> Expression:
     text, checks = as_set(w, e.args[0], env)
     kind = t.element(e.args[0].type)
     assert kind is not None
     found = least(w, text, kind, e.op)
     if e.op in ("min_of", "max_of"):
-        return Said(found, (*checks, not_empty(text, "{}")))
+        return Expression(found, (*checks, not_empty(text, "{}")))
     default = w.expr(e.args[1], env)
-    return Said(f"(IF {text} = {{}} THEN {default.text} ELSE {found})", (*checks, *default.checks))
+    return Expression(
+        f"(IF {text} = {{}} THEN {default.text} ELSE {found})", (*checks, *default.checks)
+    )
 
 
-def _first_or(w: Writer, e: ir.Op, env: Env) -> Said:
+def _first_or(w: Writer, e: ir.Op, env: Env) -> Expression:
     of, default = as_sequence(w, e.args[0], env), w.expr(e.args[1], env)
     text = f"(IF {of.text} = <<>> THEN {default.text} ELSE Head({of.text}))"
-    return Said(text, (*of.checks, *default.checks))
+    return Expression(text, (*of.checks, *default.checks))
 
 
-def _number(w: Writer, e: ir.Op, env: Env) -> Said:
-    said = w.expr(e.args[0], env)
+def _number(w: Writer, e: ir.Op, env: Env) -> Expression:
+    expression = w.expr(e.args[0], env)
     kind = e.args[0].type
     match e.op, kind:
         case ("int", t.Bool()):
-            return Said(f"(IF {said.text} THEN 1 ELSE 0)", said.checks)
+            return Expression(f"(IF {expression.text} THEN 1 ELSE 0)", expression.checks)
         case ("bool", t.Int()):
-            return Said(f"({said.text} # 0)", said.checks)
+            return Expression(f"({expression.text} # 0)", expression.checks)
         case ("int", t.Int()) | ("bool", t.Bool()):
-            return said
+            return expression
         case _:
             raise unwritten(e, f"{e.op} of {kind}")
 
 
-def _ranked(w: Writer, e: ir.Op, env: Env) -> Said:
+def _ranked(w: Writer, e: ir.Op, env: Env) -> Expression:
     text, checks = w.expr(e.args[0], env)
     kind = e.args[0].type
     assert isinstance(kind, t.Sort)
     name = word(kind.name)
     rank = f"{name}_rank[{text}]"
     if e.op == "rank":
-        return Said(rank, checks)
+        return Expression(rank, checks)
     step = "+ 1" if e.op == "successor" else "- 1"
-    return Said(f"{name}_order[(({rank} {step}) % Len({name}_order)) + 1]", checks)
+    return Expression(f"{name}_order[(({rank} {step}) % Len({name}_order)) + 1]", checks)
 
 
-def _in(w: Writer, e: ir.Op, env: Env) -> Said:
+def _in(w: Writer, e: ir.Op, env: Env) -> Expression:
     item, held = w.expr(e.args[0], env), as_set(w, e.args[1], env)
     sign = "\\in" if e.op == "in" else "\\notin"
-    return Said(f"({item.text} {sign} {held.text})", (*item.checks, *held.checks))
+    return Expression(f"({item.text} {sign} {held.text})", (*item.checks, *held.checks))
 
 
-def _len(w: Writer, e: ir.Op, env: Env) -> Said:
+def _len(w: Writer, e: ir.Op, env: Env) -> Expression:
     of = e.args[0]
     if is_sequence(of):
         text, checks = w.expr(of, env)
-        return Said(f"Len({text})", checks)
+        return Expression(f"Len({text})", checks)
     text, checks = as_set(w, of, env)
-    return Said(f"Cardinality({text})", checks)
+    return Expression(f"Cardinality({text})", checks)
 
 
-def _slice(w: Writer, e: ir.Op, env: Env) -> Said:
+def _slice(w: Writer, e: ir.Op, env: Env) -> Expression:
     of, low, high = (w.expr(arg, env) for arg in e.args)
     if any(isinstance(arg.type, t.Union) for arg in e.args[1:]):
         raise unwritten(e, "a slice whose ends may be None")
     first = "0" if low.text == NONE else low.text
     last = f"Len({of.text})" if high.text == NONE else high.text
-    return Said(f"Slice({of.text}, {first}, {last})", (*of.checks, *low.checks, *high.checks))
+    return Expression(f"Slice({of.text}, {first}, {last})", (*of.checks, *low.checks, *high.checks))
 
 
-def _index(w: Writer, e: ir.Op, env: Env) -> Said:
+def _index(w: Writer, e: ir.Op, env: Env) -> Expression:
     (of, item), checks = w.all(e.args, env)
     there = Check(f"({item} \\in Range({of}))", "undefined")
-    return Said(f"Index({of}, {item})", (*checks, there))
+    return Expression(f"Index({of}, {item})", (*checks, there))
 
 
-def _sum_of(w: Writer, e: ir.Op, env: Env) -> Said:
+def _sum_of(w: Writer, e: ir.Op, env: Env) -> Expression:
     of, one = e.args[0], w.names.fresh("n")
     if is_sequence(of):
         text, checks = w.expr(of, env)
-        return Said(f"Sum(DOMAIN {text}, LAMBDA {one} : {text}[{one}])", checks)
+        return Expression(f"Sum(DOMAIN {text}, LAMBDA {one} : {text}[{one}])", checks)
     text, checks = as_set(w, of, env)
-    return Said(f"Sum({text}, LAMBDA {one} : {one})", checks)
+    return Expression(f"Sum({text}, LAMBDA {one} : {one})", checks)
 
 
-def _sorted(w: Writer, e: ir.Op, env: Env) -> Said:
+def _sorted(w: Writer, e: ir.Op, env: Env) -> Expression:
     text, checks = as_sequence(w, e.args[0], env)
     kind = t.element(e.args[0].type)
     assert kind is not None
     a, b = w.names.fresh("a"), w.names.fresh("b")
-    return Said(f"SortSeq({text}, LAMBDA {a}, {b} : {less(a, b, kind)})", checks)
+    return Expression(f"SortSeq({text}, LAMBDA {a}, {b} : {less(a, b, kind)})", checks)
 
 
-def _dict_of(w: Writer, e: ir.Op, env: Env) -> Said:
+def _dict_of(w: Writer, e: ir.Op, env: Env) -> Expression:
     of = e.args[0]
     if isinstance(of.type, t.Map):
         return w.expr(of, env)
     text, checks = as_sequence(w, of, env)
-    return Said(f"FromPairs(<<>>, {text})", checks)
+    return Expression(f"FromPairs(<<>>, {text})", checks)
 
 
-def _counter_of(w: Writer, e: ir.Op, env: Env) -> Said:
+def _counter_of(w: Writer, e: ir.Op, env: Env) -> Expression:
     of = e.args[0]
     if isinstance(of.type, t.Map | t.Bag):
         text, checks = w.expr(of, env)
-        return Said(f"Positive({text})", checks)
+        return Expression(f"Positive({text})", checks)
     text, checks = as_sequence(w, of, env)
-    return Said(f"Counts({text})", checks)
+    return Expression(f"Counts({text})", checks)
 
 
-def _range(w: Writer, e: ir.Op, env: Env) -> Said:
+def _range(w: Writer, e: ir.Op, env: Env) -> Expression:
     texts, checks = w.all(e.args, env)
     if len(texts) < 3:
         low, high = texts if len(texts) == 2 else ("0", texts[0])
-        return Said(f"Upwards({low}, {high})", checks)
+        return Expression(f"Upwards({low}, {high})", checks)
     there = Check(f"({texts[2]} # 0)", "undefined")
-    return Said(f"Steps({', '.join(texts)})", (*checks, there))
+    return Expression(f"Steps({', '.join(texts)})", (*checks, there))
 
 
-def _zip(w: Writer, e: ir.Op, env: Env) -> Said:
+def _zip(w: Writer, e: ir.Op, env: Env) -> Expression:
     found = [as_sequence(w, arg, env) for arg in e.args]
-    one, every = w.names.fresh("i"), [said.text for said in found]
+    one, every = w.names.fresh("i"), [expression.text for expression in found]
     rows = ", ".join(f"{each}[{one}]" for each in every)
     text = f"[{one} \\in {CAP.join(f'DOMAIN {each}' for each in every)} |-> <<{rows}>>]"
-    return Said(text, tuple(c for said in found for c in said.checks))
+    return Expression(text, tuple(c for expression in found for c in expression.checks))
 
 
-def _display(w: Writer, e: ir.Op, env: Env) -> Said:
+def _display(w: Writer, e: ir.Op, env: Env) -> Expression:
     texts, checks = w.all(e.args, env)
     inside = ", ".join(texts)
-    return Said(f"{{{inside}}}" if e.op == "set" else f"<<{inside}>>", checks)
+    return Expression(f"{{{inside}}}" if e.op == "set" else f"<<{inside}>>", checks)
 
 
-def _map(w: Writer, e: ir.Op, env: Env) -> Said:
+def _map(w: Writer, e: ir.Op, env: Env) -> Expression:
     texts, checks = w.all(e.args, env)
     text = "<<>>"
     for key, value in zip(texts[::2], texts[1::2], strict=True):
         text = f"Put({text}, {key}, {value})"
-    return Said(text, checks)
+    return Expression(text, checks)
 
 
-Row = Callable[[Writer, ir.Op, Env], Said]
-ROWS: dict[str, Row] = {
+OperationWriter = Callable[[Writer, ir.Op, Env], Expression]
+WRITERS: dict[str, OperationWriter] = {
     "floordiv": _divided("\\div", "FloorDiv"),
     "mod": _divided("%", "FloorMod"),
     **dict.fromkeys(("lt", "le", "gt", "ge"), _compared),

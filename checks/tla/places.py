@@ -104,9 +104,9 @@ def _timer(w: Writer, s: ir.Update, env: Env, before: Checks) -> tuple[str, str,
     if not w.module.counting:
         _, more = w.all(s.args, env)
         return "TRUE", "None", (*before, *more)
-    said = w.expr(s.args[0], env)
-    text = w.module.ticks(s.args[0].type, said.text)
-    return text, "None", (*before, *said.checks)
+    expression = w.expr(s.args[0], env)
+    text = w.module.ticks(s.args[0].type, expression.text)
+    return text, "None", (*before, *expression.checks)
 
 
 PLAIN: dict[tuple[str, str], str] = {

@@ -21,7 +21,7 @@ UNDEFINED = 'Stop("undefined")'
 Bindings = tuple[list[tuple[str, str]], list[str]]  # Names with their sets, arguments by place.
 
 
-class Made(NamedTuple):
+class FreshState(NamedTuple):
     """A state of the defaults, or where it is not `plain` what comes of making one, beside the
     names that are bound where it stands."""
 
@@ -207,7 +207,7 @@ class Steps:
                 texts = [w.expr(p.default, Env("")).text]
             rows.append((w.names.fresh(p.name), f"{{{', '.join(texts)}}}"))
         args = [*(["0"] if fresh.timed else []), *(name for name, _ in rows)]
-        made = Made(called(fresh.operator, args), fresh.plain, w.names)
+        made = FreshState(called(fresh.operator, args), fresh.plain, w.names)
         # An assumption is about the parameters alone: it is asked where a default is undefined too.
         fixed = [
             f"{word(p.name)} |-> {name}"
@@ -230,11 +230,13 @@ class Steps:
             yield Rule("", ()), None
         yield from zip(self.flat.initials, self.machine.initials, strict=True)
 
-    def _begun(self, start: tuple[Rule, ir.Function | None], made: Made, *, sound: bool) -> str:
+    def _begun(
+        self, start: tuple[Rule, ir.Function | None], made: FreshState, *, sound: bool
+    ) -> str:
         """That an initial state is what a start gives, or that no start goes wrong."""
         (rule, function), state = start, made.text if made.plain else f"{made.text}.to"
 
-        def said(args: list[str]) -> str:
+        def result_text(args: list[str]) -> str:
             result = f"Done({state}, {NONE})" if made.plain else made.text
             if function is not None:
                 operator = self.defined.entry(self.machine.name, function.name)
@@ -243,7 +245,7 @@ class Steps:
             fine = f'({placed}.out \\in {{"done", "refused", "cut"}})'
             return fine if sound else f"{self.begins}({placed})"
 
-        text = self.each(rule, state, said, "\\A" if sound else SOME, made.names)
+        text = self.each(rule, state, result_text, "\\A" if sound else SOME, made.names)
         return text if made.plain else f'(({made.text}.out = "done") /\\ {text})'
 
     def steps(self) -> None:

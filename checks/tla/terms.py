@@ -30,7 +30,7 @@ class Check(NamedTuple):
 Checks = tuple[Check, ...]
 
 
-class Said(NamedTuple):
+class Expression(NamedTuple):
     """An expression's text, which needs no parentheses, and its checks."""
 
     text: str
@@ -74,9 +74,9 @@ class Operators(Protocol):
     by modules that need `Writer`; `machine.Definitions`, which stands above them all, has them.
     """
 
-    def operation(self, w: Writer, e: ir.Op, env: Env) -> Said: ...
+    def operation(self, w: Writer, e: ir.Op, env: Env) -> Expression: ...
 
-    def comprehension(self, w: Writer, e: ir.Comp, env: Env) -> Said: ...
+    def comprehension(self, w: Writer, e: ir.Comp, env: Env) -> Expression: ...
 
     def fresh_state(self, machine: str) -> Fresh: ...
 
@@ -107,7 +107,7 @@ class Writer:
         self.machine = machine
         self.names = names
 
-    def expr(self, e: ir.Expr, env: Env) -> Said:
+    def expr(self, e: ir.Expr, env: Env) -> Expression:
         """The expression; CannotWrite where it has something that is not written."""
         write = WRITE.get(e.__class__)
         if write is None:
@@ -117,7 +117,9 @@ class Writer:
     def all(self, args: Iterable[ir.Expr], env: Env) -> tuple[list[str], Checks]:
         """The expressions in their order, and all their checks."""
         found = [self.expr(arg, env) for arg in args]
-        return [said.text for said in found], tuple(c for said in found for c in said.checks)
+        return [expression.text for expression in found], tuple(
+            c for expression in found for c in expression.checks
+        )
 
     def stopped(self) -> str:
         """A timer that does not run."""
@@ -135,22 +137,22 @@ def under(condition: str, checks: Checks) -> Checks:
     return tuple(Check(f"({condition} => {c.text})", c.out) for c in checks)
 
 
-def _const(w: Writer, e: ir.Const, env: Env) -> Said:
+def _const(w: Writer, e: ir.Const, env: Env) -> Expression:
     match e.type, e.value:
         case t.Enum(), value:
-            return Said(quoted(str(value)))
+            return Expression(quoted(str(value)))
         case t.Sort(), value:
-            return Said(word(str(value)))
+            return Expression(word(str(value)))
         case t.Timer(), _:
-            return Said(w.stopped())
+            return Expression(w.stopped())
         case _, None:
-            return Said(NONE)
+            return Expression(NONE)
         case _, bool() as value:
-            return Said("TRUE" if value else "FALSE")
+            return Expression("TRUE" if value else "FALSE")
         case t.Float(), int() | float() as value:
-            return Said(seconds(value))
+            return Expression(seconds(value))
         case t.Int(), int() as value:
-            return Said(integer(value))
+            return Expression(integer(value))
         case _:
             raise unwritten(e, f"the constant {e.value!r}")
 
@@ -160,41 +162,47 @@ def seconds(value: float) -> str:
     return f'"{float(value)!r}"'
 
 
-def _local(w: Writer, e: ir.Local, env: Env) -> Said:
+def _local(w: Writer, e: ir.Local, env: Env) -> Expression:
     if e.name not in env.locals:
-        return Said(UNSET, (Check("FALSE", "undefined"),))
+        return Expression(UNSET, (Check("FALSE", "undefined"),))
     text = env.locals[e.name]
     maybe = e.name in env.maybe
-    return Said(text, (Check(f"({text} # {UNSET})", "undefined"),) if maybe else ())
+    return Expression(text, (Check(f"({text} # {UNSET})", "undefined"),) if maybe else ())
 
 
-def _field(w: Writer, e: ir.Field, env: Env) -> Said:
-    said = w.expr(e.of, env)
+def _field(w: Writer, e: ir.Field, env: Env) -> Expression:
+    expression = w.expr(e.of, env)
     match e.of.type:
         case t.Clock():
-            return said
+            return expression
         case t.Timer():
-            return Said(f"({said.text} # {NONE})", said.checks) if w.module.counting else said
+            return (
+                Expression(f"({expression.text} # {NONE})", expression.checks)
+                if w.module.counting
+                else expression
+            )
         case _:
-            return Said(f"{said.text}.{word(e.name)}", said.checks)
+            return Expression(f"{expression.text}.{word(e.name)}", expression.checks)
 
 
-def _item(w: Writer, e: ir.Item, env: Env) -> Said:
+def _item(w: Writer, e: ir.Item, env: Env) -> Expression:
     (of, key), checks = w.all((e.of, e.key), env)
     match e.of.type:
         case t.Map():
             if has_every_key(e.of.type):
-                return Said(f"{of}[{key}]", checks)
-            return Said(f"{of}[{key}]", (*checks, Check(f"({key} \\in DOMAIN {of})", "undefined")))
+                return Expression(f"{of}[{key}]", checks)
+            return Expression(
+                f"{of}[{key}]", (*checks, Check(f"({key} \\in DOMAIN {of})", "undefined"))
+            )
         case t.Bag():
-            return Said(f"Count({of}, {key})", checks)
+            return Expression(f"Count({of}, {key})", checks)
         case t.Tuple(items=items) if isinstance(e.key, ir.Const):
             at = e.key.value
             assert isinstance(at, int)
-            return Said(f"{of}[{at + 1 if at >= 0 else len(items) + at + 1}]", checks)
+            return Expression(f"{of}[{at + 1 if at >= 0 else len(items) + at + 1}]", checks)
         case _:
             there = Check(f"HasAt({of}, {key})", "undefined")
-            return Said(f"{of}[At({of}, {key})]", (*checks, there))
+            return Expression(f"{of}[At({of}, {key})]", (*checks, there))
 
 
 def has_every_key(kind: t.Map) -> bool:
@@ -202,43 +210,43 @@ def has_every_key(kind: t.Map) -> bool:
     return kind.total and isinstance(kind.key, t.Sort | t.Enum | t.Bool)
 
 
-def _and(w: Writer, e: ir.And, env: Env) -> Said:
+def _and(w: Writer, e: ir.And, env: Env) -> Expression:
     return _short(w, e.args, env, (AND, ""))
 
 
-def _or(w: Writer, e: ir.Or, env: Env) -> Said:
+def _or(w: Writer, e: ir.Or, env: Env) -> Expression:
     return _short(w, e.args, env, (OR, "~"))
 
 
-def _short(w: Writer, args: Sequence[ir.Expr], env: Env, how: tuple[str, str]) -> Said:
+def _short(w: Writer, args: Sequence[ir.Expr], env: Env, how: tuple[str, str]) -> Expression:
     """Left to right; an argument is only looked at where those before it do not decide."""
     sign, but = how
     before: list[str] = []
     checks: list[Check] = []
     for arg in args:
-        said = w.expr(arg, env)
+        expression = w.expr(arg, env)
         given = f"({AND.join(before)})"
-        checks.extend(under(given, said.checks) if before else said.checks)
-        before.append(f"{but}{said.text}")
+        checks.extend(under(given, expression.checks) if before else expression.checks)
+        before.append(f"{but}{expression.text}")
     texts = [text.removeprefix(but) for text in before] if but else before
-    return Said(f"({sign.join(texts)})", tuple(checks))
+    return Expression(f"({sign.join(texts)})", tuple(checks))
 
 
-def _if(w: Writer, e: ir.If, env: Env) -> Said:
+def _if(w: Writer, e: ir.If, env: Env) -> Expression:
     test, then, other = (w.expr(part, env) for part in (e.test, e.then, e.other))
     checks = (*test.checks, *under(test.text, then.checks), *under(f"~{test.text}", other.checks))
-    return Said(f"(IF {test.text} THEN {then.text} ELSE {other.text})", checks)
+    return Expression(f"(IF {test.text} THEN {then.text} ELSE {other.text})", checks)
 
 
-def _make(w: Writer, e: ir.Make, env: Env) -> Said:
+def _make(w: Writer, e: ir.Make, env: Env) -> Expression:
     assert isinstance(e.type, t.Record)
     texts, checks = w.all(e.args, env)
     names = [word(name) for name, _ in e.type.fields]
     rows = [f"{name} |-> {text}" for name, text in zip(names, texts, strict=True)]
-    return Said(f"[{', '.join([f'is |-> {quoted(e.type.name)}', *rows])}]", checks)
+    return Expression(f"[{', '.join([f'is |-> {quoted(e.type.name)}', *rows])}]", checks)
 
 
-def _new(w: Writer, e: ir.New, env: Env) -> Said:
+def _new(w: Writer, e: ir.New, env: Env) -> Expression:
     assert isinstance(e.type, t.Part)
     machine = e.type.machine
     texts, checks = w.all([arg for _, arg in e.args], env)
@@ -249,58 +257,58 @@ def _new(w: Writer, e: ir.New, env: Env) -> Said:
             raise unwritten(e, "a part with a clock, made where no clock is at hand,")
         args.append(env.present)
     for p in w.module.machine(machine).parameters:
-        said = Said(given[p.name]) if p.name in given else _default(w, p)
-        args.append(said.text)
-        checks = (*checks, *said.checks)
+        expression = Expression(given[p.name]) if p.name in given else _default(w, p)
+        args.append(expression.text)
+        checks = (*checks, *expression.checks)
     made = f"{fresh.operator}({', '.join(args)})" if args else fresh.operator
     if not fresh.plain:
         checks = (*checks, Check(f'({made}.out = "done")', "undefined"))
         made = f"{made}.to"
     assumed = w.module.assumption(machine, made)
-    return Said(made, (*checks, *(() if assumed is None else (Check(assumed, "undefined"),))))
+    return Expression(made, (*checks, *(() if assumed is None else (Check(assumed, "undefined"),))))
 
 
-def _default(w: Writer, p: ir.Parameter) -> Said:
+def _default(w: Writer, p: ir.Parameter) -> Expression:
     if p.default is None:
         raise unwritten(p, f"a part without a value of {p.name}")
     return w.expr(p.default, Env(""))
 
 
-def _is_a(w: Writer, e: ir.IsA, env: Env) -> Said:
+def _is_a(w: Writer, e: ir.IsA, env: Env) -> Expression:
     text, checks = w.expr(e.of, env)
     if t.NOTHING in e.options:
         none = f"({text} = {NONE})"
         others = [is_of(text, option) for option in e.options if option != t.NOTHING]
         found = " \\/ ".join([none, *others])
-        return Said(f"({found})", checks)
+        return Expression(f"({found})", checks)
     found = " \\/ ".join(is_of(text, option) for option in e.options)
     optional = t.NOTHING in t.options(e.of.type)
-    return Said(f"({text} # {NONE} /\\ ({found}))" if optional else f"({found})", checks)
+    return Expression(f"({text} # {NONE} /\\ ({found}))" if optional else f"({found})", checks)
 
 
-def _needed(w: Writer, e: ir.Needed, env: Env) -> Said:
+def _needed(w: Writer, e: ir.Needed, env: Env) -> Expression:
     text, checks = w.expr(e.of, env)
-    return Said(text, (*checks, Check(f"({text} # {NONE})", "refused")))
+    return Expression(text, (*checks, Check(f"({text} # {NONE})", "refused")))
 
 
-def _can(w: Writer, e: ir.Can, env: Env) -> Said:
+def _can(w: Writer, e: ir.Can, env: Env) -> Expression:
     assert isinstance(e.part.type, t.Part)
     texts, checks = w.all((e.part, *e.args), env)
     operator = w.module.entry(e.part.type.machine, e.name)
-    return Said(f'({operator}({", ".join(texts)}).out # "refused")', checks)
+    return Expression(f'({operator}({", ".join(texts)}).out # "refused")', checks)
 
 
-def _call(w: Writer, e: ir.Call, env: Env) -> Said:
+def _call(w: Writer, e: ir.Call, env: Env) -> Expression:
     machine, function = called(w, e)
     texts, checks = w.all((*(() if e.of is None else (e.of,)), *e.args), env)
     operator, plain = w.module.helper(machine.name, function, e.of is not None)
     text = f"{operator}({', '.join(texts)})" if texts else operator
     if plain:
-        return Said(text, checks)
+        return Expression(text, checks)
     stops = [
         Check(f"({text}.out # {quoted(out)})", out) for out in sorted(w.module.stops[operator])
     ]
-    return Said(f"{text}.value", (*checks, *stops))
+    return Expression(f"{text}.value", (*checks, *stops))
 
 
 def called(w: Writer, e: ir.Call) -> tuple[ir.Machine, ir.Function]:
@@ -313,22 +321,22 @@ def called(w: Writer, e: ir.Call) -> tuple[ir.Machine, ir.Function]:
     return machine, next(f for f in rows if f.name == e.function)
 
 
-def _domain(w: Writer, e: ir.Domain, env: Env) -> Said:
+def _domain(w: Writer, e: ir.Domain, env: Env) -> Expression:
     assert isinstance(e.type, t.Iter)
     item = e.type.item
     if e.type.ordered and isinstance(item, t.Sort):
-        return Said(f"{word(item.name)}_order")
+        return Expression(f"{word(item.name)}_order")
     if e.type.ordered and isinstance(item, t.Enum):
-        return Said(f"<<{', '.join(map(quoted, item.members))}>>")
+        return Expression(f"<<{', '.join(map(quoted, item.members))}>>")
     if e.type.ordered:
         raise unwritten(e, f"the order of {item}")
-    return Said(values(item))
+    return Expression(values(item))
 
 
-WRITE: dict[type[ir.Expr], Callable[[Writer, Any, Env], Said]] = {
+WRITE: dict[type[ir.Expr], Callable[[Writer, Any, Env], Expression]] = {
     ir.Const: _const,
     ir.Local: _local,
-    ir.Self: lambda w, e, env: Said(env.self),
+    ir.Self: lambda w, e, env: Expression(env.self),
     ir.Field: _field,
     ir.Item: _item,
     ir.Op: lambda w, e, env: w.module.operation(w, e, env),

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from lawful.checks.conform.exact_types import typed, typed_state
-from lawful.checks.conform.instances import Outcome, Running
-from lawful.checks.conform.oracle import Way, answered, elements
+from lawful.checks.conform.exact_types import has_exact_type, state_has_exact_types
+from lawful.checks.conform.instances import InstanceDriver, Outcome
+from lawful.checks.conform.oracle import EntryPoint, answer_of, elements
 from lawful.checks.reference import Done, Reference, Refusal
 from lawful.checks.reference.expressions import NoValue
 from lawful.checks.reference.states import PartState
@@ -45,7 +45,7 @@ class Engines:
         self.twin = Twin(cls, SIZES, self.machine)
         sorts = self.resolved.world.sorts
         universe = {sort: elements(sort, SIZES[name]) for name, sort in sorts.items()}
-        self.running = Running(cls, self.resolved, self.machine, universe)
+        self.running = InstanceDriver(cls, self.resolved, self.machine, universe)
         self.some = Some(rng, self.resolved.world)
         try:
             self.declared: Any = self.reference.initial({})
@@ -174,8 +174,10 @@ class Engines:
         mine = self.expected(state, row, args)
         self.hits.add("outcome", mine[0])
         if mine[0] == "done":
-            whole = typed_state(mine[1], self.machine, self.parts)
-            self.judge(what, (True, True), (whole, typed(mine[2], row.function.output)), "classes")
+            whole = state_has_exact_types(mine[1], self.machine, self.parts)
+            self.judge(
+                what, (True, True), (whole, has_exact_type(mine[2], row.function.output)), "classes"
+            )
         output = row.function.output
         self.python(what, mine, self.twin.step(state, row.name, args), output)
         if is_tick(row):
@@ -211,7 +213,8 @@ class Engines:
                 self.hits.add("kept aside", "a dict as a key")
                 return
         same = theirs[0] != "done" or (
-            typed_state(theirs[1], self.machine, self.parts) and typed(theirs[2], output)
+            state_has_exact_types(theirs[1], self.machine, self.parts)
+            and has_exact_type(theirs[2], output)
         )
         self.judge(what, (*mine, True), (theirs[0], theirs[1], theirs[2], same), "Python")
 
@@ -233,8 +236,8 @@ class Engines:
         if theirs[0] == "done":
             after = running.state(entry)
             self.judge(f"{what}, arguments spoiled", theirs[1], after, "runtime")
-            exact = typed_state(after, self.machine, self.parts, ghosts=False)
-            self.judge(what, True, exact and typed(theirs[2], function.output), "runtime")
+            exact = state_has_exact_types(after, self.machine, self.parts, ghosts=False)
+            self.judge(what, True, exact and has_exact_type(theirs[2], function.output), "runtime")
         if self.ghosts and mine[0] in ("bounds", "undefined") and theirs[0] != mine[0]:
             self.hits.add("kept aside", "a ghost is erased")
             return
@@ -276,7 +279,7 @@ class Engines:
         for row in rows:
             named = dict(zip((n for n, _ in row.function.params), args, strict=True))
             tried.append(self.reference.step(state, row.name, named))
-        answer = answered(self.reference, Way(event, rows, False), state, args, tried)
+        answer = answer_of(self.reference, EntryPoint(event, rows, False), state, args, tried)
         return answer.name or answer.kind, answer.state, answer.output
 
     def shown(self, state: Any) -> str:
@@ -303,7 +306,10 @@ class Engines:
                     json.loads(json.dumps(encode(value, kind))), kind, self.resolved.world
                 )
                 self.judge(
-                    f"a {kind} through JSON", (value, True), (read, typed(read, kind)), "JSON"
+                    f"a {kind} through JSON",
+                    (value, True),
+                    (read, has_exact_type(read, kind)),
+                    "JSON",
                 )
             self.judge(f"bounds of {kind}", None, breach(value, kind), "JSON")
         return loaded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lawful.checks.conform.instances import Running
+from lawful.checks.conform.instances import InstanceDriver
 from lawful.checks.reference.expressions import NoValue
 from lawful.checks.reference.states import freeze
 from lawful.spec import ir
@@ -73,7 +73,7 @@ def _seen(e: Engines, p: ir.Property, instance: Any) -> Any:
     if isinstance(instance, str):
         return NO_STATE if instance == "undefined" else instance
     cls: Any = e.resolved.parts[_abstract(e, p).name]
-    seeing = Running(cls, resolve(cls), _abstract(e, p), {})
+    seeing = InstanceDriver(cls, resolve(cls), _abstract(e, p), {})
     return seeing.state(instance)
 
 

@@ -8,8 +8,8 @@ from random import Random
 from typing import Any
 
 from lawful import Ambiguous, PropertyViolated, Refused, Undefined
-from lawful.checks.conform.instances import Running
-from lawful.checks.replay.deviations import Differs, Malformed, Unreplayable
+from lawful.checks.conform.instances import InstanceDriver
+from lawful.checks.replay.deviations import Deviation, Inconclusive, Malformed
 from lawful.checks.replay.difference import same
 from lawful.checks.replay.row_step import Stepper
 from lawful.checks.replay.rows import Rejected, journal_row
@@ -28,7 +28,9 @@ FAULTS = (Undefined, PropertyViolated, Ambiguous)
 class Replaying:
     """Writes a journal of single events, each of an instance of its own, and follows the rows."""
 
-    def __init__(self, running: Running, loaded: ir.Machine, rng: Random, hits: Hits) -> None:
+    def __init__(
+        self, running: InstanceDriver, loaded: ir.Machine, rng: Random, hits: Hits
+    ) -> None:
         self.running = running
         self.rng = rng
         self.hits = hits
@@ -89,7 +91,7 @@ class Replaying:
             return [f"replay: {made} does not fit: {state}"]
         after = self._follow(state, row)
         erased = self.ghosts and isinstance(after, str)
-        if erased and after.startswith(("Differs: bounds: ", "Differs: undefined: ")):
+        if erased and after.startswith(("Deviation: bounds: ", "Deviation: undefined: ")):
             self.hits.add("kept aside", "a ghost is erased")
             return []
         if isinstance(after, str):
@@ -108,7 +110,7 @@ class Replaying:
             return f"flaw: {row.flaw}"
         try:
             return self.stepper.follow(state, row)[0]
-        except (Differs, Malformed, Unreplayable) as error:
+        except (Deviation, Malformed, Inconclusive) as error:
             return f"{type(error).__name__}: {error}"
 
     def _lie(self, row: dict[str, Any]) -> dict[str, Any] | None:

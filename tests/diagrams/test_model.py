@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lawful.diagrams.labels import PRIME, Label, label
+from lawful.diagrams.labels import PRIME, Label, label_of
 from lawful.diagrams.model import WIDTH, Control, Edge, chart, lines, words
 from tests.diagrams.examples import Bench, Light, Room, Shelf, Tally
 
@@ -24,7 +24,7 @@ FULL = {
 @pytest.mark.parametrize("name", FULL)
 def test_a_label_says_the_guards_and_outputs_of_the_body(name: str) -> None:
     m = Light.lawful.ir
-    assert label(m, m.transition(name)).full == FULL[name]
+    assert label_of(m, m.transition(name)).full == FULL[name]
 
 
 def test_what_a_helper_or_a_part_gives_is_told_by_its_type() -> None:
@@ -35,7 +35,7 @@ def test_what_a_helper_or_a_part_gives_is_told_by_its_type() -> None:
 
 def test_a_class_is_told_once_and_not_by_those_that_it_is_none_of() -> None:
     m = Bench.lawful.ir
-    assert label(m, m.transition("handle")).steps == (
+    assert label_of(m, m.transition("handle")).steps == (
         "tally.up(told[0].by) if isinstance(told[0], Up) and told[0].by > 1",
         "tally.up(1) if not (isinstance(told[0], Up) and told[0].by > 1)"
         " and isinstance(told[0], Up)",
@@ -89,7 +89,9 @@ def test_without_control_state_there_are_events_alone() -> None:
 
 def test_a_long_label_is_cut_after_five_pieces_of_guards() -> None:
     m = Light.lawful.ir
-    shown = [" ".join(text for _, text in line) for line in lines(label(m, m.transition("take")))]
+    shown = [
+        " ".join(text for _, text in line) for line in lines(label_of(m, m.transition("take")))
+    ]
     assert shown == [
         "take(by) [owner is None",
         "and (presses == 0 or by > presses)",

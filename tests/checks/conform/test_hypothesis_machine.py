@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lawful import PropertyViolated, Refused
 from lawful.checks.conform.observation import Unseen
-from lawful.checks.conform.oracle import ways
+from lawful.checks.conform.oracle import entry_points
 from lawful.runtime.instances.access import InstanceAccess
 from lawful.testing import Mismatch, SimulatedClock, conformance
 from tests.checks.declarations import cloakroom as c
@@ -216,24 +216,24 @@ def test_a_variable_that_is_not_shown() -> None:
 
 
 def test_a_choice_is_the_callers() -> None:
-    assert [(way.name, way.extra) for way in ways(m.Coins.lawful.ir)] == [
+    assert [(way.name, way.extra) for way in entry_points(m.Coins.lawful.ir)] == [
         ("heads", False),
         ("tails", False),
     ]
-    assert [(way.name, way.extra, way.timed) for way in ways(c.Cloakroom.lawful.ir)] == [
+    assert [(way.name, way.extra, way.timed) for way in entry_points(c.Cloakroom.lawful.ir)] == [
         ("hang", False, False),
         ("fetch", False, False),
         ("ask", False, False),
         ("shut", False, True),
         ("unlock", False, False),
     ]
-    assert [(way.name, way.extra, way.timed) for way in ways(m.Worker.lawful.ir)] == [
+    assert [(way.name, way.extra, way.timed) for way in entry_points(m.Worker.lawful.ir)] == [
         ("work", False, False),
         ("go_home", False, True),
         ("start", True, False),
         ("carry_on", True, False),
     ]
-    assert all(way.timed for way in ways(m.Office.lawful.ir))
+    assert all(way.timed for way in entry_points(m.Office.lawful.ir))
 
 
 def test_without_hypothesis_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from lawful import Machine, Nat, Record, Sort, transition
 from lawful.checks.conform.observation import plain, spelled
-from lawful.checks.conform.oracle import Act, Call, Start, ways
-from lawful.checks.conform.shrinking import Shortening, Simpler, SimplerActs, lowered
+from lawful.checks.conform.oracle import Action, Call, Start, entry_points
+from lawful.checks.conform.shrinking import Shrinker, SimplerActions, SimplerValues, lowered
 from lawful.checks.explore.value_pool import Near, key_of
 from lawful.spec import types as t
 from lawful.spec.resolve import resolve
@@ -198,31 +198,31 @@ class Line(Machine):
     def go(self) -> None: ...
 
 
-COME, GO = ways(resolve(Line).machine)
-SIMPLER = Simpler(Values(WORLD, {}, {"Shop": (Shop("a"), Shop("b"))}).of)
+COME, GO = entry_points(resolve(Line).machine)
+SIMPLER = SimplerValues(Values(WORLD, {}, {"Shop": (Shop("a"), Shop("b"))}).of)
 
 
 def come(number: int) -> Call:
     return Call(COME, (number, Thing(number, 0)))
 
 
-def always(tried: Sequence[Act]) -> bool:
+def always(tried: Sequence[Action]) -> bool:
     return True
 
 
-def never(tried: Sequence[Act]) -> bool:
+def never(tried: Sequence[Action]) -> bool:
     return False
 
 
-def shortened(acts: Sequence[Act], fails: Any) -> list[str]:
-    found = Shortening(fails, SimplerActs(SIMPLER, acts, ())).run(acts)
+def shortened(acts: Sequence[Action], fails: Any) -> list[str]:
+    found = Shrinker(fails, SimplerActions(SIMPLER, acts, ())).run(acts)
     return [str(act) for act in found]
 
 
 def test_what_is_not_needed_is_left_out_and_the_rest_is_made_simpler() -> None:
-    acts: list[Act] = [come(n) if n % 3 else Call(GO, ()) for n in range(1, 40)]
+    acts: list[Action] = [come(n) if n % 3 else Call(GO, ()) for n in range(1, 40)]
 
-    def fails(tried: Sequence[Act]) -> bool:
+    def fails(tried: Sequence[Action]) -> bool:
         numbers: list[int] = [act.args[0] for act in tried if isinstance(act, Call) and act.args]
         return sum(number >= 5 for number in numbers) >= 2
 
@@ -230,9 +230,9 @@ def test_what_is_not_needed_is_left_out_and_the_rest_is_made_simpler() -> None:
 
 
 def test_numbers_are_lowered_together() -> None:
-    acts: list[Act] = [come(1), come(2), come(3), come(3)]
+    acts: list[Action] = [come(1), come(2), come(3), come(3)]
 
-    def fails(tried: Sequence[Act]) -> bool:
+    def fails(tried: Sequence[Action]) -> bool:
         numbers: list[int] = [act.args[0] for act in tried if isinstance(act, Call)]
         return len(numbers) > 1 and numbers == [*range(1, len(numbers)), len(numbers) - 1]
 
@@ -242,7 +242,7 @@ def test_numbers_are_lowered_together() -> None:
 
 
 def test_it_ends_although_everything_fails_or_nothing_does() -> None:
-    acts: list[Act] = [come(n) for n in range(30)]
+    acts: list[Action] = [come(n) for n in range(30)]
     assert shortened(acts, always) == []
     assert len(shortened(acts, never)) == 30
 
@@ -263,7 +263,7 @@ def test_simpler_values_are_of_the_type_and_end(kind: t.Type) -> None:
 
 def test_a_start_is_made_simpler_too() -> None:
     function = resolve(Line).machine.transitions[0].function
-    made = SimplerActs(SIMPLER, [], ()).of(Start(function, (2, Thing(0, 0))))
+    made = SimplerActions(SIMPLER, [], ()).of(Start(function, (2, Thing(0, 0))))
     assert next(str(act) for act in made) == f"come(0, {Thing(0, 0)})"
 
 

@@ -254,7 +254,7 @@ def test_an_instance_that_does_something_else_is_a_fault(
     def refused(*_: Any) -> tuple[str, None, None]:
         return "refused", None, None
 
-    monkeypatch.setattr(instances.Running, "take", refused)
+    monkeypatch.setattr(instances.InstanceDriver, "take", refused)
     assert main(["check", f"{MODULE}:Far", "--quiet", "--json", "-"]) == 70
     (row,) = json.loads(capsys.readouterr().out)["machines"]
     (p,) = (p for p in row["properties"] if p["name"] == "few")

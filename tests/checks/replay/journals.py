@@ -289,7 +289,7 @@ def tampered() -> Iterator[Tampered]:
     yield Tampered("args_name", _set(2, args={"work": job(1)}), q, q, 2, "other names")
     yield Tampered("args_form", _set(2, args={"job": "x"}), q, q, 2, "the value of job is no Job")
     yield Tampered("args_list", _set(2, args=[1]), q, q, 2, "args is of another form")
-    yield Tampered("output", _set(2, output=2), d, "output", 2, "output is 2 in the row, 1 by")
+    yield Tampered("output", _set(2, output=2), d, "output", 2, "output is 2 in the row, 1 in")
     yield Tampered("output_true", _set(2, output=True), d, "output", 2, "output is true in")
     yield Tampered("output_none", _set(2, output=None), d, "output", 2, "output is null in")
     yield Tampered("after", _set(2, after="OVER"), d, "after", 2, 'after is "OVER" in the row')
@@ -305,7 +305,7 @@ def tampered() -> Iterator[Tampered]:
     whole = STEPPER.shown(STEPPER.reference.initial({"limit": 5}))
     initial = _set(0, changed=whole | {"state": "BUSY"})
     yield Tampered("initial", initial, d, "changed", 0, 'state is "BUSY" in')
-    yield Tampered("initial_less", _set(0, changed={"done": 0}), d, "changed", 0, "(not told)")
+    yield Tampered("initial_less", _set(0, changed={"done": 0}), d, "changed", 0, "(not recorded)")
     yield Tampered("parameter", _set(0, args={"limit": 4}), d, "refused", 12, "limit is reached")
     yield Tampered("assumption", _set(0, args={"limit": 0}), d, "assume", 0, "some is false")
     yield Tampered("parameters", _set(0, args={"most": 4}), q, q, 0, "parameters of other names")
@@ -361,7 +361,7 @@ def _tampered_asides() -> Iterator[Tampered]:
     whole = STEPPER.shown(STEPPER.reference.initial({"limit": 5}))
     more = _set(0, changed=whole | unknown)
     yield Tampered("changed_zz_made", more, d, "changed", 0, "no such variable")
-    made = "a transition or something before `made`"
+    made = "a transition or a `before` in a row `made`"
     for value in some("IDLE", "zz", 0, {}, []):
         yield Tampered(f"made_before_{value}", _set(0, before=value), q, q, 0, made)
     yield Tampered("made_transition", _set(0, transition="take"), q, q, 0, made)

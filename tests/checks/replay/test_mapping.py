@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lawful.checks.replay import ReplayError, ReplayProgram, ReplayResult, replay
-from lawful.checks.replay.mapping import foreign_of, read_mapping
+from lawful.checks.replay.mapping import mapping_of, read_mapping
 from tests.checks.replay.journals import Bell, Worker, written
 
 TOML = """
@@ -89,10 +89,10 @@ def test_outputs_are_compared_where_they_are_named(tmp_path: Path) -> None:
     text = TOML.replace("[events]", 'output = "$.reply"\n[events]')
     told = [line("a", 1, "JOB", weight=5, reply=1), line("a", 2, "READY", reply=9)]
     found: Any = replayed(tmp_path, told, text).to_json()
-    assert found["deviations"][0]["clause"] == "output is 9 in the row, 1 by the machine"
+    assert found["deviations"][0]["clause"] == "output is 9 in the row, 1 in the machine"
     told[1].pop("reply")
     found = replayed(tmp_path, told, text).to_json()
-    assert found["not_judged"][0]["clause"] == "nothing at $.reply"
+    assert found["not_judged"][0]["clause"] == "no value at $.reply"
 
 
 def test_rows_may_be_numbered_without_gaps(tmp_path: Path) -> None:
@@ -114,10 +114,10 @@ def test_lines_that_lack_what_the_mapping_names(tmp_path: Path) -> None:
     ]
     found: Any = replayed(tmp_path, told).to_json()
     reasons = {each["reason"]: each["total"] for each in found["rejected"]["reasons"]}
-    assert reasons == {"nothing at $.who.name": 1, "no instance": 1}
+    assert reasons == {"no value at $.who.name": 1, "no instance": 1}
     clauses = {each["instance"]: each["clause"] for each in found["not_judged"]}
     assert clauses == {
-        "b": "nothing at $.weight",
+        "b": "no value at $.weight",
         "c": "a row without a sequence number",
         "d": "an unknown event",
     }
@@ -125,18 +125,18 @@ def test_lines_that_lack_what_the_mapping_names(tmp_path: Path) -> None:
 
 
 WRONG: list[tuple[Any, str]] = [
-    ([], "a mapping is an object"),
+    ([], "a mapping has to be an object"),
     ({"instance": "$.a", "seq": "$.b"}, r'event has to be a path such as "\$.event"'),
     ({"instance": "a", "seq": "$.b", "event": "$.c"}, "instance has to be a path"),
-    ({"instance": "$.a", "colour": 1}, "colour is no part of a mapping; known are instance"),
-    ({"instance": "$.a", "skip": "x"}, "skip is of another form"),
+    ({"instance": "$.a", "colour": 1}, "colour is no key of a mapping; the keys are instance"),
+    ({"instance": "$.a", "skip": "x"}, "skip has to be a list"),
 ]
 
 
 @pytest.mark.parametrize(("data", "why"), WRONG)
 def test_what_is_no_mapping(data: Any, why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        foreign_of(data)
+        mapping_of(data)
 
 
 def test_a_mapping_file_that_cannot_be_read(tmp_path: Path) -> None:
@@ -150,12 +150,12 @@ def test_a_mapping_file_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_a_mapping_is_of_one_machine() -> None:
-    mapping = foreign_of({"instance": "$.a", "seq": "$.b", "event": "$.c"})
+    mapping = mapping_of({"instance": "$.a", "seq": "$.b", "event": "$.c"})
     both = (Worker.lawful.ir, Bell.lawful.ir)
     with pytest.raises(ValueError, match="does not say of which machine"):
         ReplayProgram(both, mapping=mapping)
     data: Any = mapping.to_json()
     known = ReplayProgram(
-        both, mapping=foreign_of(json.loads(json.dumps(data | {"machine": "Bell"})))
+        both, mapping=mapping_of(json.loads(json.dumps(data | {"machine": "Bell"})))
     )
     assert known.mapping is not None and known.mapping.machine == "Bell"

@@ -296,7 +296,7 @@ def test_an_initial_is_called_before_the_journal(tmp_path: Path) -> None:
     rows[0]["changed"]["count"] = 2
     rows[1]["changed"]["count"] = rows[1]["output"] = 4
     (finding,) = findings(judged(written(path, rows), Counter))
-    assert finding["clause"] == "count is 2 in the row, 0 by the machine"
+    assert finding["clause"] == "count is 2 in the row, 0 in the machine"
     assert judged(path, Counter, anywhere=True).exit_code == 0
 
 

@@ -181,8 +181,8 @@ def test_no_journal_is_no_pass(tmp_path: Path) -> None:
     other = written(tmp_path / "other.jsonl", Recorder("x").rows)
     for path, why in [
         (tmp_path / "missing", "there is no such file"),
-        (empty, "no row in it"),
-        (tmp_path / "nothing", "no row in it"),
+        (empty, "has no row"),
+        (tmp_path / "nothing", "has no row"),
         (junk, "no row of the journal is readable: not JSON, not UTF-8"),
         (strange, "neither JSON lines nor Parquet"),
         (torn, "torn.jsonl.gz"),
@@ -196,7 +196,7 @@ def test_no_journal_is_no_pass(tmp_path: Path) -> None:
         replay([other], ReplayProgram((Bell.lawful.ir,)))
     with pytest.raises(ReplayError, match="no journal is given"):
         replay([], PROGRAM)
-    with pytest.raises(ReplayError, match="no row in it"):
+    with pytest.raises(ReplayError, match="has no row"):
         replay([other, empty], PROGRAM)
     with pytest.raises(ValueError, match="one or more machines"):
         ReplayProgram(())

@@ -65,7 +65,7 @@ def test_the_page_tells_the_divergence(tmp_path: Path) -> None:
     for words in (
         "1 instance deviates",
         "a row 4, take in IDLE",
-        "output is 7 in the row, 2 by the machine",
+        "output is 7 in the row, 2 in the machine",
         "Possible there: take",
         "another format version",
         "no instance",

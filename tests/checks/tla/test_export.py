@@ -304,8 +304,8 @@ def test_the_configuration_of_safety_has_no_liveness(cls: type[Machine]) -> None
 
 
 def test_every_operator_statement_and_expression_has_a_row() -> None:
-    assert {*operators.TEMPLATES, *operators.ROWS} == {*ops.TABLE, "map"}
-    assert not {*operators.TEMPLATES} & {*operators.ROWS}
+    assert {*operators.TEMPLATES, *operators.WRITERS} == {*ops.TABLE, "map"}
+    assert not {*operators.TEMPLATES} & {*operators.WRITERS}
     kinds = [kind for kind in vars(ir).values() if isinstance(kind, type)]
     assert {*bodies.STATEMENTS} == {k for k in kinds if issubclass(k, ir.Stmt)} - {ir.Stmt}
     written = {*terms.WRITE} | {*terms.REFUSED}

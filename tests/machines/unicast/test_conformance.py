@@ -341,7 +341,7 @@ def test_a_removal_in_silence_is_told_whole() -> None:
         lambda clock: SenderEntryAsSeed(clock=clock),
         lambda entry, event, args: entry.lawful.take(event, *args),
     )
-    way = {way.name: way for way in subject.ways}
+    way = {way.name: way for way in subject.entry_points}
     acts = [Call(way["send"], (b"m1",)), Call(way["close"], ()), Call(way["remove"], ())]
     with pytest.raises(Mismatch) as caught:
         replay(subject, acts)
