@@ -19,7 +19,7 @@ from typing import Any, cast
 from lawful.checks.conform.trace_player import played
 from lawful.checks.explore import Limits, explore
 from lawful.checks.prove import How, prove
-from lawful.checks.prove.nonvacuity import happened
+from lawful.checks.prove.nonvacuity import transitions_seen
 from lawful.checks.smt.solver import cache
 from lawful.runtime.instance import Machine
 from lawful.spec.lower import lower
@@ -84,7 +84,7 @@ def established(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> Ro
             sizes=sizes,
             how=How(effort=effort(given)),
             progress=tell,
-            happened=lambda: happened(flat, found.world),
+            transitions_seen=lambda: transitions_seen(flat, found.world),
         )
     counts = ("complete", "distinct", "generated", "depth", "cuts")
     return {

@@ -11,7 +11,7 @@ from functools import cache
 from lawful.checks.prove import strategy as proofs
 from lawful.checks.prove import strengthening, timer_invariants
 from lawful.checks.prove.induction import Induction
-from lawful.checks.prove.nonvacuity import happened
+from lawful.checks.prove.nonvacuity import transitions_seen
 from lawful.checks.prove.result import ProofResult
 from lawful.checks.prove.scope_text import sorts
 from lawful.checks.smt.solver import cache as remembered
@@ -83,7 +83,7 @@ def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofRe
         flat = lower(found.machine, scope, abstract_scopes(found))
 
     def met() -> Collection[str | None]:
-        return () if flat is None else happened(flat, found.world)
+        return () if flat is None else transitions_seen(flat, found.world)
 
     @cache
     def explored() -> strengthening.Seen | None:
@@ -99,7 +99,7 @@ def proved(cls: type[Machine], given: argparse.Namespace, tell: Tell) -> ProofRe
             sizes=sizes,
             how=how,
             progress=tell,
-            happened=met,
+            transitions_seen=met,
             explored=explored,
         )
         seen = explored() if strengthening.open_of(result) else None

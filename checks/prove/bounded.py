@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from lawful.checks.smt.algebra.term import Term
 from lawful.checks.smt.encode.sorts import NotEncodable, Options
-from lawful.checks.smt.obligations import tried
+from lawful.checks.smt.obligations import attempt
 from lawful.checks.smt.solver.budget import ENDLESS, USUAL, Budget, Effort
-from lawful.checks.smt.solver.processes import divided
+from lawful.checks.smt.solver.processes import map_with_shares
 from lawful.checks.smt.solver.solve import Answer, Model, ask
-from lawful.checks.smt.system import BUILT_IN, Subject
+from lawful.checks.smt.system import BUILT_IN, TransitionSystem
 from lawful.checks.verdict import Trace, Verdict, after
 from lawful.spec import ir
 from lawful.spec.values.time import with_ticks
@@ -58,11 +58,11 @@ def searched(
     def search(some: Bounded, budget: Budget) -> list[PropertyProof] | None:
         return some.search(runs.depth, tell if alone else None, budget)
 
-    (found,) = divided(search, lambda _, _how: None, [bounded], runs.workers, runs.budget)
+    (found,) = map_with_shares(search, lambda _, _how: None, [bounded], runs.workers, runs.budget)
     if found is not None:
         return found
     each = [Bounded(*what, runs.effort, [name]) for name in bounded.names]
-    rows = divided(search, lambda b, how: b.ended_by(how), each, runs.workers, runs.budget)
+    rows = map_with_shares(search, lambda b, how: b.ended_by(how), each, runs.workers, runs.budget)
     return [row for some in rows for row in some or ()]
 
 
@@ -77,12 +77,12 @@ class Bounded:
         only: Collection[str] | None = None,
     ) -> None:
         self.machine = with_ticks(machine)
-        self.subject = Subject(self.machine, Options(sizes))
+        self.system = TransitionSystem(self.machine, Options(sizes))
         self.effort = effort  # For each question.
         self.budget = ENDLESS.begin()
         self.covers, self.within = covers(self.machine, sizes)
-        self.over_steps = [j.name for j in self.subject.of_kind("step_property")]
-        invariants = [j.name for j in self.subject.of_kind("invariant")]
+        self.over_steps = [j.name for j in self.system.of_kind("step_property")]
+        invariants = [j.name for j in self.system.of_kind("invariant")]
         every = [*BUILT_IN, *invariants, *self.over_steps]
         self.names = [name for name in every if only is None or name in only]
         self.decided: dict[str, PropertyProof] = {}
@@ -92,7 +92,7 @@ class Bounded:
 
     def _doubt(self) -> str:
         """Why a run that is found here need not be one of the machine; nothing where it is."""
-        if self.subject.lost:
+        if self.system.lost:
             return f"{NOT_SHOWN_REAL} with parameters that may not be allowed"
         return ""
 
@@ -102,7 +102,7 @@ class Bounded:
         """The verdict of each property after runs of at most `depth` events, or as many as can be
         looked at within the budget."""
         self.budget = budget or ENDLESS.begin()
-        stopped = tried(self._search, depth, tell)
+        stopped = attempt(self._search, depth, tell)
         why = f"not encodable: {stopped}" if isinstance(stopped, NotEncodable) else stopped
         return [self.decided.get(name) or self._open(name, why) for name in self.names]
 
@@ -115,7 +115,7 @@ class Bounded:
 
     def _search(self, depth: int, tell: Tell | None) -> str:
         """Why the search ends before its time; nothing where it does not."""
-        run = Run(self.subject, started=True)
+        run = Run(self.system, started=True)
         while self.depth < depth and not self.ended and len(self.decided) < len(self.names):
             if self.budget.over:
                 return self.budget.why("") if self.budget.late else ""
@@ -145,7 +145,7 @@ class Bounded:
     def _states(self, run: Run) -> str:
         """What may be wrong with the state in which a run ends."""
         run.facts = (*run.facts, run.links[-1].goes)
-        answer = self._ask(run, self.subject.logic.true)
+        answer = self._ask(run, self.system.logic.true)
         if answer.status == "unsat":
             self.ended = self.depth >= 0
             return "" if self.ended else NO_START
@@ -158,8 +158,8 @@ class Bounded:
             if steps and len(run.links) < 2:
                 continue
             states = run.states[-2:] if steps else run.states[-1:]
-            for j in self.subject.of_kind(kind):
-                broken = tried(self.subject.broken, j, *states)
+            for j in self.system.of_kind(kind):
+                broken = attempt(self.system.broken, j, *states)
                 if isinstance(broken, NotEncodable):
                     self._decide(j.name, Verdict.UNKNOWN, f"not encodable: {broken}")
                 else:
@@ -175,7 +175,7 @@ class Bounded:
         wanted = {name for name in self.names if name not in self.decided}
         left = {name: term for name, term in bad.items() if name in wanted}
         while left:
-            any_of = self.subject.logic.any(left.values())
+            any_of = self.system.logic.any(left.values())
             answer = self._ask(run, any_of)
             if answer.status == "unsat":
                 return
@@ -198,7 +198,7 @@ class Bounded:
                     self._violated(name, run, (model, no_value))
 
     def _ask(self, run: Run, term: Term) -> Answer:
-        return ask(self.subject.logic, (*run.facts, term), self.budget.part(self.effort))
+        return ask(self.system.logic, (*run.facts, term), self.budget.part(self.effort))
 
     def _violated(self, name: str, run: Run, found: tuple[Model, bool]) -> None:
         """A model violates a property, or shows that it has no value."""

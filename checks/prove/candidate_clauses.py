@@ -25,7 +25,7 @@ MOST = 60  # Of more literals, no three are tried: there would be too many.
 
 
 @dataclass(frozen=True)
-class Clause:
+class CandidateClause:
     """`of` is the type of the parameter, None where there is none; `size` counts the atoms."""
 
     value: ir.Expr
@@ -47,7 +47,7 @@ class Literal:
     known: int
 
 
-class Clauses:
+class CandidateClauses:
     """The clauses of one machine that hold in all of the states given."""
 
     def __init__(
@@ -63,14 +63,14 @@ class Clauses:
         self.place = self.machine.place
         self.known: dict[t.Type | None, list[tuple[ir.Expr, int]]] = {}
 
-    def excluding(self, state: State) -> list[Clause]:
+    def excluding(self, state: State) -> list[CandidateClause]:
         """Those that are not true in this state: the simplest first, then what says most."""
-        found: dict[str, tuple[tuple[int, int, str], Clause]] = {}
+        found: dict[str, tuple[tuple[int, int, str], CandidateClause]] = {}
         for kind in (None, *self.elements):
             for element in (None,) if kind is None else self.elements[kind]:
                 literals = list(self._true_in(state, kind, element))
                 for together, says in _never(literals):
-                    clause = Clause(self._denied(together), kind, len(together))
+                    clause = CandidateClause(self._denied(together), kind, len(together))
                     found[clause.text] = (clause.size, -says, clause.text), clause
         return [clause for _, clause in sorted(found.values(), key=lambda row: row[0])]
 

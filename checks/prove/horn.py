@@ -12,12 +12,11 @@ from collections.abc import Collection, Iterable, Mapping
 
 from lawful.checks.smt.algebra.term import Term
 from lawful.checks.smt.encode.sorts import NotEncodable, Options
-from lawful.checks.smt.encode.trail import Made, Many, Missing, Whole
-from lawful.checks.smt.obligations import State, tried
+from lawful.checks.smt.obligations import State, attempt
 from lawful.checks.smt.solver.budget import Effort
-from lawful.checks.smt.solver.processes import in_order
+from lawful.checks.smt.solver.processes import map_in_order
 from lawful.checks.smt.solver.solve import Answer, Horn, ask, reach
-from lawful.checks.smt.system import Subject
+from lawful.checks.smt.system import TransitionSystem
 from lawful.checks.verdict import Verdict
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -32,7 +31,7 @@ METHOD = "spacer"
 DEPTH = 12  # Events of the longest run that is sought for what is reached.
 
 
-class Spacer:
+class HornProver:
     """The reachable states of one machine, and what is never true in them."""
 
     def __init__(
@@ -40,7 +39,7 @@ class Spacer:
     ) -> None:
         self.machine, self.sizes, self.effort = with_ticks(machine), sizes, effort
         self.workers = workers
-        self.subject = Subject(self.machine, Options(sizes))
+        self.system = TransitionSystem(self.machine, Options(sizes))
         self.covers, self.within = covers(self.machine, sizes)
 
     @property
@@ -51,33 +50,33 @@ class Spacer:
 
     def within_reach(self, names: Iterable[str]) -> list[str]:
         """Those of these properties that it can be asked about: a refinement is none."""
-        refining = {j.name for j in self.subject.of_kind("refines")}
+        refining = {j.name for j in self.system.of_kind("refines")}
         return [name for name in names if name not in refining]
 
     def prove(self, names: Iterable[str]) -> list[PropertyProof]:
         """The verdicts of these properties, as far as they are within reach."""
         names = self.within_reach(names)
-        found = tried(self._prove, names)
+        found = attempt(self._prove, names)
         if isinstance(found, NotEncodable):
             return [self._open(name, f"not encodable: {found}") for name in names]
         return found
 
     def _prove(self, names: Collection[str]) -> list[PropertyProof]:
-        begin = Run(self.subject, started=True)
-        step = Run(self.subject, started=False)
+        begin = Run(self.system, started=True)
+        step = Run(self.system, started=False)
         if self.machine.transitions:
             step.extend()
-        state = self._values(self.subject.state)
+        state = self._values(self.system.state)
         first = (*begin.facts, begin.links[0].goes), None, self._values(begin.states[1])
         rest = [((*step.facts, k.goes), state, self._values(step.states[1])) for k in step.links]
         horn = Horn(state, (first, *rest))
         runs = begin, step
-        (why,) = in_order(
+        (why,) = map_in_order(
             lambda h: self._unfit(h, runs), lambda _, how: f"{ENDED} ({how})", [horn], self.workers
         )
         if why:
             return [self._open(name, why) for name in names]
-        return in_order(
+        return map_in_order(
             lambda name: self._of(name, horn, runs),
             lambda name, how: self._open(name, f"{ENDED} ({how})"),
             list(names),
@@ -88,7 +87,7 @@ class Spacer:
         """Why nothing is proved of what is reached; nothing where something may be."""
         begin = runs[0]
         start = *begin.facts, begin.links[0].goes
-        if ask(self.subject.logic, start, self.effort.begin()).model is None:
+        if ask(self.system.logic, start, self.effort.begin()).model is None:
             return START_UNKNOWN
         seen = self._asked(horn, self._stopped(runs, "excess")).status == "unsat"
         return "" if seen else UNSEEN
@@ -96,9 +95,9 @@ class Spacer:
     def _values(self, state: State) -> tuple[Term, ...]:
         """The state as one row of terms; raises NotEncodable."""
         row: list[Term] = []
-        for name in self.subject.state:
-            value = {**self.subject.parameters, **state}[name]
-            if isinstance(value, Many | Made | Missing | Whole):
+        for name in self.system.state:
+            value = {**self.system.parameters, **state}[name]
+            if not isinstance(value, Term):
                 raise NotEncodable(f"the variable {name}")
             row.append(value)
         return tuple(row)
@@ -106,15 +105,15 @@ class Spacer:
     def _stopped(self, runs: tuple[Run, Run], name: str) -> tuple[list[Term], Term]:
         """Where a start, or a step from a state that is reached, is stopped in this way."""
         begin, step = runs
-        starts = self.subject.logic.all((*begin.facts, begin.links[0].faults[name]))
-        steps = [self.subject.logic.all((*step.facts, k.faults[name])) for k in step.links]
-        return [starts], self.subject.logic.any(steps)
+        starts = self.system.logic.all((*begin.facts, begin.links[0].faults[name]))
+        steps = [self.system.logic.all((*step.facts, k.faults[name])) for k in step.links]
+        return [starts], self.system.logic.any(steps)
 
     def _asked(self, horn: Horn, bad: tuple[list[Term], Term]) -> Answer:
-        return reach(self.subject.logic, horn, bad, self.effort.begin())
+        return reach(self.system.logic, horn, bad, self.effort.begin())
 
     def _of(self, name: str, horn: Horn, runs: tuple[Run, Run]) -> PropertyProof:
-        asked = tried(self._bad, name, runs)
+        asked = attempt(self._bad, name, runs)
         if isinstance(asked, NotEncodable):
             return self._open(name, f"not encodable: {asked}")
         answer = self._asked(horn, asked)
@@ -130,18 +129,18 @@ class Spacer:
         return self._open(name, why)
 
     def _bad(self, name: str, runs: tuple[Run, Run]) -> tuple[list[Term], Term]:
-        logic, step = self.subject.logic, runs[1]
+        logic, step = self.system.logic, runs[1]
         if name == "ambiguous":
             starts, stopped = self._stopped(runs, name)
-            alone = Run(self.subject, started=False)
+            alone = Run(self.system, started=False)
             return starts, logic.any((stopped, logic.all((*alone.facts, alone.contested()))))
         if name in FAULTS:
             return self._stopped(runs, name)
-        j = self.subject.judged[name]
+        j = self.system.judged[name]
         if j.row.kind == "invariant":
-            return [], self.subject.broken(j, self.subject.state)[0]
+            return [], self.system.broken(j, self.system.state)[0]
         steps = [
-            logic.all((*step.facts, k.goes, self.subject.broken(j, *step.states)[0]))
+            logic.all((*step.facts, k.goes, self.system.broken(j, *step.states)[0]))
             for k in step.links
         ]
         return [], logic.any(steps)

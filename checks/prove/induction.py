@@ -20,22 +20,22 @@ from operator import attrgetter
 from lawful.checks.smt.algebra.term import Term
 from lawful.checks.smt.encode.bounds import pertinent
 from lawful.checks.smt.encode.sorts import NotEncodable, Options
-from lawful.checks.smt.obligations import Case, Fixed, Question, tried
+from lawful.checks.smt.obligations import Case, Fixed, Question, attempt
 from lawful.checks.smt.solver.budget import USUAL, Budget, Effort
-from lawful.checks.smt.solver.incremental import Standing
+from lawful.checks.smt.solver.incremental import IncrementalSearch
 from lawful.checks.smt.solver.models import Witness
-from lawful.checks.smt.solver.processes import in_order
-from lawful.checks.smt.solver.simplify import Narrowed, cases
-from lawful.checks.smt.solver.small_models import wishes
+from lawful.checks.smt.solver.processes import map_in_order
+from lawful.checks.smt.solver.simplify import SimplifiedFacts, cases
+from lawful.checks.smt.solver.small_models import preferences
 from lawful.checks.smt.solver.solve import (
     Answer,
     ask,
     known_possible,
-    nearest,
     note_possible,
+    preferred_model,
     script,
 )
-from lawful.checks.smt.system import BUILT_IN, START, Subject
+from lawful.checks.smt.system import BUILT_IN, START, TransitionSystem
 from lawful.checks.verdict import Verdict
 from lawful.spec import ir
 from lawful.spec.ir import Json
@@ -43,7 +43,7 @@ from lawful.spec.values.time import with_ticks
 
 from .result import ENDED, UNSEEN, Obligation
 from .scope_text import covers
-from .timer_invariants import established
+from .timer_invariants import proved_timer_clauses
 
 TO_INDUCTION = "counterexample to induction"
 AT_START = "violation at the start"
@@ -55,10 +55,10 @@ QUICK_UNITS = 6_000_000
 AGAIN = 0.5  # The part of its budget that an obligation has which is asked once more, and that of
 LOST = 0.05  # one whose property is lost already.
 FIRST = 0.6  # The part of its budget in which it is tried before models are looked for.
-NEAREST_UNITS = 6_000_000
+PREFERRED_UNITS = 6_000_000
 
 
-Ready = list[tuple[Narrowed, Standing]]
+Ready = list[tuple[SimplifiedFacts, IncrementalSearch]]
 
 
 class Induction:
@@ -77,18 +77,18 @@ class Induction:
         self.effort = effort  # For each obligation.
         self.workers = workers
         self.covers, self.within = covers(machine, self.sizes)
-        self.shown = established(machine, sizes, self.effort, workers)
-        self.exact = Subject(machine, Options(self.sizes), shown=self.shown)
+        self.shown = proved_timer_clauses(machine, sizes, self.effort, workers)
+        self.exact = TransitionSystem(machine, Options(self.sizes), shown=self.shown)
         self.steps = [row.name for row in machine.transitions]
         self.vacuous: Mapping[str, str] = {}
         self._asked_last: tuple[tuple[str, tuple[Term, ...]], Ready] = ("", ()), []
 
     @cached_property
-    def _small(self) -> Subject:
+    def _small(self) -> TransitionSystem:
         """The machine within a window of integers: where models are looked for."""
-        subject = Subject(self.machine, Options(self.sizes, WINDOW), shown=self.shown)
-        subject.dropped = self.exact.dropped
-        return subject
+        system = TransitionSystem(self.machine, Options(self.sizes, WINDOW), shown=self.shown)
+        system.dropped = self.exact.dropped
+        return system
 
     def questions(self) -> Iterator[tuple[str, str]]:
         """Every (case, property), in the order of the declaration."""
@@ -134,7 +134,7 @@ class Induction:
         case = self.exact.case(name, property)
         if isinstance(case, NotEncodable):
             return replace(open, note=f"not encodable: {case}")
-        question = tried(self.exact.question, case, property)
+        question = attempt(self.exact.question, case, property)
         if isinstance(question, NotEncodable):
             return replace(open, note=f"not encodable: {question}")
         first = budget.units(FIRST * budget.left)
@@ -145,11 +145,11 @@ class Induction:
             if found is None and answer.status == "unknown" and not budget.over:
                 answer = self._refute((case, property), question, budget, budget.left)
         if answer.status == "unsat":
-            kept = answer.before
-            return replace(open, verdict=Verdict.PROVED, leans=answer.used, before=kept)
+            kept = answer.cached
+            return replace(open, verdict=Verdict.PROVED, uses=answer.used, cached=kept)
         if found is None and answer.model is not None:
-            facts, more = _against(self.exact, question), wishes(self.exact, case)
-            near = nearest(self.exact.logic, facts, more, budget.units(NEAREST_UNITS))
+            facts, more = _against(self.exact, question), preferences(self.exact, case)
+            near = preferred_model(self.exact.logic, facts, more, budget.units(PREFERRED_UNITS))
             found = self._told(self.exact, case, property, near if near.model else answer)
         if found is None:
             why = answer.why or "a model that is not finite"
@@ -177,7 +177,7 @@ class Induction:
         As in an answer, what is dropped is not assumed.
         """
         case = self.exact.case(name, property)
-        question = tried(self.exact.question, case, property) if isinstance(case, Case) else case
+        question = attempt(self.exact.question, case, property) if isinstance(case, Case) else case
         if isinstance(question, NotEncodable):
             return None
         return script(self.exact.logic, _against(self.exact, question))
@@ -196,7 +196,7 @@ class Induction:
         """Values where the facts are true and a goal is not: goal by goal, or `unsat`. A search
         with all hypotheses may take so many units."""
         used = set[str]()
-        worst_answer, asked, before = Answer("unsat"), 0, 0
+        worst_answer, asked, cached = Answer("unsat"), 0, 0
         case, property = about
         own = property if case.before is not None else ""
         for each, standing in self._narrowed(case, question.facts):
@@ -208,9 +208,9 @@ class Induction:
                 used |= found.used
                 if found.status == "sat":
                     return found
-                asked, before = asked + 1, before + found.before
+                asked, cached = asked + 1, cached + found.cached
                 worst_answer = found if found.status == "unknown" else worst_answer
-        return replace(worst_answer, used=frozenset(used), before=0 < asked == before)
+        return replace(worst_answer, used=frozenset(used), cached=0 < asked == cached)
 
     def _narrowed(self, case: Case, facts: tuple[Term, ...]) -> Ready:
         """The facts by cases of the arguments, with what is known put in; several properties in a
@@ -222,8 +222,8 @@ class Induction:
             others = tuple(fact for fact in facts if fact not in tracked)
             names = [v for v, _ in case.args.values() if isinstance(v, Term)]
             put = cases(self.exact.logic, names)
-            some = [Narrowed(self.exact.logic, others, named, each) for each in put]
-            found = [(n, Standing(self.exact.logic, n.facts, n.named)) for n in some]
+            some = [SimplifiedFacts(self.exact.logic, others, named, each) for each in put]
+            found = [(n, IncrementalSearch(self.exact.logic, n.facts, n.named)) for n in some]
             self._asked_last = (case.name, facts), found
         return self._asked_last[1]
 
@@ -237,10 +237,10 @@ class Induction:
             if not failed:
                 return obligations
             dropped.update(failed)
-            leaning = [o for o in obligations if o.verdict.good and o.leans & dropped]
+            leaning = [o for o in obligations if o.verdict.good and o.uses & dropped]
             cases = [list(rows) for _, rows in groupby(leaning, key=attrgetter("obligation"))]
             without = partial(self._of_case_without, lost)
-            found = in_order(without, _all_cut_short, cases, self.workers)
+            found = map_in_order(without, _all_cut_short, cases, self.workers)
             changed = {(o.obligation, o.property): o for rows in found for o in rows}
             obligations = [changed.get((o.obligation, o.property), o) for o in obligations]
 
@@ -253,7 +253,7 @@ class Induction:
     def _without(self, lost: Collection[str], obligation: Obligation) -> Obligation:
         """The same obligation without what is dropped, which it seldom goes without: it gets less
         than before, and little where its property is lost already."""
-        gone = obligation.leans & self.exact.dropped
+        gone = obligation.uses & self.exact.dropped
         part = LOST if obligation.property in lost else AGAIN
         case = self.exact.case(obligation.obligation, obligation.property)
         assert not isinstance(case, NotEncodable)
@@ -263,12 +263,12 @@ class Induction:
         seconds, units = time.perf_counter() - began, obligation.units + budget.spent
         again = replace(obligation, seconds=obligation.seconds + seconds, units=units)
         if answer.status == "unsat":
-            kept = obligation.before and answer.before
-            return replace(again, leans=answer.used, before=kept)
+            kept = obligation.cached and answer.cached
+            return replace(again, uses=answer.used, cached=kept)
         return replace(
             again,
             verdict=Verdict.UNKNOWN,
-            before=False,
+            cached=False,
             note=f"shown only together with what is not proved: {', '.join(sorted(gone))}"
             f"{budget.struck}",
         )
@@ -278,56 +278,56 @@ class Induction:
     def _small_example(self, name: str, property: str, budget: Budget) -> dict[str, Json] | None:
         """A counterexample among small integers that the exact encoding confirms."""
 
-        def question(subject: Subject, case: Case) -> tuple[Term, ...]:
-            return _against(subject, subject.question(case, property))
+        def question(system: TransitionSystem, case: Case) -> tuple[Term, ...]:
+            return _against(system, system.question(case, property))
 
         confirmed = self._search(name, property, question, budget, small=True)
         if confirmed is None:
             return None
-        subject, case, answer = confirmed
-        return self._told(subject, case, property, answer)
+        system, case, answer = confirmed
+        return self._told(system, case, property, answer)
 
     def _search(
         self,
         name: str,
         property: str,
-        facts: Callable[[Subject, Case], tuple[Term, ...]],
+        facts: Callable[[TransitionSystem, Case], tuple[Term, ...]],
         budget: Budget,
         *,
         small: bool = False,
-    ) -> tuple[Subject, Case, Answer] | None:
+    ) -> tuple[TransitionSystem, Case, Answer] | None:
         """Values for a case that make these facts true, found small and confirmed exactly; with
         `small` those next to the start."""
-        subject = self._small
-        case = subject.case(name, property)
+        system = self._small
+        case = system.case(name, property)
         if isinstance(case, NotEncodable):
             return None
-        asked = tried(facts, subject, case)
+        asked = attempt(facts, system, case)
         if isinstance(asked, NotEncodable):
             return None
-        answer = ask(subject.logic, asked, budget)
+        answer = ask(system.logic, asked, budget)
         if answer.model is None:
             return None
         if small:
-            some = budget.units(min(NEAREST_UNITS, budget.left / 2))
-            near = nearest(subject.logic, asked, wishes(subject, case), some)
-            found = self._confirmed((name, property), (subject, case, near), facts, budget)
+            some = budget.units(min(PREFERRED_UNITS, budget.left / 2))
+            near = preferred_model(system.logic, asked, preferences(system, case), some)
+            found = self._confirmed((name, property), (system, case, near), facts, budget)
             if found is not None:
                 return found
-        return self._confirmed((name, property), (subject, case, answer), facts, budget)
+        return self._confirmed((name, property), (system, case, answer), facts, budget)
 
     def _confirmed(
         self,
         about: tuple[str, str],
-        found: tuple[Subject, Case, Answer],
-        facts: Callable[[Subject, Case], tuple[Term, ...]],
+        found: tuple[TransitionSystem, Case, Answer],
+        facts: Callable[[TransitionSystem, Case], tuple[Term, ...]],
         budget: Budget,
-    ) -> tuple[Subject, Case, Answer] | None:
+    ) -> tuple[TransitionSystem, Case, Answer] | None:
         """The same values where nothing is left out; None where they are none there."""
-        (name, property), (subject, case, answer) = about, found
+        (name, property), (system, case, answer) = about, found
         if answer.model is None:
             return None
-        fixed, _, _ = subject.told(case, Witness(subject.encoding, answer.model))
+        fixed, _, _ = system.told(case, Witness(system.encoding, answer.model))
         exact = self._put_in(fixed)
         again = exact.case(name, property)
         if isinstance(again, NotEncodable):
@@ -336,12 +336,12 @@ class Induction:
         return (exact, again, confirmed) if confirmed.model is not None else None
 
     def _told(
-        self, subject: Subject, case: Case, property: str, answer: Answer
+        self, system: TransitionSystem, case: Case, property: str, answer: Answer
     ) -> dict[str, Json] | None:
         """The counterexample as JSON; None where the model is not finite."""
         assert answer.model is not None
-        witness = Witness(subject.encoding, answer.model)
-        fixed, after, output = subject.told(case, witness)
+        witness = Witness(system.encoding, answer.model)
+        fixed, after, output = system.told(case, witness)
         if witness.infinite:
             return None
         if witness.model.truth(case.step.excess):
@@ -357,7 +357,7 @@ class Induction:
             "after": after if reached else None,
             "output": output if reached else None,
         }
-        partial = reached and subject.undefined(case, property) is not subject.logic.false
+        partial = reached and system.undefined(case, property) is not system.logic.false
         if partial and self._undefined(fixed, case.name, property):
             out["undefined"] = True
         return out
@@ -365,26 +365,26 @@ class Induction:
     def _undefined(self, fixed: Fixed, name: str, property: str) -> bool:
         """Whether a property has no value, for some values of its parameters, after a case with
         these values."""
-        subject = self._put_in(fixed)
-        case = subject.case(name, property)
+        system = self._put_in(fixed)
+        case = system.case(name, property)
         if isinstance(case, NotEncodable):
             return False
-        facts = (*subject.happens(case), subject.undefined(case, property))
-        return ask(subject.logic, facts, self.effort.begin().units(QUICK_UNITS)).model is not None
+        facts = (*system.happens(case), system.undefined(case, property))
+        return ask(system.logic, facts, self.effort.begin().units(QUICK_UNITS)).model is not None
 
-    def _put_in(self, fixed: Fixed) -> Subject:
+    def _put_in(self, fixed: Fixed) -> TransitionSystem:
         """The machine, exactly, with these values."""
-        exact = Subject(self.machine, Options(self.sizes), fixed, self.shown)
+        exact = TransitionSystem(self.machine, Options(self.sizes), fixed, self.shown)
         exact.dropped = self.exact.dropped
         return exact
 
     # What all of it amounts to.
 
     def grounded(
-        self, obligations: list[Obligation], happened: Callable[[], Collection[str | None]]
+        self, obligations: list[Obligation], transitions_seen: Callable[[], Collection[str | None]]
     ) -> list[Obligation]:
         """Nothing is proved of a start or transition that has no model, or none that was found."""
-        self.vacuous = self.unmet(happened)
+        self.vacuous = self.unmet(transitions_seen)
         out: list[Obligation] = []
         for o in obligations:
             # Of a contested event nothing is said but that its transitions exclude each other.
@@ -392,22 +392,22 @@ class Induction:
             why = "" if contested else self.vacuous.get(o.obligation, "")
             unfounded = bool(why) and o.verdict.good
             out.append(
-                replace(o, verdict=Verdict.UNKNOWN, note=why, before=False) if unfounded else o
+                replace(o, verdict=Verdict.UNKNOWN, note=why, cached=False) if unfounded else o
             )
         return out
 
-    def unmet(self, happened: Callable[[], Collection[str | None]]) -> dict[str, str]:
+    def unmet(self, transitions_seen: Callable[[], Collection[str | None]]) -> dict[str, str]:
         """Each case that cannot happen where the invariants hold, or is not known to, and why."""
         left = [n for n in (*self.exact.starts, *self.steps) if not self._known_possible(n)]
         if left:
-            met = {START if each is None else each for each in happened()}
+            met = {START if each is None else each for each in transitions_seen()}
             for case in map(self.exact.case, met & {*left}):
                 assert isinstance(case, Case)
                 note_possible(_can_happen(self.exact, case))
             left = [name for name in left if name not in met]
-        found = in_order(self._shown_possible, _not_shown, left, self.workers)
+        found = map_in_order(self._shown_possible, _not_shown, left, self.workers)
         left = [name for name, shown in zip(left, found, strict=True) if not shown]
-        why = in_order(self._impossible, _not_told, left, self.workers)
+        why = map_in_order(self._impossible, _not_told, left, self.workers)
         return {name: note for name, note in zip(left, why, strict=True) if note}
 
     def _known_possible(self, name: str) -> bool:
@@ -436,7 +436,7 @@ class Induction:
 
 def _cut_short(obligation: Obligation, how: str) -> Obligation:
     """The same one, undecided: Z3 ended the process that searched."""
-    return replace(obligation, verdict=Verdict.UNKNOWN, before=False, note=f"{ENDED} ({how})")
+    return replace(obligation, verdict=Verdict.UNKNOWN, cached=False, note=f"{ENDED} ({how})")
 
 
 def _all_cut_short(obligations: list[Obligation], how: str) -> list[Obligation]:
@@ -451,17 +451,17 @@ def _not_told(_name: str, _how: str) -> str:
     return NOT_SHOWN
 
 
-def _against(subject: Subject, question: Question) -> tuple[Term, ...]:
+def _against(system: TransitionSystem, question: Question) -> tuple[Term, ...]:
     """What is true where one of the goals is not."""
-    against = subject.logic.negate(subject.logic.all(question.goals))
-    return pertinent(subject.encoding, (*question.facts, against))
+    against = system.logic.negate(system.logic.all(question.goals))
+    return pertinent(system.encoding, (*question.facts, against))
 
 
-def _can_happen(subject: Subject, case: Case) -> tuple[Term, ...]:
+def _can_happen(system: TransitionSystem, case: Case) -> tuple[Term, ...]:
     # A start out of its bounds is none; a step out of its bounds happens, and is a fault.
     return pertinent(
-        subject.encoding,
-        (*subject.happens(case), case.within)
+        system.encoding,
+        (*system.happens(case), case.within)
         if case.before is None
-        else (*subject.possible(case), case.step.done, case.within),
+        else (*system.possible(case), case.step.done, case.within),
     )

@@ -15,11 +15,11 @@ from functools import partial
 
 from lawful.checks.smt.algebra.term import Term
 from lawful.checks.smt.encode.sorts import NotEncodable, Options
-from lawful.checks.smt.obligations import tried
+from lawful.checks.smt.obligations import attempt
 from lawful.checks.smt.solver.budget import ENDLESS, Budget, Effort
-from lawful.checks.smt.solver.processes import divided
+from lawful.checks.smt.solver.processes import map_with_shares
 from lawful.checks.smt.solver.solve import ask
-from lawful.checks.smt.system import Subject
+from lawful.checks.smt.system import TransitionSystem
 from lawful.checks.verdict import Verdict
 
 from .bounded import Runs, searched
@@ -44,13 +44,15 @@ class Goal:
     goal: Term
 
 
-class Deeper:
+class KInduction:
     """What induction over one step leaves open, seen over k steps."""
 
     def __init__(self, induction: Induction, effort: Effort) -> None:
         self.induction, self.effort = induction, effort
         self.what = induction.machine, induction.sizes
-        self.subject = Subject(induction.machine, Options(induction.sizes), shown=induction.shown)
+        self.system = TransitionSystem(
+            induction.machine, Options(induction.sizes), shown=induction.shown
+        )
         self.goals: dict[Key, Goal | NotEncodable] = {}
         self.budget = ENDLESS.begin()
 
@@ -86,7 +88,7 @@ class Deeper:
         self, tried_now: set[str], open: Collection[Obligation], k: int
     ) -> dict[Key, Obligation]:
         """Those that follow, together with the properties that are proved already."""
-        known = set(self.subject.hypotheses) - {o.property for o in open}
+        known = set(self.system.hypotheses) - {o.property for o in open}
         names = [o.property for o in open if o.property in tried_now]
         rows: dict[str, list[Obligation]]
         rows = {name: [o for o in open if o.property == name] for name in names}
@@ -94,7 +96,7 @@ class Deeper:
         while rows:
             asked = partial(self._asked, k=k, assumed=known | {*rows})
             every = [*rows.values()]
-            found = divided(asked, _lost, every, self.induction.workers, self.budget)
+            found = map_with_shares(asked, _lost, every, self.induction.workers, self.budget)
             if all(found):
                 return {(o.obligation, o.property): o for some in found for o in some}
             lost = {name for name, some in zip(rows, found, strict=True) if not some}
@@ -104,9 +106,9 @@ class Deeper:
     def _encode(self, open: Collection[Obligation], k: int) -> None:
         """Once for all processes."""
         for o in open:
-            if o.obligation not in self.subject.starts:
+            if o.obligation not in self.system.starts:
                 key = o.obligation, o.property
-                self.goals[key] = tried(self._goal, *key, k)
+                self.goals[key] = attempt(self._goal, *key, k)
 
     def _asked(
         self, open: Collection[Obligation], budget: Budget, k: int, assumed: Collection[str]
@@ -126,13 +128,13 @@ class Deeper:
         """The obligation, proved; None where it does not follow or is not decided."""
         proved = Verdict.PROVED_WITHIN if self.induction.within else Verdict.PROVED
         shown = replace(o, verdict=proved, counterexample=None, note="", depth=k)
-        if o.obligation in self.subject.starts:
+        if o.obligation in self.system.starts:
             return shown  # All runs of fewer events begin with a start.
         began = time.perf_counter()
         asked = self.goals[o.obligation, o.property]
         if isinstance(asked, NotEncodable):
             return None
-        logic = self.subject.logic
+        logic = self.system.logic
         named = {n: logic.all(h) for n, h in asked.invariants.items() if n in assumed}
         facts = (*asked.facts, logic.negate(asked.goal))
         own = budget.part(self.effort)
@@ -141,20 +143,20 @@ class Deeper:
             return None
         seconds = o.seconds + time.perf_counter() - began
         units = o.units + own.spent
-        return replace(shown, seconds=seconds, units=units, leans=answer.used, before=answer.before)
+        return replace(shown, seconds=seconds, units=units, uses=answer.used, cached=answer.cached)
 
     def _goal(self, case: str, name: str, k: int) -> Goal:
         """That a run of k steps, the last of this case, keeps the property."""
-        subject, logic = self.subject, self.subject.logic
-        contested = name == "ambiguous" and case in subject.contested
-        run = Run(subject, started=False)
-        invariants = {n: [h] for n, h in subject.assumed.items()}
+        system, logic = self.system, self.system.logic
+        contested = name == "ambiguous" and case in system.contested
+        run = Run(system, started=False)
+        invariants = {n: [h] for n, h in system.assumed.items()}
         facts = [*run.facts]
         for _ in range(k - 1):
             run.extend()
             facts.append(run.links[-1].goes)
             for n, seen in invariants.items():
-                seen.append(subject.always(subject.judged[n], run.states[-1]))
+                seen.append(system.always(system.judged[n], run.states[-1]))
         if contested:
             goal = logic.negate(run.contested(case))
         else:
@@ -164,13 +166,13 @@ class Deeper:
 
     def _kept(self, run: Run, name: str) -> Term:
         """That the last step of a run keeps the property."""
-        logic, link = self.subject.logic, run.links[-1]
+        logic, link = self.system.logic, run.links[-1]
         seen = logic.negate(link.faults["excess"])
         if name in link.faults:
             return logic.all((seen, logic.negate(link.faults[name])))
-        j = self.subject.judged[name]
+        j = self.system.judged[name]
         states = run.states[-1:] if j.row.kind == "invariant" else run.states[-2:]
-        return logic.all((seen, logic.implies(link.goes, self.subject.always(j, *states))))
+        return logic.all((seen, logic.implies(link.goes, self.system.always(j, *states))))
 
 
 def _lost(_open: Collection[Obligation], _how: str) -> list[Obligation]:

@@ -15,14 +15,17 @@ from dataclasses import dataclass, field, replace
 from lawful.checks.smt.algebra.term import Term
 from lawful.checks.smt.encode.execution import Execution
 from lawful.checks.smt.encode.sorts import NotEncodable, Options, fields_of
-from lawful.checks.smt.encode.trail import Made, Many, Missing, Value, Whole
-from lawful.checks.smt.obligations import State, tried
+from lawful.checks.smt.encode.trail import (
+    Unencodable,
+    Value,
+)
+from lawful.checks.smt.obligations import State, attempt
 from lawful.checks.smt.solver.budget import USUAL, Budget, Effort
 from lawful.checks.smt.solver.models import Witness
-from lawful.checks.smt.solver.processes import in_order
-from lawful.checks.smt.solver.small_models import near_the_start
-from lawful.checks.smt.solver.solve import Answer, ask, nearest
-from lawful.checks.smt.system import Subject
+from lawful.checks.smt.solver.processes import map_in_order
+from lawful.checks.smt.solver.small_models import close_to_start
+from lawful.checks.smt.solver.solve import Answer, ask, preferred_model
+from lawful.checks.smt.system import TransitionSystem
 from lawful.checks.verdict import Verdict
 from lawful.runtime.instances import enforcement
 from lawful.spec import ir
@@ -38,7 +41,7 @@ from .result import ENDED, Obligation
 from .scope_text import covers, sorts, types
 
 STEP = "taken over"
-NEAREST_UNITS = 6_000_000
+PREFERRED_UNITS = 6_000_000
 NO_STATE = "the older invariants allow no state, or none that is found: nothing is proved of it"
 NOT_READ = "no state is found that has values of the newer types: nothing is proved of it"
 
@@ -116,14 +119,14 @@ def evolve(
     Raises ValueError for names that are none.
     """
     versions.check()
-    taking = tried(_Taking, versions, sorts(versions.old, sizes), effort)
+    taking = attempt(_Taking, versions, sorts(versions.old, sizes), effort)
     about, within = covers(versions.old, sizes)
     names = ("bounds", *_judged(versions.new))
     rows = [Obligation(name, STEP, Verdict.UNKNOWN, about, 0.0) for name in names]
     if isinstance(taking, NotEncodable):
         return [replace(open, note=f"not encodable: {taking}") for open in rows]
-    facts = [taking.subject.facts(), taking.facts()]
-    some, read = in_order(taking.is_possible, lambda _, _how: False, facts, workers)
+    facts = [taking.system.facts(), taking.facts()]
+    some, read = map_in_order(taking.is_possible, lambda _, _how: False, facts, workers)
     nothing = "" if some else NO_STATE
 
     def answer(open: Obligation) -> Obligation:
@@ -135,7 +138,7 @@ def evolve(
     def ended(open: Obligation, how: str) -> Obligation:
         return replace(open, note=f"{ENDED} ({how})")
 
-    return in_order(answer, ended, rows, workers)
+    return map_in_order(answer, ended, rows, workers)
 
 
 def _judged(machine: ir.Machine) -> list[str]:
@@ -154,26 +157,26 @@ class _Taking:
         _same_types(versions.old, versions.new)
         self.versions, self.effort = versions, effort
         self.old, self.new = with_ticks(versions.old), with_ticks(versions.new)
-        self.subject = Subject(self.old, Options(sizes))
-        self.logic = self.subject.logic
+        self.system = TransitionSystem(self.old, Options(sizes))
+        self.logic = self.system.logic
         self.read: dict[str, Term] = {}  # Whether a variable or parameter is taken over.
         self.unset: list[str] = []  # What is new, and begins with no value.
         self.after = self._after()
-        lost = [n for n, h in self.subject.hypotheses.items() if isinstance(h, NotEncodable)]
+        lost = [n for n, h in self.system.hypotheses.items() if isinstance(h, NotEncodable)]
         self.lost = f"; not assumed, being not encodable: {', '.join(lost)}" if lost else ""
 
     def _after(self) -> State:
-        encoding, before = self.subject.encoding, dict(fields_of(self.old))
+        encoding, before = self.system.encoding, dict(fields_of(self.old))
         given: dict[str, Value] = {}
         known = _kinds(self.new)
         for name, kind, initial in _beginnings(self.new):
             was = self.versions.former(name)
             if was is not None:
-                value = self.subject.state[was]
-                if isinstance(value, Many | Made | Missing | Whole):
+                value = self.system.state[was]
+                if not isinstance(value, Term):
                     raise NotEncodable(f"the variable {was}")
                 found = taken(encoding, value, (before[was], kind), self.versions.refused)
-                none = Missing(f"{name}: no {before[was]} is a {kind}")
+                none = Unencodable(f"{name}: no {before[was]} is a {kind}")
                 given[name] = none if found is None else found.value
                 if known[name] != "ghost":  # No snapshot has one.
                     self.read[name] = self.logic.false if found is None else found.there
@@ -184,11 +187,11 @@ class _Taking:
         return self._run({}).defaults(given)
 
     def _run(self, state: State) -> Execution:
-        return Execution(self.subject.encoding, state, self.new)
+        return Execution(self.system.encoding, state, self.new)
 
     def facts(self) -> tuple[Term, ...]:
         """What is true of a state that has values of the newer types."""
-        return (*self.subject.facts(), *self.read.values())
+        return (*self.system.facts(), *self.read.values())
 
     def is_possible(self, facts: tuple[Term, ...]) -> bool:
         """Whether there is a state of which these are true."""
@@ -201,20 +204,20 @@ class _Taking:
         if refused:
             found = Verdict.UNKNOWN if none else Verdict.VIOLATED
             return replace(open, verdict=found, note=none or f"restore refuses all: {refused}")
-        goal = tried(self._goal, open.property)
+        goal = attempt(self._goal, open.property)
         if isinstance(goal, NotEncodable):
             return replace(open, note=f"not encodable: {goal}")
         of_types = open.property == "bounds"
-        facts = self.subject.facts() if of_types else self.facts()
+        facts = self.system.facts() if of_types else self.facts()
         facts = (*facts, self.logic.negate(goal))
         answer = ask(self.logic, facts, budget)
         if answer.status == "unsat":
             proved = Verdict.PROVED_WITHIN if within else Verdict.PROVED
-            done = replace(open, verdict=proved, before=answer.before)
+            done = replace(open, verdict=proved, cached=answer.cached)
             return replace(open, note=none) if none else done
         if answer.status == "sat":
-            wished = near_the_start(self.subject, self.subject.state)
-            near = nearest(self.logic, facts, wished, budget.units(NEAREST_UNITS))
+            wished = close_to_start(self.system, self.system.state)
+            near = preferred_model(self.logic, facts, wished, budget.units(PREFERRED_UNITS))
             shown = self._told(near) or self._told(answer)
             if shown is not None and not self.lost:
                 note = self._unread(shown) if of_types else ""
@@ -246,8 +249,8 @@ class _Taking:
         names: list[Term] = []
         where: list[Term] = []
         for param, kind in p.function.params:
-            names.append(self.logic.fresh(param, self.subject.encoding.shape(kind)))
-            where.append(self.subject.encoding.bounds(names[-1], kind))
+            names.append(self.logic.fresh(param, self.system.encoding.shape(kind)))
+            where.append(self.system.encoding.bounds(names[-1], kind))
         args = dict(zip((n for n, _ in p.function.params), names, strict=True))
         value, defined = self._run(self.after).judge(p.function, args)
         return self.logic.forall(names, self.logic.all(where), self.logic.all((defined, value)))
@@ -258,19 +261,19 @@ class _Taking:
             value = self.after[name]
             if known[name] == "ghost" or self.read.get(name) is self.logic.false:
                 continue
-            if isinstance(value, Missing):
+            if isinstance(value, Unencodable):
                 raise NotEncodable(value.why)
-            if not isinstance(value, Many | Made | Whole):
-                inside = self.subject.encoding.bounds(value, kind)
+            if isinstance(value, Term):
+                inside = self.system.encoding.bounds(value, kind)
                 yield self.logic.implies(self.read.get(name, self.logic.true), inside)
 
     def _told(self, answer: Answer) -> dict[str, Json] | None:
         """The state and what it would be; None where it is not finite."""
         if answer.model is None:
             return None
-        witness, out = Witness(self.subject.encoding, answer.model), dict[str, Json]()
+        witness, out = Witness(self.system.encoding, answer.model), dict[str, Json]()
         for key, machine, state in (
-            ("state", self.old, self.subject.state),
+            ("state", self.old, self.system.state),
             ("after", self.new, self.after),
         ):
             read = {} if machine is self.old else self.read

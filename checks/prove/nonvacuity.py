@@ -19,7 +19,7 @@ LOOKS = 20_000  # At the budget, where many arguments are made of which none is 
 LONGEST = 60
 
 
-def happened(flat: Flat, world: World) -> frozenset[str | None]:
+def transitions_seen(flat: Flat, world: World) -> frozenset[str | None]:
     """The starts (None: from the defaults) and transitions met in random walks, a limited number;
     all that there are where there are few states.
 

@@ -33,9 +33,9 @@ class Obligation:
     seconds: float
     counterexample: Mapping[str, Json] | None = None
     note: str = ""
-    leans: frozenset[str] = frozenset()
+    uses: frozenset[str] = frozenset()
     depth: int = 1
-    before: bool = False
+    cached: bool = False
     units: int = 0
 
 
@@ -65,7 +65,7 @@ class PropertyProof:
 
 
 @dataclass(frozen=True, slots=True)
-class Needless:
+class RedundantGuard:
     """A guard of a transition that is true wherever the ones before it are."""
 
     transition: str
@@ -90,7 +90,7 @@ class ProofResult:
     obligations: tuple[Obligation, ...]
     properties: tuple[PropertyProof, ...]
     seconds: float
-    needless: tuple[Needless, ...] = ()
+    redundant_guards: tuple[RedundantGuard, ...] = ()
     proposal: Proposal | None = None
 
     @property

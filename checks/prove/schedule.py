@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from lawful.checks.smt.solver.processes import spread
+from lawful.checks.smt.solver.processes import map_unordered
 
 from .induction import Induction
 from .result import Obligation
@@ -39,9 +39,9 @@ def answers(induction: Induction, asked: Sequence[Row]) -> Iterator[Obligation]:
         alone.extend(rows)
         return []
 
-    for _, answers in spread(of_case, died, cases, workers):
+    for _, answers in map_unordered(of_case, died, cases, workers):
         yield from answers
-    for _, answers in spread(
+    for _, answers in map_unordered(
         of_case,
         lambda rows, how: [induction.cut_short(*rows[0], how)],
         [[row] for row in alone],

@@ -14,12 +14,12 @@ from lawful.spec import types as t
 
 from .bounded import Runs, searched
 from .conclusion import conclude
-from .horn import Spacer
+from .horn import HornProver
 from .induction import Induction
-from .k_induction import Deeper
+from .k_induction import KInduction
 from .reachability import settled
-from .redundant_guards import needless
-from .result import NOT_ASKED, Needless, Obligation, ProofResult, PropertyProof
+from .redundant_guards import redundant_guards
+from .result import NOT_ASKED, Obligation, ProofResult, PropertyProof, RedundantGuard
 from .schedule import answers
 from .scope_text import sorts, types
 from .strengthening import Seen
@@ -58,7 +58,7 @@ def prove(
     sizes: Mapping[str, int],
     how: How | None = None,
     progress: Tell | None = None,
-    happened: Callable[[], Collection[str | None]] = frozenset,
+    transitions_seen: Callable[[], Collection[str | None]] = frozenset,
     explored: Callable[[], Seen | None] = lambda: None,
 ) -> ProofResult:
     """Prove the invariants and step properties, or find what violates them.
@@ -73,19 +73,21 @@ def prove(
     depth = how.depth or DEPTHS.get(how.method, 1)
     obligations: list[Obligation] = []
     properties: list[PropertyProof] = []
-    guards: list[Needless] = []
+    guards: list[RedundantGuard] = []
     unmet: set[str] = set()  # Properties of what cannot happen.
     if how.method == "spacer":
-        properties = _reached((machine, sizes), how, happened)
+        properties = _reached((machine, sizes), how, transitions_seen)
     elif how.method == "bounded":
         runs = Runs(depth, how.over_runs, how.altogether.begin(), how.workers)
         properties = searched((machine, sizes), None, runs, progress)
     else:
-        induction, obligations = _inductive((machine, sizes), how, depth, (progress, happened))
+        induction, obligations = _inductive(
+            (machine, sizes), how, depth, (progress, transitions_seen)
+        )
         properties = conclude(induction, obligations)
         unmet = {o.property for o in obligations if o.obligation in induction.vacuous}
         happening = {*induction.steps} - {*induction.vacuous}
-        guards = needless(induction.exact, happening, how.workers)
+        guards = redundant_guards(induction.exact, happening, how.workers)
     seen = explored() if any(_is_open(p) for p in properties) else None
     if seen is not None:
         # Of a sort of any size, a counterexample may name elements that no instance has.
@@ -93,7 +95,7 @@ def prove(
         properties = settled(properties, obligations if sized else (), seen)
     left = _left(properties)
     if how.method == "auto" and left:
-        spacer = Spacer(machine, sizes, how.over_runs.times(0.5), how.workers)
+        spacer = HornProver(machine, sizes, how.over_runs.times(0.5), how.workers)
         if spacer.plain:
             properties = _joined(properties, spacer.prove([n for n in left if n not in unmet]))
             left = _left(properties)
@@ -111,7 +113,7 @@ def _inductive(
     tell: tuple[Tell | None, Callable[[], Collection[str | None]]],
 ) -> tuple[Induction, list[Obligation]]:
     """Obligation by obligation; what of the invariants is not proved is assumed no more."""
-    progress, happened = tell
+    progress, transitions_seen = tell
     induction = Induction(*what, how.effort, how.workers)
     asked = list(induction.questions())
     found: dict[tuple[str, str], Obligation] = {}
@@ -121,21 +123,21 @@ def _inductive(
             progress(f"{len(found)} of {len(asked)}, {each.obligation}: {each.property}")
     obligations = induction.sift([found[row] for row in asked])
     if how.method != "induction":
-        deeper = Deeper(induction, how.over_runs)
+        deeper = KInduction(induction, how.over_runs)
         obligations = deeper.show(obligations, depth, progress, how.altogether)
-    return induction, induction.grounded(obligations, happened)
+    return induction, induction.grounded(obligations, transitions_seen)
 
 
 def _reached(
     what: tuple[ir.Machine, Mapping[str, int]],
     how: How,
-    happened: Callable[[], Collection[str | None]],
+    transitions_seen: Callable[[], Collection[str | None]],
 ) -> list[PropertyProof]:
     """What Spacer shows; nothing of a machine with a start or transition that cannot happen."""
     induction = Induction(*what, how.effort, how.workers)
-    spacer = Spacer(*what, how.over_runs, how.workers)
+    spacer = HornProver(*what, how.over_runs, how.workers)
     names = spacer.within_reach(dict.fromkeys(name for _, name in induction.questions()))
-    for step, why in induction.unmet(happened).items():
+    for step, why in induction.unmet(transitions_seen).items():
         note = f"{step}: {why}"
         return [PropertyProof(n, Verdict.UNKNOWN, "spacer", induction.covers, note) for n in names]
     return spacer.prove(names)

@@ -27,7 +27,7 @@ from lawful.spec.ir import Json
 from lawful.spec.values.time import with_ticks
 from lawful.spec.values.world import World, decode
 
-from .candidate_clauses import NAME, Clause, Clauses
+from .candidate_clauses import NAME, CandidateClause, CandidateClauses
 from .induction import NOT_SHOWN, VACUOUS, Induction
 from .result import Obligation, ProofResult, Proposal
 from .schedule import in_turn
@@ -139,7 +139,7 @@ def _propose(
     obligations: Sequence[Obligation],
 ) -> Proposal | None:
     """Clauses with which all that is open is proved, or some of it; None where there are none."""
-    clauses = Clauses(seen.space.reference, dict(_elements(seen)), seen.search.states)
+    clauses = CandidateClauses(seen.space.reference, dict(_elements(seen)), seen.search.states)
     pool: dict[str, ir.Property] = {}
     # Of what cannot happen nothing is proved, with clauses or without.
     known = [o for o in obligations if not o.note.startswith((VACUOUS, NOT_SHOWN))]
@@ -169,20 +169,20 @@ def _elements(seen: Seen) -> Iterator[tuple[t.Type, list[Any]]]:
 
 
 def _excluding(
-    seen: Seen, clauses: Clauses, about: tuple[Obligation, Collection[str]]
-) -> list[Clause]:
+    seen: Seen, clauses: CandidateClauses, about: tuple[Obligation, Collection[str]]
+) -> list[CandidateClause]:
     """The next clauses, of those not tried yet, that exclude the state of a counterexample."""
-    o, tried = about
+    o, attempt = about
     example = o.counterexample
     if o.verdict.good or example is None or example.get("state") is None:
         return []
     state = seen.state(example)
     if state is None or state in seen.search.index:
         return []
-    return [c for c in clauses.excluding(state) if c.text not in tried][:EACH]
+    return [c for c in clauses.excluding(state) if c.text not in attempt][:EACH]
 
 
-def _property(machine: ir.Machine, clause: Clause, name: str) -> ir.Property:
+def _property(machine: ir.Machine, clause: CandidateClause, name: str) -> ir.Property:
     params = () if clause.of is None else ((NAME, clause.of),)
     body = (ir.Return(machine.place, clause.value),)
     function = ir.Function(machine.place, name, params, t.BOOL, body)
@@ -220,9 +220,9 @@ def _needed(
     names = _names(pool)
     was_open = {(o.obligation, o.property) for o in known if not o.verdict.good}
     won = [o for o in best if o.verdict.good and (o.obligation, o.property) in was_open]
-    used = {name for o in won for name in o.leans if name in names}
+    used = {name for o in won for name in o.uses if name in names}
     while True:
-        more = {n for o in best if o.property in used for n in o.leans if n in names} - used
+        more = {n for o in best if o.property in used for n in o.uses if n in names} - used
         if not more:
             break
         used |= more

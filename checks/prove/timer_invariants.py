@@ -12,26 +12,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from lawful.checks.smt.algebra.logic import Logic
 from lawful.checks.smt.algebra.term import Term
 from lawful.checks.smt.encode.sorts import NotEncodable, Options
-from lawful.checks.smt.obligations import Case, tried
+from lawful.checks.smt.obligations import Case, attempt
 from lawful.checks.smt.solver.budget import Budget, Effort
-from lawful.checks.smt.solver.processes import in_order
+from lawful.checks.smt.solver.processes import map_in_order
 from lawful.checks.smt.solver.solve import Answer, ask, script
-from lawful.checks.smt.system import Subject
-from lawful.checks.smt.timer_clauses import Clause, clauses
+from lawful.checks.smt.system import TransitionSystem
+from lawful.checks.smt.timer_clauses import TimerClause, clauses
 from lawful.spec import ir
 from lawful.spec.values.time import tick_of
 
 EACH = 4_000_000  # Units for a question.
 
 
-def established(
+def proved_timer_clauses(
     machine: ir.Machine, sizes: Mapping[str, int], effort: Effort, workers: int = 1
-) -> tuple[Clause, ...]:
+) -> tuple[TimerClause, ...]:
     """Those of a machine with the step `tick` that are shown with so much effort, or none."""
     rows = clauses(machine) if tick_of(machine) else []
     # In a process of its own, as all else that may end it.
     one = [rows] if rows else []
-    found = in_order(
+    found = map_in_order(
         lambda all_of_them: _kept((machine, sizes), all_of_them, effort),
         lambda _, _how: [],
         one,
@@ -41,37 +41,37 @@ def established(
 
 
 def scripts(
-    machine: ir.Machine, sizes: Mapping[str, int], shown: Sequence[Clause]
+    machine: ir.Machine, sizes: Mapping[str, int], shown: Sequence[TimerClause]
 ) -> Iterator[tuple[str, str]]:
     """Each start and step, and in SMT-LIB 2.6 that it keeps what was shown: unsatisfiable."""
-    subject = Subject(machine, Options(sizes))
-    said = [row.said(subject.run(subject.state)) for row in shown]
-    for name in _names(subject) if shown else ():
-        case = subject.case(name)
+    system = TransitionSystem(machine, Options(sizes))
+    said = [row.said(system.run(system.state)) for row in shown]
+    for name in _names(system) if shown else ():
+        case = system.case(name)
         if isinstance(case, Case):
-            facts, goals = _question(subject, case, (shown, dict(enumerate(said))))
-            yield name, script(subject.logic, (*facts, _one_is_not(subject.logic, goals)))
+            facts, goals = _question(system, case, (shown, dict(enumerate(said))))
+            yield name, script(system.logic, (*facts, _one_is_not(system.logic, goals)))
 
 
-def _names(subject: Subject) -> tuple[str, ...]:
-    return (*subject.starts, *(row.name for row in subject.machine.transitions))
+def _names(system: TransitionSystem) -> tuple[str, ...]:
+    return (*system.starts, *(row.name for row in system.machine.transitions))
 
 
 def _kept(
-    what: tuple[ir.Machine, Mapping[str, int]], rows: Sequence[Clause], effort: Effort
+    what: tuple[ir.Machine, Mapping[str, int]], rows: Sequence[TimerClause], effort: Effort
 ) -> list[int]:
     """The places of those that are true in every state."""
     machine, sizes = what
-    subject, budget = Subject(machine, Options(sizes)), effort.begin()
-    cases = [subject.case(name) for name in _names(subject)]
-    said = [tried(row.said, subject.run(subject.state)) for row in rows]
+    system, budget = TransitionSystem(machine, Options(sizes)), effort.begin()
+    cases = [system.case(name) for name in _names(system)]
+    said = [attempt(row.said, system.run(system.state)) for row in rows]
     left = {i: each for i, each in enumerate(said) if not isinstance(each, NotEncodable)}
     while left:
         lost: set[int] = set()
         for case in cases:
             if isinstance(case, NotEncodable):
                 return []  # Nobody knows what it does.
-            lost |= _lost(subject, _question(subject, case, (rows, left)), budget)
+            lost |= _lost(system, _question(system, case, (rows, left)), budget)
         lost |= set(left) if budget.over else set()
         if not lost:
             return list(left)
@@ -83,20 +83,20 @@ Goals = Mapping[int, Term]
 
 
 def _question(
-    subject: Subject, case: Case, known: tuple[Sequence[Clause], Goals]
+    system: TransitionSystem, case: Case, known: tuple[Sequence[TimerClause], Goals]
 ) -> tuple[tuple[Term, ...], Goals]:
     """What is true where a start or step happens, all that is known being so before; and that each
     of it is kept."""
     rows, left = known
-    logic, step = subject.logic, case.step
-    facts: tuple[Term, ...] = subject.about_starts()
+    logic, step = system.logic, case.step
+    facts: tuple[Term, ...] = system.about_starts()
     if case.before is not None:
-        facts = (*subject.about_any(), *left.values())
+        facts = (*system.about_any(), *left.values())
     # Of a step that is not seen to its end nothing is known.
     seen, goes = logic.negate(step.excess), logic.all((step.done, case.bounded))
-    run, goals = subject.run(step.after), dict[int, Term]()
+    run, goals = system.run(step.after), dict[int, Term]()
     for i in left:
-        after = tried(rows[i].said, run)
+        after = attempt(rows[i].said, run)
         kept = logic.false if isinstance(after, NotEncodable) else logic.implies(goes, after)
         goals[i] = logic.all((seen, kept))
     return (*facts, *case.given, case.within), goals
@@ -106,10 +106,12 @@ def _one_is_not(logic: Logic, goals: Goals) -> Term:
     return logic.negate(logic.all(goals.values()))
 
 
-def _lost(subject: Subject, question: tuple[tuple[Term, ...], Goals], budget: Budget) -> set[int]:
+def _lost(
+    system: TransitionSystem, question: tuple[tuple[Term, ...], Goals], budget: Budget
+) -> set[int]:
     """Those that are not shown to be kept."""
     facts, asked = question[0], dict(question[1])
-    logic, lost = subject.logic, set[int]()
+    logic, lost = system.logic, set[int]()
 
     def shown(goals: Goals) -> Answer:
         return ask(logic, (*facts, _one_is_not(logic, goals)), budget.units(EACH))

@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from lawful.checks.smt.algebra.term import Term
 from lawful.checks.smt.encode.sorts import NotEncodable
-from lawful.checks.smt.encode.trail import Made, Many, Missing, Value, Whole
+from lawful.checks.smt.encode.trail import (
+    Value,
+)
 from lawful.checks.smt.obligations import Case, State
 from lawful.checks.smt.solver.models import Witness
 from lawful.checks.smt.solver.solve import Model
-from lawful.checks.smt.system import Subject
+from lawful.checks.smt.system import TransitionSystem
 from lawful.checks.verdict import Trace, TraceStep
 from lawful.spec.ir import Json
 
@@ -41,22 +43,22 @@ class Run:
     From a start the first link is the start itself, and `states[0]` what there is before it.
     """
 
-    def __init__(self, subject: Subject, *, started: bool) -> None:
-        self.subject = subject
-        self.logic = subject.logic
-        self.facts = subject.about_starts() if started else subject.about_any()
-        self.states: list[State] = [subject.parameters if started else subject.state]
+    def __init__(self, system: TransitionSystem, *, started: bool) -> None:
+        self.system = system
+        self.logic = system.logic
+        self.facts = system.about_starts() if started else system.about_any()
+        self.states: list[State] = [system.parameters if started else system.state]
         self.links: list[Link] = []
         if started:
-            self._add([_encoded(subject.case(name)) for name in subject.starts])
+            self._add([_encoded(system.case(name)) for name in system.starts])
 
     def extend(self, only: str | None = None) -> None:
         """One step more, of one transition or of any; raises NotEncodable."""
-        rows = [row for row in self.subject.machine.transitions if only in (None, row.name)]
-        self._add([self.subject.step(row, self.states[-1]) for row in rows])
+        rows = [row for row in self.system.machine.transitions if only in (None, row.name)]
+        self._add([self.system.step(row, self.states[-1]) for row in rows])
 
     def _add(self, cases: Sequence[Case]) -> None:
-        logic, subject = self.logic, self.subject
+        logic, system = self.logic, self.system
         choice = logic.fresh("choice", logic.int)
         taken = [logic.equal(choice, logic.number(i)) for i in range(len(cases))]
         goes: list[Term] = []
@@ -73,8 +75,8 @@ class Run:
             faults["ambiguous"].append(logic.all((*seen, step.ambiguous)))
             faults["excess"].append(logic.all((*here, step.excess)))
             if case is not cases[-1]:
-                join = subject.run(self.states[-1]).joined
-                after = join(test, step.after, after, subject.machine)
+                join = system.run(self.states[-1]).joined
+                after = join(test, step.after, after, system.machine)
         ways = [(test, case.step.after) for test, case in zip(taken, cases, strict=True)]
         named, equal = self._named(after, ways)
         self.states.append(named)
@@ -85,18 +87,18 @@ class Run:
     def _named(self, merged: State, ways: Sequence[tuple[Term, State]]) -> tuple[State, list[Term]]:
         """The state after a step with names for what it changes, and what each way makes of them:
         terms that grow from step to step are much harder. Containers are merged as they are."""
-        logic, subject = self.logic, self.subject
+        logic, system = self.logic, self.system
         named, equal = dict(merged), list[Term]()
         for name, old in self.states[-1].items():
             value = merged[name]
-            if len(ways) < 2 or value is old or isinstance(value, Many | Made | Missing | Whole):
+            if len(ways) < 2 or value is old or not isinstance(value, Term):
                 continue
             if not logic.is_container(value):
-                new = named[name] = subject.encoding.give(logic.like(name, value))
+                new = named[name] = system.encoding.give(logic.like(name, value))
                 self._limit(new, [after[name] for _, after in ways])
                 for test, after in ways:
                     each = after[name]
-                    assert not isinstance(each, Many | Made | Missing | Whole)
+                    assert isinstance(each, Term)
                     equal.append(logic.implies(test, logic.equal(new, each)))
         return named, equal
 
@@ -110,10 +112,10 @@ class Run:
     def contested(self, only: str | None = None) -> Term:
         """Where two transitions of one event, or of this one, could be the next step."""
         logic, found = self.logic, list[Term]()
-        for event in self.subject.contested.values():
+        for event in self.system.contested.values():
             if only not in (None, event.name):
                 continue
-            case = self.subject.choice(event, self.states[-1])
+            case = self.system.choice(event, self.states[-1])
             found.append(logic.all((*case.given, case.within, case.step.ambiguous)))
         return logic.any(found)
 
@@ -124,12 +126,12 @@ class Run:
 
     def trace(self, model: Model) -> Trace | None:
         """The run that a model is, from its start; None where a value in it has no end."""
-        witness = Witness(self.subject.encoding, model)
+        witness = Witness(self.system.encoding, model)
         states: list[Mapping[str, Json]] = []
         steps: list[TraceStep] = []
         for number, link in enumerate(self.links):
             case = self.case(model, number)
-            fixed, after, output = self.subject.told(case, witness)
+            fixed, after, output = self.system.told(case, witness)
             # What the run was asked with is true, though a model does not decide all of it.
             goes = link.goes in self.facts or model.truth(link.goes)
             state = {**after, **fixed.parameters}

@@ -25,7 +25,7 @@ def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
     counted = result.counted
     proved = sum(o.verdict in PROVED for o in counted)
     counts = f"{proved} of {len(counted)} obligations proved, "
-    before = sum(o.before for o in counted)
+    before = sum(o.cached for o in counted)
     counts += f"{before} of them known from before, " if before else ""
     done = f"{counts if counted else ''}{result.seconds:.1f} s (Z3)"
     lines = [result.machine, f"{INDENT}{'induction' if counted else 'runs':<9}  {done}"]
@@ -49,7 +49,9 @@ def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
         elif p.note:
             lines.append(f"{p.name}: {p.note}")
     lines += _proposed(result)
-    lines += [f"{g.place}: {g.transition} is never refused by {g.text}" for g in result.needless]
+    lines += [
+        f"{g.place}: {g.transition} is never refused by {g.text}" for g in result.redundant_guards
+    ]
     rest = [p.name for p in result.properties if p.method == NONE]
     lines += [f"not asked here (exploration): {', '.join(rest)}"] if rest else []
     lines += ["nothing that it declares itself was asked"] if _nothing_own(result) else []
@@ -170,7 +172,7 @@ def to_json(result: ProofResult) -> Json:
                 "file": g.place.file,
                 "line": g.place.line,
             }
-            for g in result.needless
+            for g in result.redundant_guards
         ],
         "proposal": None if result.proposal is None else _proposal(result.proposal),
     }
@@ -184,7 +186,7 @@ def _proposal(proposal: Proposal) -> Json:
 
 def _obligation(o: Obligation) -> Json:
     shown = None if o.counterexample is None else dict(o.counterexample)
-    leans: list[Json] = [*sorted(o.leans)]
+    uses: list[Json] = [*sorted(o.uses)]
     return {
         "property": o.property,
         "obligation": o.obligation,
@@ -194,8 +196,8 @@ def _obligation(o: Obligation) -> Json:
         "units": o.units,
         "counterexample": shown,
         "note": o.note,
-        "leans_on": leans,
-        "known_before": o.before,
+        "leans_on": uses,
+        "known_before": o.cached,
         "steps": o.depth,
     }
 

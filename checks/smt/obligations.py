@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
 from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.execution import Symbolic
+from lawful.checks.smt.encode.execution import SymbolicStep
 from lawful.checks.smt.encode.sorts import NotEncodable
 from lawful.checks.smt.encode.trail import Value
 from lawful.spec import types as t
@@ -39,7 +39,7 @@ class Case:
     before: State | None
     args: Mapping[str, tuple[Value, t.Type]]
     given: tuple[Term, ...]
-    step: Symbolic
+    step: SymbolicStep
     bounded: Term
     within: Term
     output: t.Type
@@ -53,7 +53,7 @@ class Question:
     goals: tuple[Term, ...]
 
 
-def tried(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | NotEncodable:
+def attempt(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | NotEncodable:
     """What `work` makes, or why it cannot."""
     try:
         return work(*args, **kwargs)

@@ -11,9 +11,12 @@ from itertools import islice, product
 from math import prod
 
 from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.execution import Execution, Symbolic
+from lawful.checks.smt.encode.execution import Execution, SymbolicStep
 from lawful.checks.smt.encode.sorts import NotEncodable, fields_of
-from lawful.checks.smt.encode.trail import Made, Many, Missing, Value, Whole
+from lawful.checks.smt.encode.trail import (
+    Unencodable,
+    Value,
+)
 from lawful.checks.smt.encode.values import Encoding
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -126,13 +129,17 @@ class Refinement:
         return args, where
 
     def _some(
-        self, args: Mapping[str, Value], where: list[Term], step: Symbolic, to: Mapping[str, Value]
+        self,
+        args: Mapping[str, Value],
+        where: list[Term],
+        step: SymbolicStep,
+        to: Mapping[str, Value],
     ) -> Term:
         """That some arguments lead to this state."""
         names = [_term(arg) for arg in args.values()]
         return self.logic.exists(names, self.logic.all((*where, self._to(step, to))))
 
-    def _to(self, step: Symbolic, to: Mapping[str, Value]) -> Term:
+    def _to(self, step: SymbolicStep, to: Mapping[str, Value]) -> Term:
         if step.laws is not self.logic.true:
             raise NotEncodable("next(...) of a range without a bound, in a step that is looked for")
         rows = [(to[name], step.after[name], kind) for name, kind in fields_of(self.abstract)]
@@ -141,6 +148,8 @@ class Refinement:
 
 
 def _term(value: Value) -> Term:
-    if isinstance(value, Many | Made | Missing | Whole):
-        raise NotEncodable(value.why if isinstance(value, Missing) else "a state without a term")
+    if not isinstance(value, Term):
+        raise NotEncodable(
+            value.why if isinstance(value, Unencodable) else "a state without a term"
+        )
     return value

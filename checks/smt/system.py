@@ -12,27 +12,32 @@ from dataclasses import dataclass
 
 from lawful.checks.smt.algebra.term import Term, conjuncts
 from lawful.checks.smt.encode.bounds import inside, limit
-from lawful.checks.smt.encode.execution import Execution, Symbolic
+from lawful.checks.smt.encode.execution import Execution, SymbolicStep
 from lawful.checks.smt.encode.parts import members, unlisted
 from lawful.checks.smt.encode.sorts import NotEncodable, Options, fields_of
 from lawful.checks.smt.encode.time import same_time
-from lawful.checks.smt.encode.trail import At, Made, Many, Missing, Place, Value, Whole
+from lawful.checks.smt.encode.trail import (
+    PathStep,
+    StatePath,
+    Unencodable,
+    Value,
+)
 from lawful.checks.smt.encode.values import Encoding
 from lawful.checks.smt.solver.models import Witness, literal
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.ir import Json
 
-from .obligations import Case, Fixed, Question, State, tried
+from .obligations import Case, Fixed, Question, State, attempt
 from .refinement import Refinement
-from .timer_clauses import Clause
+from .timer_clauses import TimerClause
 
 BUILT_IN = ("bounds", "asserts", "undefined", "ambiguous")
 START = "the start"  # No transition can have this name.
 
 
 @dataclass(frozen=True)
-class Judged:
+class SafetyProperty:
     """A property to judge: the machine's own, or one of the part at `path`: `part.property`.
 
     A map on the path stands for all of its members.
@@ -41,10 +46,10 @@ class Judged:
     name: str
     row: ir.Property
     machine: ir.Machine
-    path: Place
+    path: StatePath
 
 
-class Subject:
+class TransitionSystem:
     """One machine in one encoding; of its timers something may be known already, `shown`."""
 
     def __init__(
@@ -52,7 +57,7 @@ class Subject:
         machine: ir.Machine,
         options: Options,
         fixed: Fixed | None = None,
-        shown: Sequence[Clause] = (),
+        shown: Sequence[TimerClause] = (),
     ) -> None:
         self.machine = machine
         self.encoding = Encoding(machine, options)
@@ -60,7 +65,7 @@ class Subject:
         self.fixed = fixed
         self.dropped: set[str] = set()  # Invariants that are not assumed.
         self.lost: list[str] = []  # What is true of parameters, but could not be encoded.
-        self.judged = {j.name: j for j in _judged(machine, machine, "", ())}
+        self.judged = {j.name: j for j in _safety_properties(machine, machine, "", ())}
         # Several transitions serve these events, and no caller chooses among them.
         self.contested = {
             e.name: e for e in machine.events if not e.choice and len(machine.serving(e.name)) > 1
@@ -74,7 +79,7 @@ class Subject:
             for p in machine.parameters
         }
         self._bound(self.parameters, {p.name: p.type for p in machine.parameters})
-        assumed = {p.name: tried(self._assumed, p) for p in machine.of_kind("assume")}
+        assumed = {p.name: attempt(self._assumed, p) for p in machine.of_kind("assume")}
         self.lost += [f"@assume {n}" for n, a in assumed.items() if isinstance(a, NotEncodable)]
         self.about_parameters = (*self._given, *known(assumed.values()))
         self._given = []
@@ -85,15 +90,15 @@ class Subject:
         self._bound(self.state, {v.name: v.type for v in machine.variables})
         self._bound(self.state, self.scoped)
         self._given += self._one_time()
-        self._given += known(tried(each.said, self.run(self.state)) for each in shown)
+        self._given += known(attempt(each.said, self.run(self.state)) for each in shown)
         # Every part was made with parameters that it assumes.
-        found = [tried(self.always, j, self.state) for j in self.of_kind("assume") if j.path]
+        found = [attempt(self.always, j, self.state) for j in self.of_kind("assume") if j.path]
         self._given += known(found)
         self.hypotheses = {
-            j.name: tried(self.always, j, self.state) for j in self.of_kind("invariant")
+            j.name: attempt(self.always, j, self.state) for j in self.of_kind("invariant")
         }
 
-    def of_kind(self, kind: ir.PropertyKind) -> list[Judged]:
+    def of_kind(self, kind: ir.PropertyKind) -> list[SafetyProperty]:
         """The properties of one kind, in the order of the declaration, parts' last."""
         return [j for j in self.judged.values() if j.row.kind == kind]
 
@@ -126,13 +131,13 @@ class Subject:
                 return self.encoding.fresh(name, kind)
             return literal(self.encoding, fixed[name], kind)
         except NotEncodable as error:
-            return Missing(f"{name}: {error.construct}")
+            return Unencodable(f"{name}: {error.construct}")
 
     def _bound(self, values: Mapping[str, Value], types: Mapping[str, t.Type]) -> None:
         for name, kind in types.items():
             value = values[name]
-            if not isinstance(value, Many | Made | Missing | Whole):
-                found = tried(self.encoding.bounds, value, kind)
+            if isinstance(value, Term):
+                found = attempt(self.encoding.bounds, value, kind)
                 self._given += known([found])
                 limit(self.logic, value, kind)
                 if isinstance(found, NotEncodable):
@@ -145,7 +150,7 @@ class Subject:
         return [
             same_time(self.encoding, value, kind, now)
             for value, kind in rows
-            if not isinstance(value, Many | Made | Missing | Whole)
+            if isinstance(value, Term)
         ]
 
     # Properties.
@@ -160,7 +165,10 @@ class Subject:
         return self.logic.all((defined, value))
 
     def always(
-        self, j: Judged, state: Mapping[str, Value], after: Mapping[str, Value] | None = None
+        self,
+        j: SafetyProperty,
+        state: Mapping[str, Value],
+        after: Mapping[str, Value] | None = None,
     ) -> Term:
         """The property for all values of its parameters and all members of the families on its
         path, of a step those that are there before and after; where it is undefined, false.
@@ -172,7 +180,10 @@ class Subject:
         )
 
     def broken(
-        self, j: Judged, state: Mapping[str, Value], after: Mapping[str, Value] | None = None
+        self,
+        j: SafetyProperty,
+        state: Mapping[str, Value],
+        after: Mapping[str, Value] | None = None,
     ) -> tuple[Term, Term]:
         """Where the property does not hold for some values of its parameters and some member, and
         where it has no value for them. Both name them by the same constants, so that a model
@@ -182,7 +193,7 @@ class Subject:
         return logic.any(fails), logic.any(logic.all((w, logic.negate(d))) for _, w, d, _ in rows)
 
     def _of_members(
-        self, j: Judged, state: Mapping[str, Value], after: Mapping[str, Value] | None
+        self, j: SafetyProperty, state: Mapping[str, Value], after: Mapping[str, Value] | None
     ) -> Iterator[tuple[list[Term], Term, Term, Term]]:
         """For each member the constants for any values of the parameters, where these are allowed
         and the member is there, where the property has a value, and where that is true."""
@@ -200,7 +211,9 @@ class Subject:
             value, defined = self.run(state).judge(j.row.function, args, place, j.machine)
             yield names, self.logic.all(where), defined, value
 
-    def _members(self, j: Judged, *states: Mapping[str, Value]) -> list[tuple[Place, list[Term]]]:
+    def _members(
+        self, j: SafetyProperty, *states: Mapping[str, Value]
+    ) -> list[tuple[StatePath, list[Term]]]:
         """Where a part that the property is of may be, and where it is there in all the states."""
         return members(self.encoding, j.path, [self.run(each) for each in states])
 
@@ -228,7 +241,7 @@ class Subject:
         key = name, property == "ambiguous" and name in self.contested
         if key not in self._cases:
             with self.logic.counting(f"{name}.choice" if key[1] else name):
-                self._cases[key] = tried(self._new_case, *key)
+                self._cases[key] = attempt(self._new_case, *key)
         return self._cases[key]
 
     def _new_case(self, name: str, contested: bool) -> Case:
@@ -247,14 +260,14 @@ class Subject:
         logic = self.logic
         args, given = self._arguments(event.params)
         typed = {name: (args[name], kind) for name, kind in event.params}
-        steps: list[Symbolic] = []
+        steps: list[SymbolicStep] = []
         for row in self.machine.serving(event.name):
             run = self.run(before)
             named = run.named(row.function.params, list(typed.values()), row)
             steps.append(run.step(row, named))
         taken = [logic.negate(step.refused) for step in steps]
         several = [logic.all((a, b)) for i, a in enumerate(taken) for b in taken[:i]]
-        step = Symbolic(
+        step = SymbolicStep(
             done=logic.false,
             refused=logic.negate(logic.any(taken)),
             undefined=logic.false,
@@ -293,7 +306,7 @@ class Subject:
         given = [
             self.encoding.bounds(value, kind)
             for (_, kind), value in zip(params, args.values(), strict=True)
-            if not isinstance(value, Many | Made | Missing | Whole)
+            if isinstance(value, Term)
         ]
         return args, tuple(given)
 
@@ -302,7 +315,7 @@ class Subject:
         names: tuple[str, str, t.Type],
         before: Mapping[str, Value] | None,
         call: tuple[Mapping[str, Value], Sequence[tuple[str, t.Type]], tuple[Term, ...]],
-        step: Symbolic,
+        step: SymbolicStep,
     ) -> Case:
         args, params, given = call
         given = (*given, step.laws)
@@ -310,7 +323,7 @@ class Subject:
         kept = [
             inside(self.encoding, value, kinds[name])
             for name, value in step.after.items()
-            if name in kinds and not isinstance(value, Missing)
+            if name in kinds and not isinstance(value, Unencodable)
         ]
         for when, value in step.outputs:
             kept.append(self.logic.implies(when, inside(self.encoding, value, names[2])))
@@ -318,13 +331,13 @@ class Subject:
         bounded, within = self.logic.all(kept), self._within(step)
         return Case(names[0], names[1], before, typed, given, step, bounded, within, names[2])
 
-    def _within(self, step: Symbolic) -> Term:
+    def _within(self, step: SymbolicStep) -> Term:
         """That the step and the state after it keep the lengths of the scope."""
         logic = self.logic
         kept = [
             inside(self.encoding, step.after[name], kind)
             for name, kind in self.scoped.items()
-            if not isinstance(step.after[name], Missing)
+            if not isinstance(step.after[name], Unencodable)
         ]
         return logic.all((logic.negate(step.beyond), logic.implies(step.done, logic.all(kept))))
 
@@ -346,7 +359,7 @@ class Subject:
         key = case.name, name, near
         if key not in self._goals:
             with self.logic.counting(f"{case.name}.{name}{'.near' * near}"):
-                self._goals[key] = tried(self._goal, case, name, near)
+                self._goals[key] = attempt(self._goal, case, name, near)
         goal, step = self._goals[key], case.step
         if isinstance(goal, NotEncodable):
             raise goal
@@ -398,7 +411,7 @@ class Subject:
         """Raise NotEncodable where the bounds of a changed variable were not judged."""
         before = case.before or self.parameters
         for name, value in case.step.after.items():
-            if isinstance(value, Missing) and before.get(name) is not value:
+            if isinstance(value, Unencodable) and before.get(name) is not value:
                 raise NotEncodable(value.why)
 
     def undefined(self, case: Case, name: str) -> Term:
@@ -430,18 +443,20 @@ class Subject:
         return fixed, after, output
 
 
-def _judged(whole: ir.Machine, machine: ir.Machine, prefix: str, path: Place) -> Iterator[Judged]:
+def _safety_properties(
+    whole: ir.Machine, machine: ir.Machine, prefix: str, path: StatePath
+) -> Iterator[SafetyProperty]:
     """The safety properties of a machine and of its parts, and what these assume."""
     for p in machine.properties:
         if p.kind in ("invariant", "step_property", "assume", "refines"):
-            yield Judged(prefix + p.name, p, machine, path)
+            yield SafetyProperty(prefix + p.name, p, machine, path)
     for v in machine.variables:
         part = t.part_of(v.type)
         if part is not None:
-            at: Place = (*path, At(t.Part(machine.name), v.name))
+            at: StatePath = (*path, PathStep(t.Part(machine.name), v.name))
             if isinstance(v.type, t.Map):
-                at = (*at, At(v.type))  # Its key is named where the property is judged.
-            yield from _judged(whole, whole.part(part.machine), f"{prefix}{v.name}.", at)
+                at = (*at, PathStep(v.type))  # Its key is named where the property is judged.
+            yield from _safety_properties(whole, whole.part(part.machine), f"{prefix}{v.name}.", at)
 
 
 def known(found: Iterable[Term | NotEncodable]) -> list[Term]:

@@ -16,7 +16,7 @@ from lawful.checks.smt.encode.execution import Execution
 from lawful.checks.smt.encode.parts import members, unlisted
 from lawful.checks.smt.encode.sorts import fields_of
 from lawful.checks.smt.encode.time import armed, entries, started
-from lawful.checks.smt.encode.trail import At, Place
+from lawful.checks.smt.encode.trail import PathStep, StatePath
 from lawful.checks.smt.encode.values import Encoding
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -25,12 +25,12 @@ from lawful.spec.text.statements import expr as text
 
 
 @dataclass(frozen=True)
-class Clause(ABC):
+class TimerClause(ABC):
     """What is said of a variable of a machine, itself at `path`, that is a timer or a map of them:
     of each that there is."""
 
     machine: ir.Machine
-    path: Place
+    path: StatePath
     timer: str
 
     def said(self, run: Execution) -> Term:
@@ -40,7 +40,7 @@ class Clause(ABC):
             for place, where in members(run.encoding, self.path, [run])
         )
 
-    def _of_member(self, run: Execution, place: Place) -> Term:
+    def _of_member(self, run: Execution, place: StatePath) -> Term:
         timers, kind = self.read(run, place, self.timer), self.kind(self.timer)
         if not isinstance(kind, t.Map):
             return self.of(run, place, (timers, None))
@@ -53,16 +53,16 @@ class Clause(ABC):
         """The type of a variable."""
         return dict(fields_of(self.machine))[name]
 
-    def read(self, run: Execution, place: Place, name: str) -> Term:
+    def read(self, run: Execution, place: StatePath, name: str) -> Term:
         """The value of a variable of the machine at a place."""
-        return run.sure(run.read((*place, At(t.Part(self.machine.name), name))))
+        return run.sure(run.read((*place, PathStep(t.Part(self.machine.name), name))))
 
     @abstractmethod
-    def of(self, run: Execution, place: Place, one: tuple[Term, Term | None]) -> Term:
+    def of(self, run: Execution, place: StatePath, one: tuple[Term, Term | None]) -> Term:
         """What is said of one timer, of a map with its key."""
 
     def item(
-        self, run: Execution, place: Place, name: str, key: Term | None
+        self, run: Execution, place: StatePath, name: str, key: Term | None
     ) -> tuple[Term, Term, t.Type]:
         """What a variable has, a map at the key: whether it is there, it, and its type."""
         value, kind = self.read(run, place, name), self.kind(name)
@@ -73,14 +73,14 @@ class Clause(ABC):
 
 
 @dataclass(frozen=True)
-class Deadline(Clause):
+class Deadline(TimerClause):
     """Each that runs is due after at most one of `seconds` from now on; or else after so many, none
     or one, from the tick `since`."""
 
     seconds: tuple[ir.Expr, ...]
     since: str | None = None
 
-    def of(self, run: Execution, place: Place, one: tuple[Term, Term | None]) -> Term:
+    def of(self, run: Execution, place: StatePath, one: tuple[Term, Term | None]) -> Term:
         logic, (timer, key) = run.logic, one
         rest = [self._ticks(run, place, each) for each in self.seconds]
         if self.since is None:
@@ -99,7 +99,7 @@ class Deadline(Clause):
         one = kind.value if isinstance(kind, t.Map) else kind
         return isinstance(one, t.Timer) and one.urgent
 
-    def _ticks(self, run: Execution, place: Place, seconds: ir.Expr) -> Term:
+    def _ticks(self, run: Execution, place: StatePath, seconds: ir.Expr) -> Term:
         """After how many ticks a timer is due that is started now."""
         body = (ir.Return(seconds.place, seconds),)
         function = ir.Function(seconds.place, "seconds", (), seconds.type, body)
@@ -108,14 +108,14 @@ class Deadline(Clause):
 
 
 @dataclass(frozen=True)
-class Runs(Clause):
+class Runs(TimerClause):
     """Where the control variable has this value, it runs, or does not."""
 
     control: str
     member: str
     runs: bool
 
-    def of(self, run: Execution, place: Place, one: tuple[Term, Term | None]) -> Term:
+    def of(self, run: Execution, place: StatePath, one: tuple[Term, Term | None]) -> Term:
         logic, (timer, key) = run.logic, one
         there, value, kind = self.item(run, place, self.control, key)
         here = logic.equal(value, run.encoding.element(kind, self.member))
@@ -135,12 +135,12 @@ def _number(encoding: Encoding, there: Term, value: Term, kind: t.Type) -> tuple
 # What may be true.
 
 
-def clauses(machine: ir.Machine) -> list[Clause]:
+def clauses(machine: ir.Machine) -> list[TimerClause]:
     """The clauses about a machine's timers and those of its parts."""
     whole = (machine, *machine.parts)
     bodies = [(m, f) for m in whole for f in _bodies(m)]
     starts = [(m, s) for m, f in bodies for s in _starts(f)]
-    found: list[Clause] = []
+    found: list[TimerClause] = []
     for owner, path in _machines(machine, machine, ()):
         kinds = dict(fields_of(owner))
         told = list(dict.fromkeys(name for _, f in bodies for name in _told(f, owner)))
@@ -162,15 +162,15 @@ def clauses(machine: ir.Machine) -> list[Clause]:
 
 
 def _machines(
-    whole: ir.Machine, machine: ir.Machine, path: Place
-) -> Iterator[tuple[ir.Machine, Place]]:
+    whole: ir.Machine, machine: ir.Machine, path: StatePath
+) -> Iterator[tuple[ir.Machine, StatePath]]:
     """A machine and its parts at any depth, each with the path to it."""
     yield machine, path
     for v in machine.variables:
         part = t.part_of(v.type)
         if part is not None:
-            at: Place = (*path, At(t.Part(machine.name), v.name))
-            at = (*at, At(v.type)) if isinstance(v.type, t.Map) else at
+            at: StatePath = (*path, PathStep(t.Part(machine.name), v.name))
+            at = (*at, PathStep(v.type)) if isinstance(v.type, t.Map) else at
             yield from _machines(whole, whole.part(part.machine), at)
 
 

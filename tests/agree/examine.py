@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from lawful.checks.smt.solver.processes import in_order
+from lawful.checks.smt.solver.processes import map_in_order
 from lawful.spec import ir
 from lawful.spec.errors import DeclarationError
 from tests.agree import packing, planning
@@ -65,7 +65,7 @@ def examine(text: str, rng: Random, hits: Hits, folder: Path, solved: bool = Fal
     found = engines.run() or _more(engines, loaded, rng, folder)
     if solved and not found:
         # In a process of its own, which Z3 ends at times where its time is over.
-        told, found = in_order(partial(_solved, rng), _ended, [engines], 2)[0]
+        told, found = map_in_order(partial(_solved, rng), _ended, [engines], 2)[0]
         hits.take(told.rows.items())
     return found
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from lawful.checks.explore import Limits, explore
 from lawful.checks.explore.space import Space
 from lawful.checks.prove import How, prove
-from lawful.checks.prove.nonvacuity import happened
+from lawful.checks.prove.nonvacuity import transitions_seen
 from lawful.checks.prove.result import NOT_ASKED, ProofResult, PropertyProof
 from lawful.checks.prove.strengthening import Seen
 from lawful.checks.report.proofs import judgement
@@ -98,7 +98,7 @@ def sides(
         declared,
         sizes=dict(space.flat.sizes),
         how=how,
-        happened=lambda: happened(space.flat, space.world),
+        transitions_seen=lambda: transitions_seen(space.flat, space.world),
         explored=lambda: seen,
     )
     return Sides(space, {p.name: p for p in found.properties}, seen, proofs)

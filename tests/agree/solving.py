@@ -7,7 +7,7 @@ from typing import Any
 from lawful.checks.reference import Outcome
 from lawful.checks.reference.states import PartState
 from lawful.checks.smt.encode.sorts import NotEncodable, fields_of
-from lawful.checks.smt.encode.trail import Missing
+from lawful.checks.smt.encode.trail import Unencodable
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.resolve import resolve
@@ -35,10 +35,10 @@ class Solving(Both):
         try:
             return super().term(value, kind)
         except NotEncodable as error:
-            return Missing(error.construct)
+            return Unencodable(error.construct)
 
     def same(self, found: Any, value: Any, kind: t.Type) -> bool:
-        return isinstance(found, Missing) or super().same(found, value, kind)
+        return isinstance(found, Unencodable) or super().same(found, value, kind)
 
     def outgrown(self, outcome: Outcome) -> None:
         self.hits.add("kept aside", "a list longer than Z3 sees")

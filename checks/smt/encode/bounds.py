@@ -9,25 +9,25 @@ from lawful.checks.smt.algebra.term import Term
 from lawful.spec import types as t
 
 from .sorts import NotEncodable
-from .trail import Made, Many, Missing, Value, Whole
+from .trail import Composite, Elements, OtherState, Unencodable, Value
 from .values import Encoding
 
 
 def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:
     """Whether a value keeps its type's bounds; what has no term, element by element."""
     match value:
-        case Many(rows=rows, item=item):
+        case Elements(rows=rows, item=item):
             wanted, logic = t.element(kind) or item, encoding.logic
             each = [logic.forall(r.names, r.when, inside(encoding, r.value, wanted)) for r in rows]
             if isinstance(kind, t.Seq) and kind.most is not None:
                 each.append(logic.at_most(_length(encoding, value), logic.number(kind.most)))
             return logic.all(each)
-        case Made(fields=fields):
+        case Composite(fields=fields):
             whole = encoding.product(kind, len(fields))
             kinds = [of for _, of in encoding.variants(whole)[0][1]]
             pairs = zip(fields, kinds, strict=True)
             return encoding.logic.all(inside(encoding, v, k) for v, k in pairs)
-        case Missing() | Whole():
+        case Unencodable() | OtherState():
             return encoding.logic.true
         case _:
             return encoding.bounds(value, kind)
@@ -53,7 +53,7 @@ def limit(logic: Logic, value: Value, kind: t.Type) -> None:
             pass
 
 
-def _length(encoding: Encoding, many: Many) -> Term:
+def _length(encoding: Encoding, many: Elements) -> Term:
     logic = encoding.logic
     if not many.listed:
         raise NotEncodable("the length of a sequence without a bound")

@@ -11,9 +11,9 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .iteration import NO_FIRST, Rounds
-from .sequences import in_order, places
+from .sequences import places, sorted_elements
 from .sorts import LISTED, NotEncodable
-from .trail import Many, Row, Value
+from .trail import Element, Elements, Value
 
 Operator: TypeAlias = Callable[[Rounds, ir.Op, list[Value]], Value]
 
@@ -34,11 +34,11 @@ def _keys(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
     return run.logic.by_cases(key, there)
 
 
-def _values(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+def _values(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
     return _entries(run, e, values, lambda key, value: value)
 
 
-def _items(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+def _items(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
     kind = t.element(e.type)
     assert kind is not None
     data = run.encoding.data(kind)
@@ -47,15 +47,15 @@ def _items(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
 
 def _entries(
     run: Rounds, e: ir.Op, values: list[Value], make: Callable[[Term, Term], Term]
-) -> Many:
+) -> Elements:
     kind, item = e.args[0].type, t.element(e.type)
     assert item is not None
-    rows: list[Row] = []
+    rows: list[Element] = []
     for row in run.elements(values[0], kind, e).rows:
         key = run.sure(row.value)
         value = run.encoding.get(kind, run.sure(values[0]), key)[1]
-        rows.append(Row(row.names, row.when, make(key, value)))
-    return Many(tuple(rows), item)
+        rows.append(Element(row.names, row.when, make(key, value)))
+    return Elements(tuple(rows), item)
 
 
 def _get(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
@@ -79,23 +79,23 @@ def _fold(kind: str) -> Operator:
 def _gathered(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     """`set list tuple` of what can be iterated."""
     if unknown(e.args[0].type):
-        return Many((), t.Unknown())
+        return Elements((), t.Unknown())
     if isinstance(e.type, t.Set) and isinstance(e.args[0].type, t.Set):
         return run.fit(values[0], e.args[0].type, e.type, e)
     many = run.elements(values[0], e.args[0].type, e)
     item = t.element(e.type) or many.item
     fitted = run.fit(many, t.Iter(many.item, False), t.Iter(item, False), e)
-    assert isinstance(fitted, Many)
+    assert isinstance(fitted, Elements)
     return run.settle(fitted, e.type, e)
 
 
 def _sorted(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     kind = e.args[0].type
     many = run.elements(values[0], kind, e)
-    if isinstance(kind, t.Set | t.Map | t.Bag) and not isinstance(values[0], Many):
+    if isinstance(kind, t.Set | t.Map | t.Bag) and not isinstance(values[0], Elements):
         # The elements of listed types, and the numbers of a quantifier, come in ascending order.
         return many
-    return in_order(run, many, e)
+    return sorted_elements(run, many, e)
 
 
 def _dict_of(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
@@ -106,8 +106,8 @@ def _counter_of(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     kind, logic = e.args[0].type, run.logic
     item = t.element(e.type)
     if item is None or isinstance(item, t.Unknown):
-        return Many((), t.Unknown())
-    if isinstance(values[0], Many) and not values[0].rows:
+        return Elements((), t.Unknown())
+    if isinstance(values[0], Elements) and not values[0].rows:
         return run.encoding.empty(e.type)
     key = logic.fresh("e", run.encoding.shape(item))
     if isinstance(kind, t.Set | t.Map | t.Bag):
@@ -128,7 +128,7 @@ def _counter_of(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     return logic.by_cases(key, logic.add(logic.number(0), *counts))
 
 
-def _range(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+def _range(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
     logic = run.logic
     terms = [run.sure(v) for v in values]
     low = terms[0] if len(terms) > 1 else logic.number(0)
@@ -138,7 +138,7 @@ def _range(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
         raise NotEncodable("a range whose step is not a number")
     if step == 0:
         run.stop("undefined", logic.true, e)
-        return Many((), t.INT)
+        return Elements((), t.INT)
     first, last = logic.known(low), logic.span(high)
     if first is not None and last is not None:
         numbers = range(first, last[step > 0], step)
@@ -154,59 +154,59 @@ def _range(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
         return logic.all((logic.at_most(low, i), logic.less(i, high), hit))
 
     if window is not None:
-        return Many(tuple(Row((), inside(i), i) for i in window), t.INT)
+        return Elements(tuple(Element((), inside(i), i) for i in window), t.INT)
     name = logic.fresh("i", logic.int)
-    return Many((Row((name,), inside(name), name),), t.INT)
+    return Elements((Element((name,), inside(name), name),), t.INT)
 
 
-def _listed_range(run: Rounds, numbers: range, high: Term) -> Many:
+def _listed_range(run: Rounds, numbers: range, high: Term) -> Elements:
     """The numbers of a range up to its end, which is not beyond the last of these."""
     logic = run.logic
-    rows: list[Row] = []
+    rows: list[Element] = []
     for i in map(logic.number, numbers):
         there = logic.less(i, high) if numbers.step > 0 else logic.less(high, i)
-        rows.append(Row((), there, i))
-    return Many(tuple(rows), t.INT, dense=True)
+        rows.append(Element((), there, i))
+    return Elements(tuple(rows), t.INT, dense=True)
 
 
-def _reversed(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+def _reversed(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
     many = run.elements(values[0], e.args[0].type, e)
     if not many.listed:
         raise NotEncodable("reversed of a collection without a bound")
-    return Many(many.rows[::-1], many.item)
+    return Elements(many.rows[::-1], many.item)
 
 
-def _zipped(run: Rounds, e: ir.Op, columns: list[tuple[Row, ...]]) -> Many:
+def _zipped(run: Rounds, e: ir.Op, columns: list[tuple[Element, ...]]) -> Elements:
     item = t.element(e.type)
     assert isinstance(item, t.Tuple)
     rows = [
-        Row((), run.logic.all(r.when for r in row), run.made(item, [r.value for r in row]))
+        Element((), run.logic.all(r.when for r in row), run.made(item, [r.value for r in row]))
         for row in zip(*columns, strict=False)
     ]
-    return Many(tuple(rows), item, dense=True)
+    return Elements(tuple(rows), item, dense=True)
 
 
-def _enumerate(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+def _enumerate(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
     rows = places(run, values[0], e.args[0].type, e).rows
-    numbers = [Row((), run.logic.true, run.logic.number(i)) for i in range(len(rows))]
+    numbers = [Element((), run.logic.true, run.logic.number(i)) for i in range(len(rows))]
     return _zipped(run, e, [tuple(numbers), rows])
 
 
-def _zip(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+def _zip(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
     pairs = zip(values, e.args, strict=True)
     return _zipped(run, e, [places(run, v, arg.type, e).rows for v, arg in pairs])
 
 
-def _concat(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
-    both: list[Row] = []
+def _concat(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
+    both: list[Element] = []
     item = t.element(e.type)
     assert item is not None
     for value, arg in zip(values, e.args, strict=True):
         many = run.elements(value, arg.type, e)
         fitted = run.fit(many, t.Iter(many.item, True), t.Iter(item, True), e)
-        assert isinstance(fitted, Many)
+        assert isinstance(fitted, Elements)
         both += fitted.rows
-    return Many(tuple(both), item)
+    return Elements(tuple(both), item)
 
 
 def _count(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
@@ -232,7 +232,7 @@ def _display(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     item = t.element(e.type)
     assert item is not None
     fitted = [run.fit(v, a.type, item, e) for v, a in zip(values, e.args, strict=True)]
-    many = Many(tuple(Row((), run.logic.true, v) for v in fitted), item)
+    many = Elements(tuple(Element((), run.logic.true, v) for v in fitted), item)
     return run.settle(many, e.type, e)
 
 
@@ -246,7 +246,7 @@ def _tuple(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
 def _map(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     kind = e.type
     if not isinstance(kind, t.Map) or unknown(kind):
-        return Many((), t.Unknown())
+        return Elements((), t.Unknown())
     terms = [
         run.term(run.fit(v, a.type, of, e), of, e)
         for v, a, of in zip(values, e.args, [kind.key, kind.value] * len(values), strict=False)
@@ -279,7 +279,7 @@ def _or_default(kind: str) -> Operator:
 def _first_or(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     found = run.fit(values[1], e.args[1].type, e.type, e)
     many, names = values[0], list[Term]()
-    assert isinstance(many, Many)
+    assert isinstance(many, Elements)
     for row in reversed(many.rows):
         names += row.names
         here = run.least(row) if row.names else row
@@ -289,7 +289,7 @@ def _first_or(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     return found
 
 
-def _subsets(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
+def _subsets(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
     kind, item = e.args[0].type, t.element(e.type)
     assert isinstance(item, t.Set)
     elements = run.encoding.universe(item.item)
@@ -297,15 +297,15 @@ def _subsets(run: Rounds, e: ir.Op, values: list[Value]) -> Many:
         raise NotEncodable(f"the subsets of a {kind}: its elements are not few")
     logic = run.logic
     many = run.elements(values[0], kind, e)
-    rows: list[Row] = []
+    rows: list[Element] = []
     for size in range(len(elements) + 1):
         for chosen in itertools.combinations(elements, size):
             made = run.encoding.empty(item)
             for element in chosen:
                 made = logic.write(made, element, logic.true)
             when = logic.all(run.member(many, element, item.item, e) for element in chosen)
-            rows.append(Row((), when, made))
-    return Many(tuple(rows), item)
+            rows.append(Element((), when, made))
+    return Elements(tuple(rows), item)
 
 
 COLLECTIONS: Mapping[str, Operator] = {

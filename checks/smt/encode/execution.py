@@ -21,11 +21,11 @@ from .iteration import NO_FIRST
 from .sorts import NotEncodable
 from .statements import Statements
 from .time import due, stopped
-from .trail import Frame, Many, Place, Returned, Value, Whole
+from .trail import BodyExit, Elements, Frame, OtherState, StatePath, Value
 
 
 @dataclass(frozen=True)
-class Symbolic:
+class SymbolicStep:
     """One step, for all cases: where it happens, where it is stopped and by what, and its result.
 
     `done` is where nothing stopped it; bounds are judged there, by whoever asks. `outputs` are the
@@ -52,15 +52,15 @@ class Execution(Statements):
 
     # Entrances.
 
-    def step(self, row: ir.Transition, args: Mapping[str, Value]) -> Symbolic:
+    def step(self, row: ir.Transition, args: Mapping[str, Value]) -> SymbolicStep:
         """One transition, from the state this execution was made with."""
         return self._outcome(lambda: self._transition(row, args, ()))
 
-    def begin(self, function: ir.Function, args: Mapping[str, Value]) -> Symbolic:
+    def begin(self, function: ir.Function, args: Mapping[str, Value]) -> SymbolicStep:
         """An `@initial` method, from the defaults."""
         return self._outcome(lambda: self._body(function, args, ()))
 
-    def began(self) -> Symbolic:
+    def began(self) -> SymbolicStep:
         """The start of a machine without `@initial`: the defaults, as they are."""
         return self._outcome(list)
 
@@ -68,7 +68,7 @@ class Execution(Statements):
         self,
         function: ir.Function,
         args: Mapping[str, Value],
-        own: Place = (),
+        own: StatePath = (),
         machine: ir.Machine | None = None,
     ) -> tuple[Term, Term]:
         """A property's value, and whether it has one; of a part, the machine at a place."""
@@ -91,10 +91,10 @@ class Execution(Statements):
         """The state of a new instance with these parameters."""
         return defaults(self, self.frame.machine, given)
 
-    def _outcome(self, run: Callable[[], list[Returned]]) -> Symbolic:
+    def _outcome(self, run: Callable[[], list[BodyExit]]) -> SymbolicStep:
         returns = run()
         too_many = self.logic.all((self.path, self.extra))
-        return Symbolic(
+        return SymbolicStep(
             done=self.logic.all((self.path, self.logic.negate(self.extra))),
             refused=self.stopped("refused"),
             undefined=self.stopped("undefined"),
@@ -111,7 +111,9 @@ class Execution(Statements):
     # Bodies.
 
     @contextmanager
-    def _framed(self, machine: ir.Machine, own: Place | Whole | Term | None) -> Generator[Frame]:
+    def _framed(
+        self, machine: ir.Machine, own: StatePath | OtherState | Term | None
+    ) -> Generator[Frame]:
         kept = self.frame
         self.frame = Frame(machine, own)
         try:
@@ -123,9 +125,9 @@ class Execution(Statements):
         self,
         function: ir.Function,
         args: Mapping[str, Value],
-        own: Place | Whole | Term | None,
+        own: StatePath | OtherState | Term | None,
         machine: ir.Machine | None = None,
-    ) -> list[Returned]:
+    ) -> list[BodyExit]:
         """Execute a body; the ways out of it, the state merged over them."""
         with self._framed(machine or self.frame.machine, own) as frame:
             for name, kind in function.params:
@@ -133,7 +135,7 @@ class Execution(Statements):
                     frame.locals[name] = (args[name], kind)
             frame.output = function.output
             self.block(function.body)
-            returns = [*frame.returns, Returned(self.path, None, self.state)]
+            returns = [*frame.returns, BodyExit(self.path, None, self.state)]
         alive = [r for r in returns if r.when is not self.logic.false]
         if alive:
             self.path = self.logic.any(r.when for r in alive)
@@ -143,7 +145,7 @@ class Execution(Statements):
             self.state = state
         return alive
 
-    def _merged(self, function: ir.Function, returns: Sequence[Returned]) -> Value:
+    def _merged(self, function: ir.Function, returns: Sequence[BodyExit]) -> Value:
         """The value of a body: None's where it ends without `return`."""
         out: Value | None = None
         for r in reversed(returns):
@@ -158,7 +160,7 @@ class Execution(Statements):
     def _never(self, kind: t.Type) -> Value:
         """A value of the type for where no execution gets."""
         if isinstance(kind, t.Seq | t.Iter):
-            return Many((), t.element(kind) or t.NOTHING)
+            return Elements((), t.element(kind) or t.NOTHING)
         return self.logic.fresh("never", self.encoding.shape(kind))
 
     def _none(self) -> Term:
@@ -168,9 +170,9 @@ class Execution(Statements):
         self,
         row: ir.Transition,
         args: Mapping[str, Value],
-        own: Place | Whole | Term | None,
+        own: StatePath | OtherState | Term | None,
         machine: ir.Machine | None = None,
-    ) -> list[Returned]:
+    ) -> list[BodyExit]:
         machine = machine or self.frame.machine
         logic = self.logic
         with self._framed(machine, own) as frame:
@@ -263,7 +265,10 @@ class Execution(Statements):
         return trial
 
     def perform(
-        self, part: ir.Expr, call: tuple[str, Sequence[tuple[Value, t.Type]], ir.Node], own: Place
+        self,
+        part: ir.Expr,
+        call: tuple[str, Sequence[tuple[Value, t.Type]], ir.Node],
+        own: StatePath,
     ) -> Value:
         """A transition or event of the machine at a place, within this step; its output."""
         name, given, node = call
@@ -286,7 +291,7 @@ class Execution(Statements):
         return self._chosen(event, (rows, ignores, given, node), own, machine)
 
     def taken(
-        self, row: ir.Transition, args: Mapping[str, Value], own: Place, machine: ir.Machine
+        self, row: ir.Transition, args: Mapping[str, Value], own: StatePath, machine: ir.Machine
     ) -> Value:
         before, count = self.path, len(self.stops)
         value = self._merged(row.function, self._transition(row, args, own, machine))
@@ -295,7 +300,11 @@ class Execution(Statements):
         return value
 
     def _chosen(
-        self, event: ir.Event, call: tuple[Any, Any, Any, ir.Node], own: Place, machine: ir.Machine
+        self,
+        event: ir.Event,
+        call: tuple[Any, Any, Any, ir.Node],
+        own: StatePath,
+        machine: ir.Machine,
     ) -> Value:
         """An event with several transitions or ignores: the one that is not refused."""
         rows, ignores, given, node = call
@@ -329,7 +338,7 @@ class Execution(Statements):
         self,
         ignores: Sequence[ir.Ignore],
         given: Sequence[tuple[Value, t.Type]],
-        own: Place,
+        own: StatePath,
         machine: ir.Machine,
     ) -> Term:
         found: list[Term] = []

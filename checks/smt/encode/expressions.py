@@ -17,7 +17,15 @@ from .operators import OPERATORS
 from .sequences import item
 from .sorts import NotEncodable, fields_of
 from .time import stopped
-from .trail import Made, Many, Missing, Place, Row, Value, Whole
+from .trail import (
+    Composite,
+    Element,
+    Elements,
+    OtherState,
+    StatePath,
+    Unencodable,
+    Value,
+)
 
 
 class Evaluator(Rounds):
@@ -38,9 +46,9 @@ class Evaluator(Rounds):
     def can(self, e: ir.Can) -> Term:
         """Whether the step would not be refused."""
 
-    def read(self, place: Place) -> Value:
+    def read(self, place: StatePath) -> Value:
         """What stands at a place of the state; its keys are known to be there."""
-        value: Value = Whole(self.state)
+        value: Value = OtherState(self.state)
         for at in place:
             if at.key is not None:
                 value = self.encoding.get(at.of, self.sure(value), at.key)[1]
@@ -188,13 +196,13 @@ def defaults(run: Evaluator, machine: ir.Machine, given: Mapping[str, Value]) ->
             else:
                 out[name] = run.encoding.fresh(f"{name}_unset", kind)
         except NotEncodable as error:
-            out[name] = Missing(f"{machine.name}.{name}: {error.construct}")
+            out[name] = Unencodable(f"{machine.name}.{name}: {error.construct}")
     return out
 
 
 def _comp(run: Evaluator, e: ir.Comp) -> Value:
-    in_order = all(t.ordered(clause.over.type) for clause in e.clauses)
-    quit = e.kind if e.kind in ("all", "any", "first") and in_order else None
+    sorted_elements = all(t.ordered(clause.over.type) for clause in e.clauses)
+    quit = e.kind if e.kind in ("all", "any", "first") and sorted_elements else None
     key_type = e.type.key if isinstance(e.type, t.Map) else t.NOTHING
     folded = e.kind in ("all", "any", "sum", "min", "max")
     item = e.type if folded else t.element(e.type) or t.NOTHING
@@ -204,10 +212,10 @@ def _comp(run: Evaluator, e: ir.Comp) -> Value:
     def body() -> Value:
         if e.key is None:
             return run.of_type(e.element, item)
-        return Made((run.to_term(e.key, key_type), run.to_term(e.element, item)))
+        return Composite((run.to_term(e.key, key_type), run.to_term(e.element, item)))
 
     kept = dict(run.frame.locals)
-    many = Many(tuple(run.expand(e.clauses, body, quit)), item)
+    many = Elements(tuple(run.expand(e.clauses, body, quit)), item)
     run.frame.locals = kept
     if folded:
         return run.fold(e.kind, many, e)
@@ -216,13 +224,13 @@ def _comp(run: Evaluator, e: ir.Comp) -> Value:
     return run.settle(many, e.type, e)
 
 
-def _map_of(run: Evaluator, kind: t.Map, many: Many, node: ir.Node) -> Term:
+def _map_of(run: Evaluator, kind: t.Map, many: Elements, node: ir.Node) -> Term:
     """The map of these pairs; of equal keys the last counts."""
     logic, encoding = run.logic, run.encoding
     key = logic.fresh("k", encoding.shape(kind.key))
     entry: Term | None = None if kind.total else encoding.absent(kind.value)
     for row in many.rows:
-        assert isinstance(row.value, Made)
+        assert isinstance(row.value, Composite)
         given, value = row.value.fields
         solved, rest = logic.solve(key, run.sure(given), row.names)
         if len(solved) < len(row.names):
@@ -255,15 +263,15 @@ def _needed(run: Evaluator, e: ir.Needed) -> Value:
     return run.fit(value, e.of.type, e.type, e)
 
 
-def _domain(run: Evaluator, e: ir.Domain) -> Many:
+def _domain(run: Evaluator, e: ir.Domain) -> Elements:
     item = t.element(e.type)
     assert item is not None
     whole = t.Map(item, t.BOOL, mutable=False, total=True)
     values = run.encoding.keys(whole)
     if values is not None:
-        return Many(tuple(Row((), run.logic.true, v) for v in values), item)
+        return Elements(tuple(Element((), run.logic.true, v) for v in values), item)
     name = run.logic.fresh("q", run.encoding.shape(item))
-    return Many((Row((name,), run.encoding.bounds(name, item), name),), item)
+    return Elements((Element((name,), run.encoding.bounds(name, item), name),), item)
 
 
 def _format(run: Evaluator, e: ir.Format) -> Value:

@@ -17,7 +17,17 @@ from lawful.spec.values.time import clock_of
 
 from .sorts import NotEncodable
 from .time import armed
-from .trail import Frame, Made, Many, Missing, Row, StopKind, Trail, Value, Whole
+from .trail import (
+    Composite,
+    Element,
+    Elements,
+    Frame,
+    OtherState,
+    StopKind,
+    Trail,
+    Unencodable,
+    Value,
+)
 from .values import Encoding
 
 NO_FIRST = "next(...) of a collection without a bound"
@@ -45,19 +55,19 @@ class Rounds(Trail):
 
     def sure(self, value: Value) -> Term:
         """The value, which is a term: its type is known to have an encoding."""
-        if isinstance(value, Missing):
+        if isinstance(value, Unencodable):
             raise NotEncodable(value.why)
-        if isinstance(value, Made):
-            lost = (field.why for field in value.fields if isinstance(field, Missing))
+        if isinstance(value, Composite):
+            lost = (field.why for field in value.fields if isinstance(field, Unencodable))
             raise NotEncodable(next(lost, "a sequence inside a value"))
-        if isinstance(value, Many):
+        if isinstance(value, Elements):
             raise NotEncodable("a sequence inside a value")
-        assert not isinstance(value, Whole)
+        assert not isinstance(value, OtherState)
         return value
 
     def field_of(self, value: Value, kind: t.Type, name: str) -> Value:
         """A field of a machine, record or union of records; a timer's `armed`, a clock's `now`."""
-        if isinstance(value, Whole):
+        if isinstance(value, OtherState):
             return value.state[name]
         encoding = self.encoding
         if isinstance(kind, t.Clock):
@@ -67,7 +77,7 @@ class Rounds(Trail):
         if isinstance(kind, t.Union):
             return self._field_of_union(self.sure(value), kind, name)
         names = [field for field, _ in encoding.variants(kind)[0][1]]
-        if isinstance(value, Made):
+        if isinstance(value, Composite):
             return value.fields[names.index(name)]
         return self.logic.field(encoding.data(kind), 0, names.index(name), self.sure(value))
 
@@ -91,11 +101,11 @@ class Rounds(Trail):
 
     # Iteration.
 
-    def elements(self, value: Value, kind: t.Type, node: ir.Node) -> Many:
+    def elements(self, value: Value, kind: t.Type, node: ir.Node) -> Elements:
         """The elements of a collection: of listed types one by one, else for all of them."""
         logic, encoding = self.logic, self.encoding
         match kind:
-            case _ if isinstance(value, Many):
+            case _ if isinstance(value, Elements):
                 return value
             case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item):
                 self.listing(kind, node)
@@ -103,20 +113,20 @@ class Rounds(Trail):
                 keys = encoding.keys(kind) if isinstance(kind, t.Map) and kind.total else None
                 keys = keys or encoding.universe(item) or logic.written(container)
                 if keys is not None:
-                    rows = [Row((), encoding.get(kind, container, k)[0], k) for k in keys]
-                    return Many(tuple(rows), item)
+                    rows = [Element((), encoding.get(kind, container, k)[0], k) for k in keys]
+                    return Elements(tuple(rows), item)
                 key = logic.fresh("q", encoding.shape(item))
                 there = encoding.get(kind, container, key)[0]
                 if isinstance(kind, t.Map) and kind.total:
                     there = encoding.bounds(key, item)
-                return Many((Row((key,), there, key),), item)
+                return Elements((Element((key,), there, key),), item)
             case t.Seq():
                 return self.opened(value, kind, node)
             case t.Tuple(items=items):
                 union = t.union(items)
                 fields = [self.field_of(value, kind, str(i)) for i in range(len(items))]
                 fitted = [self.fit(v, i, union, node) for v, i in zip(fields, items, strict=True)]
-                return Many(tuple(Row((), logic.true, v) for v in fitted), union)
+                return Elements(tuple(Element((), logic.true, v) for v in fitted), union)
             case _:
                 raise NotEncodable(f"iterating over a {kind}", node.place)
 
@@ -131,14 +141,14 @@ class Rounds(Trail):
 
     def expand(
         self, clauses: Sequence[ir.Clause], body: Callable[[], Value], quit: str | None
-    ) -> list[Row]:
+    ) -> list[Element]:
         """What a comprehension goes through; `quit` is the fold that may stop early."""
         if not clauses:
             value = body()
-            return [Row((), self.logic.true, value)]
+            return [Element((), self.logic.true, value)]
         clause, rest = clauses[0], clauses[1:]
         over = self.elements(self.eval(clause.over), clause.over.type, clause)
-        rows: list[Row] = []
+        rows: list[Element] = []
         for row in over.rows:
             if row.names:
                 rows += self._for_all(clause, rest, (self._renamed(row), over.item, body, quit))
@@ -148,10 +158,10 @@ class Rounds(Trail):
                 going = self.logic.negate(self._decision(rows, quit))
             with self.where(self.logic.all((row.when, going))):
                 made = self._round(clause, rest, (row, over.item, body, quit))
-            rows += [Row(r.names, self.logic.all((row.when, r.when)), r.value) for r in made]
+            rows += [Element(r.names, self.logic.all((row.when, r.when)), r.value) for r in made]
         return rows
 
-    def _decision(self, rows: Sequence[Row], quit: str) -> Term:
+    def _decision(self, rows: Sequence[Element], quit: str) -> Term:
         """Where the fold over these rows is decided already."""
         if quit == "first":
             return self.logic.any(self.logic.exists(row.names, row.when) for row in rows)
@@ -166,10 +176,10 @@ class Rounds(Trail):
             decided.append(self.logic.exists(row.names, self.logic.all((row.when, value))))
         return self.logic.any(decided)
 
-    def _renamed(self, row: Row) -> Row:
+    def _renamed(self, row: Element) -> Element:
         """The row with names of its own: one collection may be gone through twice at once."""
         pairs = [(n, self.logic.again(n)) for n in row.names]
-        return Row(
+        return Element(
             tuple(new for _, new in pairs),
             *(self._replaced(row.when, pairs), self._replaced_value(row.value, pairs)),
         )
@@ -179,16 +189,19 @@ class Rounds(Trail):
 
     def _replaced_value(self, value: Value, pairs: Sequence[tuple[Term, Term]]) -> Value:
         match value:
-            case Made(fields=fields):
-                return Made(tuple(self._replaced_value(v, pairs) for v in fields))
-            case Many() | Whole() | Missing():
+            case Composite(fields=fields):
+                return Composite(tuple(self._replaced_value(v, pairs) for v in fields))
+            case Elements() | OtherState() | Unencodable():
                 raise NotEncodable("a sequence inside a collection")
             case _:
                 return self._replaced(value, pairs)
 
     def _for_all(
-        self, clause: ir.Clause, rest: Sequence[ir.Clause], given: tuple[Row, t.Type, Any, Any]
-    ) -> list[Row]:
+        self,
+        clause: ir.Clause,
+        rest: Sequence[ir.Clause],
+        given: tuple[Element, t.Type, Any, Any],
+    ) -> list[Element]:
         row, quit, count = given[0], given[3], len(self.found)
         with self.inside(row.when) as stops:
             inner = self._round(clause, rest, given)
@@ -204,10 +217,11 @@ class Rounds(Trail):
                 stopped = self.logic.all((stopped, earlier))
             self.stop(kinds[0], self.logic.exists(row.names, stopped), stops[0].node)
         return [
-            Row((*row.names, *r.names), self.logic.all((row.when, r.when)), r.value) for r in inner
+            Element((*row.names, *r.names), self.logic.all((row.when, r.when)), r.value)
+            for r in inner
         ]
 
-    def least(self, row: Row) -> Row:
+    def least(self, row: Element) -> Element:
         """The first element of a row that goes upward through integers, where there is one."""
         logic = self.logic
         name, *others = row.names
@@ -218,9 +232,11 @@ class Rounds(Trail):
         # True in every state: of integers that a range has, or a set, one is the least.
         law = logic.forall([name], row.when, logic.all((when, logic.at_most(first, name))))
         self.found.append((first, law))
-        return Row((), when, self._replaced_value(row.value, [(name, first)]))
+        return Element((), when, self._replaced_value(row.value, [(name, first)]))
 
-    def _earlier(self, clause: ir.Clause, row: Row, found: tuple[list[Row], Term, str]) -> Term:
+    def _earlier(
+        self, clause: ir.Clause, row: Element, found: tuple[list[Element], Term, str]
+    ) -> Term:
         """That an ordered fold gets as far as this element of a range."""
         inner, stopped, quit = found
         name = row.names[0]
@@ -235,8 +251,11 @@ class Rounds(Trail):
         return self.logic.forall([before], where, self._replaced(going, [(name, before)]))
 
     def _round(
-        self, clause: ir.Clause, rest: Sequence[ir.Clause], given: tuple[Row, t.Type, Any, Any]
-    ) -> list[Row]:
+        self,
+        clause: ir.Clause,
+        rest: Sequence[ir.Clause],
+        given: tuple[Element, t.Type, Any, Any],
+    ) -> list[Element]:
         row, item, body, quit = given
         self.bind(clause.names, row.value, item)
         holds = self.logic.true
@@ -245,20 +264,20 @@ class Rounds(Trail):
                 holds = self.logic.all((holds, self.to_term(condition)))
         with self.where(holds):
             inner = self.expand(rest, body, quit)
-        return [Row(r.names, self.logic.all((holds, r.when)), r.value) for r in inner]
+        return [Element(r.names, self.logic.all((holds, r.when)), r.value) for r in inner]
 
     def made(self, kind: t.Type, values: Sequence[Value]) -> Value:
         """A record or tuple of these fields: a term where all of them are."""
         fields = [of for _, of in self.encoding.variants(kind)[0][1]]
         closed = [self._closed(v, of) for v, of in zip(values, fields, strict=True)]
-        terms = [v for v in closed if not isinstance(v, Many | Made | Whole | Missing)]
+        terms = [v for v in closed if isinstance(v, Term)]
         if len(terms) < len(values):
-            return Made(tuple(values))
+            return Composite(tuple(values))
         return self.logic.make(self.encoding.data(kind), 0, terms)
 
     def _closed(self, value: Value, kind: t.Type) -> Value:
         """A sequence as a term, where its type has a shape."""
-        if not isinstance(value, Many):
+        if not isinstance(value, Elements):
             return value
         try:
             self.encoding.shape(kind)
@@ -266,13 +285,13 @@ class Rounds(Trail):
             return value
         return self.term(value, kind, self.frame.machine)
 
-    def settle(self, many: Many, kind: t.Type, node: ir.Node) -> Value:
+    def settle(self, many: Elements, kind: t.Type, node: ir.Node) -> Value:
         """The elements as a value of the type: a set becomes a term as soon as it is known."""
         if isinstance(kind, t.Set) and not isinstance(kind.item, t.Unknown):
             return self.fit(many, t.Iter(many.item, False), kind, node)
         return many
 
-    def fold(self, kind: str, many: Many, node: ir.Node) -> Term:
+    def fold(self, kind: str, many: Elements, node: ir.Node) -> Term:
         """`all any sum min max` of the elements; raises NotEncodable where they have no bound."""
         logic = self.logic
         if kind == "all":

@@ -16,7 +16,7 @@ from .collections import COLLECTIONS, Operator, unknown
 from .iteration import Rounds
 from .sequences import equal, index, length, sliced
 from .sorts import NotEncodable
-from .trail import Many, Value
+from .trail import Elements, Value
 
 
 def _integers(work: Callable[[Rounds, list[Term]], Term]) -> Operator:
@@ -125,7 +125,7 @@ def _in(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
         return run.logic.false
     item = t.element(kind)
     assert item is not None
-    if isinstance(kind, t.Set | t.Map | t.Bag) and not isinstance(of, Many):
+    if isinstance(kind, t.Set | t.Map | t.Bag) and not isinstance(of, Elements):
         container = run.term(of, kind, e)
         known = run.logic.true
         if isinstance(mine, t.Union) and not t.fits(mine, item):
@@ -140,7 +140,7 @@ def _in(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
 def _len(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
     kind = e.args[0].type
     many = run.elements(values[0], kind, e)
-    if not many.listed and isinstance(kind, t.Set) and not isinstance(values[0], Many):
+    if not many.listed and isinstance(kind, t.Set) and not isinstance(values[0], Elements):
         return run.encoding.size(run.term(values[0], kind, e), kind)
     if not many.listed:
         raise NotEncodable(f"len of a {kind}, which has no bound")

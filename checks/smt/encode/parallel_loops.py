@@ -14,10 +14,10 @@ from lawful.spec import ir
 
 from .places import Places
 from .sorts import NotEncodable
-from .trail import Many, Value
+from .trail import Elements, Value
 
 
-def at_once(run: Places, s: ir.Loop, many: Many, body: Callable[[], None]) -> None:
+def at_once(run: Places, s: ir.Loop, many: Elements, body: Callable[[], None]) -> None:
     """Execute the body for every element; raises NotEncodable where that is not all it takes."""
     logic, refused = run.logic, NotEncodable(f"a loop over a {s.over.type}, which has no bound")
     row = many.rows[0]
@@ -43,7 +43,7 @@ def at_once(run: Places, s: ir.Loop, many: Many, body: Callable[[], None]) -> No
         run.state[n] = logic.by_cases(element, logic.choose(row.when, value, stays))
 
 
-def _round(run: Places, s: ir.Loop, many: Many, body: Callable[[], None]) -> bool:
+def _round(run: Places, s: ir.Loop, many: Elements, body: Callable[[], None]) -> bool:
     """One round, for an arbitrary element; whether it does no more than change the state."""
     frame, kept = run.frame, dict(run.frame.locals)
     ways = len(frame.returns), len(frame.broken), len(frame.continued)

@@ -8,16 +8,16 @@ from lawful.checks.smt.algebra.term import Term
 from lawful.spec import types as t
 
 from .execution import Execution
-from .trail import At, Place
+from .trail import PathStep, StatePath
 from .values import Encoding
 
 
 def members(
-    encoding: Encoding, path: Place, states: Sequence[Execution]
-) -> list[tuple[Place, list[Term]]]:
+    encoding: Encoding, path: StatePath, states: Sequence[Execution]
+) -> list[tuple[StatePath, list[Term]]]:
     """The path to each member, and that it is there in each of the states. Keys that can be listed
     are, so that what a step does not touch is word for word what it was; others have a name."""
-    found: list[tuple[Place, list[Term]]] = [((), [])]
+    found: list[tuple[StatePath, list[Term]]] = [((), [])]
     for at in path:
         if not isinstance(at.of, t.Map):
             found = [((*place, at), where) for place, where in found]
@@ -26,19 +26,21 @@ def members(
         if listed is None:
             listed = [encoding.logic.fresh("key", encoding.shape(at.of.key))]
         found = [
-            ((*place, At(at.of, key=key)), [*where, *_there(at.of, place, key, states)])
+            ((*place, PathStep(at.of, key=key)), [*where, *_there(at.of, place, key, states)])
             for place, where in found
             for key in listed
         ]
     return found
 
 
-def _there(family: t.Map, place: Place, key: Term, states: Sequence[Execution]) -> Iterator[Term]:
+def _there(
+    family: t.Map, place: StatePath, key: Term, states: Sequence[Execution]
+) -> Iterator[Term]:
     """Whether there is a part at a key, in each of the states."""
     for run in states:
         yield run.encoding.held(family, run.sure(run.read(place)), key)[0]
 
 
-def unlisted(place: Place) -> list[Term]:
+def unlisted(place: StatePath) -> list[Term]:
     """The keys on a path that stand for any."""
     return [at.key for at in place if at.key is not None and at.key.op == "constant"]

@@ -13,7 +13,7 @@ from lawful.spec import types as t
 from .expressions import Evaluator
 from .sequences import put
 from .sorts import NotEncodable
-from .trail import At, Left, Missing, Place, Value, Whole
+from .trail import LoopExit, OtherState, PathStep, StatePath, Unencodable, Value
 
 
 def in_state(e: ir.Expr) -> bool:
@@ -26,30 +26,30 @@ def in_state(e: ir.Expr) -> bool:
 class Places(Evaluator):
     """Changes the state."""
 
-    def place(self, e: ir.Expr) -> Place:
+    def place(self, e: ir.Expr) -> StatePath:
         """Where an expression stands in the state; a missing key on the way is undefined."""
         match e:
             case ir.Self():
                 assert isinstance(self.frame.own, tuple)
                 return self.frame.own
             case ir.Field(of=of, name=name):
-                return (*self.place(of), At(of.type, name))
+                return (*self.place(of), PathStep(of.type, name))
             case ir.Item(of=of, key=key):
                 inner = self.place(of)
                 self.eval(e)  # The key must be there, or the step stops here.
                 assert isinstance(of.type, t.Map)
-                return (*inner, At(of.type, key=self.to_term(key, of.type.key)))
+                return (*inner, PathStep(of.type, key=self.to_term(key, of.type.key)))
             case ir.Narrow(of=of):
                 return self.place(of)
             case _:
                 raise NotEncodable("a change of what is no place", e.place)
 
-    def write(self, place: Place, value: Value, node: ir.Node) -> None:
+    def write(self, place: StatePath, value: Value, node: ir.Node) -> None:
         """Put a value at a place of the state."""
         first, rest = place[0], place[1:]
         self.state[first.name] = self._inside(self.state[first.name], rest, value, node)
 
-    def _inside(self, held: Value, place: Place, value: Value, node: ir.Node) -> Value:
+    def _inside(self, held: Value, place: StatePath, value: Value, node: ir.Node) -> Value:
         if not place:
             return value
         at, rest, encoding = place[0], place[1:], self.encoding
@@ -96,12 +96,12 @@ class Places(Evaluator):
             case _:
                 raise NotEncodable("a change of what is no place", target.place)
 
-    def owner(self, of: ir.Expr) -> Place | Whole | Term:
+    def owner(self, of: ir.Expr) -> StatePath | OtherState | Term:
         """Whose body is executed: a place of the state, or another state that is only read."""
         if in_state(of) and isinstance(self.frame.own, tuple):
             return self.place(of)
         value = self.eval(of)
-        return value if isinstance(value, Whole) else self.sure(value)
+        return value if isinstance(value, OtherState) else self.sure(value)
 
     def named(
         self,
@@ -119,13 +119,13 @@ class Places(Evaluator):
     ) -> dict[str, Value]:
         return {name: self.merge(test, then[name], value, node) for name, value in other.items()}
 
-    def leave(self, ways: list[Left]) -> None:
+    def leave(self, ways: list[LoopExit]) -> None:
         """Go no further here, but on from where these ways are joined again."""
-        ways.append(Left(self.path, dict(self.state), dict(self.frame.locals)))
+        ways.append(LoopExit(self.path, dict(self.state), dict(self.frame.locals)))
         self.path = self.logic.false
 
     @contextmanager
-    def rejoined(self, ways: list[Left]) -> Generator[None]:
+    def rejoined(self, ways: list[LoopExit]) -> Generator[None]:
         """Execution goes on from the end of what is inside, and from the ways out of it."""
         kept = list(ways)
         ways.clear()
@@ -169,5 +169,5 @@ class Places(Evaluator):
             try:
                 names[name] = (self.merge(test, a, b, node), kind)
             except NotEncodable as error:
-                names[name] = (Missing(f"the local {name}: {error.construct}"), kind)
+                names[name] = (Unencodable(f"the local {name}: {error.construct}"), kind)
         self.frame.locals = names

@@ -14,17 +14,17 @@ from lawful.spec import types as t
 
 from .iteration import Rounds
 from .sorts import NotEncodable
-from .trail import Many, Row, Value
+from .trail import Element, Elements, Value
 
 
-def places(run: Rounds, value: Value, kind: t.Type, node: ir.Node) -> Many:
+def places(run: Rounds, value: Value, kind: t.Type, node: ir.Node) -> Elements:
     """The places of a list, sequence or what has an order; raises NotEncodable."""
-    if isinstance(value, Many) or not isinstance(kind, t.Seq):
+    if isinstance(value, Elements) or not isinstance(kind, t.Seq):
         return run.dense(run.elements(value, kind, node), node)
     return run.opened(value, kind, node)
 
 
-def length(run: Rounds, many: Many) -> Term:
+def length(run: Rounds, many: Elements) -> Term:
     """The number of places that are there."""
     found = run.logic.number(len(many.rows))
     for i, row in reversed(list(enumerate(many.rows))):
@@ -32,7 +32,7 @@ def length(run: Rounds, many: Many) -> Term:
     return found
 
 
-def hits(run: Rounds, many: Many, index: Term, node: ir.Node) -> list[Term]:
+def hits(run: Rounds, many: Elements, index: Term, node: ir.Node) -> list[Term]:
     """For each place whether the index, negative from the end, means it; undefined for none."""
     logic, known, n = run.logic, run.logic.known(index), len(many.rows)
     there = [row.when for row in many.rows]
@@ -50,12 +50,12 @@ def hits(run: Rounds, many: Many, index: Term, node: ir.Node) -> list[Term]:
     return found
 
 
-def item(run: Rounds, many: Many, index: Term, node: ir.Node) -> Value:
+def item(run: Rounds, many: Elements, index: Term, node: ir.Node) -> Value:
     """The item at an index."""
     return chosen(run, many, hits(run, many, index, node), node)
 
 
-def chosen(run: Rounds, many: Many, found: Sequence[Term], node: ir.Node) -> Value:
+def chosen(run: Rounds, many: Elements, found: Sequence[Term], node: ir.Node) -> Value:
     """The item of the place that is hit; any value where none is."""
     if not many.rows:
         if isinstance(many.item, t.Unknown):
@@ -67,26 +67,26 @@ def chosen(run: Rounds, many: Many, found: Sequence[Term], node: ir.Node) -> Val
     return value
 
 
-def put(run: Rounds, many: Many, index: Term, value: Value, node: ir.Node) -> Many:
+def put(run: Rounds, many: Elements, index: Term, value: Value, node: ir.Node) -> Elements:
     """The list with the value at an index."""
     found = hits(run, many, index, node)
     rows = [
-        Row((), row.when, run.merge(hit, value, row.value, node))
+        Element((), row.when, run.merge(hit, value, row.value, node))
         for hit, row in zip(found, many.rows, strict=True)
     ]
-    return Many(tuple(rows), many.item, dense=True)
+    return Elements(tuple(rows), many.item, dense=True)
 
 
-def kept(run: Rounds, many: Many, tests: Sequence[Term], node: ir.Node) -> Many:
+def kept(run: Rounds, many: Elements, tests: Sequence[Term], node: ir.Node) -> Elements:
     """The items where the tests are true."""
     rows = [
         replace(row, when=run.logic.all((row.when, test)))
         for row, test in zip(many.rows, tests, strict=True)
     ]
-    return run.dense(Many(tuple(rows), many.item), node)
+    return run.dense(Elements(tuple(rows), many.item), node)
 
 
-def _clamped(run: Rounds, many: Many, end: Term) -> Term:
+def _clamped(run: Rounds, many: Elements, end: Term) -> Term:
     """An end of a slice: negative from the end, and not before the beginning."""
     logic = run.logic
     zero = logic.number(0)
@@ -127,7 +127,7 @@ def index(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
     return found
 
 
-def _first(run: Rounds, many: Many, wanted: Term) -> list[Term]:
+def _first(run: Rounds, many: Elements, wanted: Term) -> list[Term]:
     """For each place whether the wanted item stands there, and at none before."""
     logic, seen, out = run.logic, run.logic.false, list[Term]()
     for row in many.rows:
@@ -138,7 +138,7 @@ def _first(run: Rounds, many: Many, wanted: Term) -> list[Term]:
     return out
 
 
-def equal(run: Rounds, a: Many, b: Many, kind: t.Type, node: ir.Node) -> Term:
+def equal(run: Rounds, a: Elements, b: Elements, kind: t.Type, node: ir.Node) -> Term:
     """Whether two lists have the same items, as values of a type that both fit."""
     logic, found = run.logic, list[Term]()
     item = t.element(kind) or t.NOTHING
@@ -154,19 +154,19 @@ def equal(run: Rounds, a: Many, b: Many, kind: t.Type, node: ir.Node) -> Term:
     return logic.all(found)
 
 
-def in_order(run: Rounds, many: Many, node: ir.Node) -> Many:
+def sorted_elements(run: Rounds, many: Elements, node: ir.Node) -> Elements:
     """The items in ascending order: each is put before those that are greater."""
     logic = run.logic
-    found = Many((), many.item, dense=True)
+    found = Elements((), many.item, dense=True)
     for last in run.dense(many, node).rows:
-        rows, before, there = list[Row](), logic.true, logic.true
+        rows, before, there = list[Element](), logic.true, logic.true
         old: Value = last.value
         for row in found.rows:
             greater = run.encoding.less(run.sure(last.value), run.sure(row.value), many.item)
             stays = logic.all((row.when, logic.negate(logic.all((last.when, greater)))))
             shifted = run.merge(before, last.value, old, node)
             rows.append(
-                Row(
+                Element(
                     (),
                     logic.any((row.when, logic.all((last.when, there)))),
                     run.merge(stays, row.value, shifted, node),
@@ -174,8 +174,8 @@ def in_order(run: Rounds, many: Many, node: ir.Node) -> Many:
             )
             before, there, old = stays, row.when, row.value
         value = run.merge(before, last.value, old, node)
-        rows.append(Row((), logic.all((last.when, there)), value))
-        found = Many(tuple(rows), many.item, dense=True)
+        rows.append(Element((), logic.all((last.when, there)), value))
+        found = Elements(tuple(rows), many.item, dense=True)
     return found
 
 
@@ -184,18 +184,18 @@ def in_order(run: Rounds, many: Many, node: ir.Node) -> Many:
 
 def changed(
     run: Rounds, s: ir.Update, kind: t.Seq, args: Sequence[Value]
-) -> tuple[Many, Value | None]:
+) -> tuple[Elements, Value | None]:
     """The list after an update, and what the update gives; `args[0]` is the list before."""
     many = run.opened(args[0], kind, s)
     if s.op == "extend":
         more = run.elements(args[1], s.args[0].type, s)
         fitted = run.fit(more, t.Iter(more.item, True), t.Iter(kind.item, True), s)
-        assert isinstance(fitted, Many)
-        return run.dense(Many((*many.rows, *fitted.rows), many.item), s), None
+        assert isinstance(fitted, Elements)
+        return run.dense(Elements((*many.rows, *fitted.rows), many.item), s), None
     given = [run.fit(v, a.type, _wanted(s, kind, i), s) for i, (v, a) in _numbered(s, args)]
     match s.op:
         case "append":
-            return run.pushed(many, Row((), run.logic.true, given[0]), s), None
+            return run.pushed(many, Element((), run.logic.true, given[0]), s), None
         case "insert":
             return _inserted(run, many, run.sure(given[0]), given[1], s), None
         case "pop":
@@ -205,7 +205,7 @@ def changed(
             run.stop("undefined", run.logic.negate(run.logic.any(found)), s)
             return kept(run, many, [run.logic.negate(hit) for hit in found], s), None
         case "clear":
-            return Many((), kind.item, dense=True), None
+            return Elements((), kind.item, dense=True), None
         case _:
             raise NotEncodable(f"{s.op} of a {kind}", s.place)
 
@@ -219,25 +219,27 @@ def _wanted(s: ir.Update, kind: t.Seq, position: int) -> t.Type:
     return t.INT if s.op == "pop" or (s.op == "insert" and position == 0) else kind.item
 
 
-def _popped(run: Rounds, many: Many, index: Sequence[Term], node: ir.Node) -> tuple[Many, Value]:
+def _popped(
+    run: Rounds, many: Elements, index: Sequence[Term], node: ir.Node
+) -> tuple[Elements, Value]:
     """All items but one, the last where no index is given; and that one."""
     found = hits(run, many, index[0] if index else run.logic.number(-1), node)
     value = chosen(run, many, found, node)
-    logic, rows = run.logic, list[Row]()
+    logic, rows = run.logic, list[Element]()
     past = logic.false
     for i, row in enumerate(many.rows[1:]):
         # Behind the place that is hit each has the item of the next one.
         past = logic.any((past, found[i]))
         moved = run.merge(past, row.value, many.rows[i].value, node)
-        rows.append(Row((), row.when, moved))
-    return Many(tuple(rows), many.item, dense=True), value
+        rows.append(Element((), row.when, moved))
+    return Elements(tuple(rows), many.item, dense=True), value
 
 
-def _inserted(run: Rounds, many: Many, at: Term, value: Value, node: ir.Node) -> Many:
+def _inserted(run: Rounds, many: Elements, at: Term, value: Value, node: ir.Node) -> Elements:
     """One item more, before the place of the index or at the end."""
     logic = run.logic
     at = _clamped(run, many, at)
-    rows, before = list[Row](), logic.true
+    rows, before = list[Element](), logic.true
     for i in range(len(many.rows) + 1):
         here, later = logic.equal(at, logic.number(i)), logic.less(at, logic.number(i))
         new = value
@@ -247,6 +249,6 @@ def _inserted(run: Rounds, many: Many, at: Term, value: Value, node: ir.Node) ->
         if i:
             behind = many.rows[i - 1]
             new = run.merge(logic.all((later, behind.when)), behind.value, new, node)
-        rows.append(Row((), before, new))
+        rows.append(Element((), before, new))
         before = many.rows[i].when if i < len(many.rows) else before
-    return Many(tuple(rows), many.item, dense=True)
+    return Elements(tuple(rows), many.item, dense=True)

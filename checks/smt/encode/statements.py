@@ -17,7 +17,7 @@ from .places import Places, in_state
 from .sequences import changed
 from .sorts import NotEncodable
 from .time import late, later, started, stopped
-from .trail import Many, Place, Returned, Row, Value
+from .trail import BodyExit, Element, Elements, StatePath, Value
 
 
 class Statements(Places):
@@ -29,13 +29,16 @@ class Statements(Places):
 
     @abstractmethod
     def perform(
-        self, part: ir.Expr, call: tuple[str, Sequence[tuple[Value, t.Type]], ir.Node], own: Place
+        self,
+        part: ir.Expr,
+        call: tuple[str, Sequence[tuple[Value, t.Type]], ir.Node],
+        own: StatePath,
     ) -> Value:
         """A transition or event of the machine at a place, within this step; its output."""
 
     @abstractmethod
     def taken(
-        self, row: ir.Transition, args: Mapping[str, Value], own: Place, machine: ir.Machine
+        self, row: ir.Transition, args: Mapping[str, Value], own: StatePath, machine: ir.Machine
     ) -> Value:
         """One transition, within this step; its output."""
 
@@ -75,7 +78,7 @@ def _loop(run: Statements, s: ir.Loop) -> None:
             run.choose(row.when, partial(_round, run, s, row, many), lambda: None)
 
 
-def _round(run: Statements, s: ir.Loop, row: Row, many: Many) -> None:
+def _round(run: Statements, s: ir.Loop, row: Element, many: Elements) -> None:
     run.bind(s.names, row.value, many.item)
     with run.rejoined(run.frame.continued):
         run.block(s.body)
@@ -91,7 +94,7 @@ def _continue(run: Statements, s: ir.Continue) -> None:
 
 def _return(run: Statements, s: ir.Return) -> None:
     value = None if s.value is None else run.of_type(s.value, run.frame.output)
-    run.frame.returns.append(Returned(run.path, value, dict(run.state)))
+    run.frame.returns.append(BodyExit(run.path, value, dict(run.state)))
     run.path = run.logic.false
 
 

@@ -13,7 +13,7 @@ from lawful.checks.smt.algebra.term import Term
 from lawful.spec import types as t
 
 from .sorts import NotEncodable
-from .trail import Made, Missing, Value
+from .trail import Composite, Unencodable, Value
 from .values import Encoding
 
 # Single timers.
@@ -84,11 +84,11 @@ def late(encoding: Encoding, value: Value, kind: t.Type) -> Term:
     logic = encoding.logic
     if not has_time(encoding, kind):
         return logic.false
-    if isinstance(value, Made):
+    if isinstance(value, Composite):
         kinds = [of for _, of in encoding.variants(kind)[0][1]]
         return logic.any(late(encoding, v, of) for v, of in zip(value.fields, kinds, strict=True))
     if not isinstance(value, Term):
-        raise NotEncodable(value.why if isinstance(value, Missing) else f"time in a {kind}")
+        raise NotEncodable(value.why if isinstance(value, Unencodable) else f"time in a {kind}")
     match kind:
         case t.Timer(urgent=urgent):
             return due(encoding, value) if urgent else logic.false
@@ -107,12 +107,12 @@ def later(encoding: Encoding, value: Value, kind: t.Type, now: Term) -> Value:
     """The value after a tick, with which it is `now`."""
     if not has_time(encoding, kind):
         return value
-    if isinstance(value, Made):
+    if isinstance(value, Composite):
         kinds = [of for _, of in encoding.variants(kind)[0][1]]
         pairs = zip(value.fields, kinds, strict=True)
-        return Made(tuple(later(encoding, v, of, now) for v, of in pairs))
+        return Composite(tuple(later(encoding, v, of, now) for v, of in pairs))
     if not isinstance(value, Term):
-        raise NotEncodable(value.why if isinstance(value, Missing) else f"time in a {kind}")
+        raise NotEncodable(value.why if isinstance(value, Unencodable) else f"time in a {kind}")
     return _later(encoding, value, kind, now)
 
 

@@ -1,7 +1,7 @@
 """What a symbolic execution works on: values, places, the path taken, and what stopped it.
 
-A value is a Z3 term wherever its type has an encoding. The others live here: what can be iterated
-(`Many`), a record with a sequence in it (`Made`), another state of the machine (`Whole`).
+A value is a term wherever its type has an encoding. The other kinds of value are defined here:
+`Elements` (what can be iterated), `Composite`, `OtherState` and `Unencodable`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .values import Encoding
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class Element:
     """The elements `value`, for all values of `names` where `when` is true."""
 
     names: tuple[Term, ...]
@@ -31,10 +31,10 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Many:
+class Elements:
     """What can be iterated: the elements of all rows; in the order of the rows, where ordered."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[Element, ...]
     item: t.Type
     dense: bool = False  # A row is there only where all rows before it are.
 
@@ -45,27 +45,27 @@ class Many:
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class Composite:
     """A record or tuple with a field that has no term."""
 
     fields: tuple[Value, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
+class OtherState:
     """A state of the machine other than the one that is executed: read, never changed."""
 
     state: Mapping[str, Value]
 
 
 @dataclass(frozen=True, eq=False)
-class Missing:
+class Unencodable:
     """A value that could not be encoded: reading it raises NotEncodable with this reason."""
 
     why: str
 
 
-Value: TypeAlias = Term | Many | Made | Whole | Missing
+Value: TypeAlias = Term | Elements | Composite | OtherState | Unencodable
 # A sequence longer than its shape is `beyond` the scope's length, or in `excess` of its `MaxLen`;
 # so is a total map with a key too many, where it is gone through.
 StopKind = Literal["refused", "undefined", "asserts", "bounds", "ambiguous", "beyond", "excess"]
@@ -81,7 +81,7 @@ class Stop:
 
 
 @dataclass(frozen=True, eq=False)
-class At:
+class PathStep:
     """A step from a place to one inside it: a part's field, or a map's value at a key."""
 
     of: t.Type
@@ -89,7 +89,7 @@ class At:
     key: Term | None = None
 
 
-Place: TypeAlias = tuple[At, ...]
+StatePath: TypeAlias = tuple[PathStep, ...]
 
 
 @dataclass
@@ -97,16 +97,16 @@ class Frame:
     """One body being executed: whose it is, its locals with their types, and its returns."""
 
     machine: ir.Machine
-    own: Place | Whole | Term | None
+    own: StatePath | OtherState | Term | None
     locals: dict[str, tuple[Value, t.Type]] = field(default_factory=lambda: {})
-    returns: list[Returned] = field(default_factory=lambda: [])
+    returns: list[BodyExit] = field(default_factory=lambda: [])
     output: t.Type = t.NOTHING
-    broken: list[Left] = field(default_factory=lambda: [])
-    continued: list[Left] = field(default_factory=lambda: [])
+    broken: list[LoopExit] = field(default_factory=lambda: [])
+    continued: list[LoopExit] = field(default_factory=lambda: [])
 
 
 @dataclass(frozen=True, eq=False)
-class Returned:
+class BodyExit:
     """A way out of a body: where, with what value, in which state."""
 
     when: Term
@@ -115,7 +115,7 @@ class Returned:
 
 
 @dataclass(frozen=True, eq=False)
-class Left:
+class LoopExit:
     """A way out of a loop or a round of it: where, in which state, with which locals."""
 
     when: Term
@@ -212,9 +212,9 @@ class Trail:
     def term(self, value: Value, type: t.Type, node: ir.Node) -> Term:
         """The value as a term of the type's shape; raises NotEncodable."""
         match value:
-            case Many(rows=rows):
+            case Elements(rows=rows):
                 return self._collected(rows, value, type, node)
-            case Made(fields=fields):
+            case Composite(fields=fields):
                 whole = self.encoding.product(type, len(fields))
                 kinds = [of for _, of in self.encoding.variants(whole)[0][1]]
                 pairs = zip(fields, kinds, strict=True)
@@ -223,14 +223,16 @@ class Trail:
                 if isinstance(type, t.Union):
                     return self.encoding.inject(made, type, type.options.index(whole))
                 return made
-            case Whole():
+            case OtherState():
                 raise NotEncodable("a whole machine as a value", node.place)
-            case Missing(why=why):
+            case Unencodable(why=why):
                 raise NotEncodable(why, node.place)
             case _:
                 return value
 
-    def _collected(self, rows: Sequence[Row], value: Many, type: t.Type, node: ir.Node) -> Term:
+    def _collected(
+        self, rows: Sequence[Element], value: Elements, type: t.Type, node: ir.Node
+    ) -> Term:
         if isinstance(type, t.Union):
             kinds = t.Seq(value.item, mutable=False), t.Set(value.item, mutable=False)
             for mine, (i, option) in product(kinds, enumerate(type.options)):
@@ -247,9 +249,9 @@ class Trail:
         element = logic.fresh("e", self.encoding.shape(type.item))
         return logic.by_cases(element, self.member(value, element, type.item, node))
 
-    def _sequence(self, value: Many, type: t.Seq, node: ir.Node) -> Term:
+    def _sequence(self, value: Elements, type: t.Seq, node: ir.Node) -> Term:
         fitted = self._fit_many(value, type, node)
-        assert isinstance(fitted, Many)
+        assert isinstance(fitted, Elements)
         longest, rows = self.encoding.longest(type), self.dense(fitted, node).rows
         if len(rows) > longest:
             # What comes after is not seen; whoever asks has to say that it does not matter.
@@ -257,37 +259,39 @@ class Trail:
         kept = [(r.when, self.term(r.value, type.item, node)) for r in rows[:longest]]
         return self.encoding.sequence(kept, type)
 
-    def opened(self, value: Value, kind: t.Seq, node: ir.Node) -> Many:
+    def opened(self, value: Value, kind: t.Seq, node: ir.Node) -> Elements:
         """A sequence as its elements, one row for each place."""
-        if isinstance(value, Many):
+        if isinstance(value, Elements):
             return self.dense(value, node)
         rows = self.encoding.items(self.term(value, kind, node), kind)
-        return Many(tuple(Row((), there, item) for there, item in rows), kind.item, dense=True)
+        return Elements(
+            tuple(Element((), there, item) for there, item in rows), kind.item, dense=True
+        )
 
-    def dense(self, many: Many, node: ir.Node) -> Many:
+    def dense(self, many: Elements, node: ir.Node) -> Elements:
         """The same elements without gaps; raises NotEncodable where they are not listed."""
         if many.dense:
             return many
         if not many.listed or len(many.rows) > LISTED:
             raise NotEncodable("the places of a collection without a bound", node.place)
-        found = Many((), many.item, dense=True)
+        found = Elements((), many.item, dense=True)
         for row in many.rows:
             found = self.pushed(found, row, node)
         return found
 
-    def pushed(self, many: Many, last: Row, node: ir.Node) -> Many:
+    def pushed(self, many: Elements, last: Element, node: ir.Node) -> Elements:
         """The elements without gaps, and the last at the end where it is there."""
-        logic, rows, before = self.logic, list[Row](), self.logic.true
+        logic, rows, before = self.logic, list[Element](), self.logic.true
         for row in many.rows:
             there = logic.any((row.when, logic.all((last.when, before))))
-            rows.append(Row((), there, self.merge(row.when, row.value, last.value, node)))
+            rows.append(Element((), there, self.merge(row.when, row.value, last.value, node)))
             before = row.when
         there = logic.all((last.when, before))
         if there is not logic.false:
-            rows.append(Row((), there, last.value))
-        return Many(tuple(rows), many.item, dense=True)
+            rows.append(Element((), there, last.value))
+        return Elements(tuple(rows), many.item, dense=True)
 
-    def member(self, many: Many, element: Term, type: t.Type, node: ir.Node) -> Term:
+    def member(self, many: Elements, element: Term, type: t.Type, node: ir.Node) -> Term:
         """Whether a value of `type`, the type of the elements or wider, is among them."""
         logic = self.logic
         found: list[Term] = []
@@ -303,12 +307,12 @@ class Trail:
     def fit(self, value: Value, source: t.Type, target: t.Type, node: ir.Node) -> Value:
         """A value of one type as one of another, as `types.fits` allows; raises NotEncodable."""
         try:
-            if not isinstance(value, Many) and self._turns(source, target):
+            if not isinstance(value, Elements) and self._turns(source, target):
                 assert isinstance(source, t.Seq | t.Tuple)
                 value = self._placed(value, source, node)
-            if isinstance(value, Many):
+            if isinstance(value, Elements):
                 return self._fit_many(value, target, node)
-            if isinstance(value, Made | Whole):
+            if isinstance(value, Composite | OtherState):
                 return value
             return self.encoding.coerce(self.term(value, source, node), source, target)
         except NotEncodable as error:
@@ -319,19 +323,21 @@ class Trail:
         ordered = isinstance(source, t.Seq | t.Tuple) and isinstance(target, t.Seq | t.Iter)
         return ordered and erase(source) != erase(target)
 
-    def _placed(self, value: Value, source: t.Seq | t.Tuple, node: ir.Node) -> Many:
+    def _placed(self, value: Value, source: t.Seq | t.Tuple, node: ir.Node) -> Elements:
         """The items of a sequence or tuple."""
         if isinstance(source, t.Seq):
             return self.opened(value, source, node)
         term, data = self.term(value, source, node), self.encoding.data(source)
         union = t.union(source.items)
         rows = [
-            Row((), self.logic.true, self.fit(self.logic.field(data, 0, i, term), of, union, node))
+            Element(
+                (), self.logic.true, self.fit(self.logic.field(data, 0, i, term), of, union, node)
+            )
             for i, of in enumerate(source.items)
         ]
-        return Many(tuple(rows), union, dense=True)
+        return Elements(tuple(rows), union, dense=True)
 
-    def _fit_many(self, value: Many, target: t.Type, node: ir.Node) -> Value:
+    def _fit_many(self, value: Elements, target: t.Type, node: ir.Node) -> Value:
         if not value.rows and isinstance(target, t.Set | t.Map | t.Bag):
             return (
                 value if isinstance(t.element(target), t.Unknown) else self.encoding.empty(target)
@@ -344,54 +350,63 @@ class Trail:
         if isinstance(item, t.Unknown):
             return value
         rows = tuple(
-            Row(r.names, r.when, self.fit(r.value, value.item, item, node)) for r in value.rows
+            Element(r.names, r.when, self.fit(r.value, value.item, item, node)) for r in value.rows
         )
-        fitted = Many(rows, item, value.dense)
+        fitted = Elements(rows, item, value.dense)
         return self.term(fitted, target, node) if isinstance(target, t.Set) else fitted
 
     def _is_list(self, a: Value, b: Value, item: t.Type) -> bool:
-        """Whether what is no `Many` of the two is a sequence of such items."""
-        term = b if isinstance(a, Many) else a
-        if isinstance(term, Many | Made | Whole | Missing) or isinstance(item, t.Unknown):
+        """Whether what is no `Elements` of the two is a sequence of such items."""
+        term = b if isinstance(a, Elements) else a
+        if not isinstance(term, Term) or isinstance(item, t.Unknown):
             return False
         return self.logic.has_shape(term, self.encoding.shape(t.Seq(item, mutable=False)))
 
-    def _either_list(self, test: Term, then: Many, other: Many, node: ir.Node) -> Many:
+    def _either_list(self, test: Term, then: Elements, other: Elements, node: ir.Node) -> Elements:
         """One of two sequences without gaps, place by place."""
-        logic, rows = self.logic, list[Row]()
+        logic, rows = self.logic, list[Element]()
         for a, b in zip_longest(then.rows, other.rows):
             if b is None:
-                rows.append(Row((), logic.all((test, a.when)), a.value))
+                rows.append(Element((), logic.all((test, a.when)), a.value))
             elif a is None:
-                rows.append(Row((), logic.all((logic.negate(test), b.when)), b.value))
+                rows.append(Element((), logic.all((logic.negate(test), b.when)), b.value))
             else:
                 there = logic.choose(test, a.when, b.when)
-                rows.append(Row((), there, self.merge(test, a.value, b.value, node)))
+                rows.append(Element((), there, self.merge(test, a.value, b.value, node)))
         item = then.item if then.rows else other.item
-        return Many(tuple(rows), item, dense=True)
+        return Elements(tuple(rows), item, dense=True)
 
     def merge(self, test: Term, then: Value, other: Value, node: ir.Node) -> Value:
         """`then` where the test is true, else `other`; both of one type."""
         if then is other:
             return then
         match then, other:
-            case (Missing(), _) | (_, Missing()):
-                return then if isinstance(then, Missing) else other
-            case Many(dense=True), Many(dense=True):
+            case (Unencodable(), _) | (_, Unencodable()):
+                return then if isinstance(then, Unencodable) else other
+            case Elements(dense=True), Elements(dense=True):
                 return self._either_list(test, then, other, node)
-            case Many(), Many():
+            case Elements(), Elements():
                 no = self.logic.negate(test)
-                mine = [Row(r.names, self.logic.all((test, r.when)), r.value) for r in then.rows]
-                theirs = [Row(r.names, self.logic.all((no, r.when)), r.value) for r in other.rows]
-                return Many((*mine, *theirs), then.item)
-            case Made(), Made():
+                mine = [
+                    Element(r.names, self.logic.all((test, r.when)), r.value) for r in then.rows
+                ]
+                theirs = [
+                    Element(r.names, self.logic.all((no, r.when)), r.value) for r in other.rows
+                ]
+                return Elements((*mine, *theirs), then.item)
+            case Composite(), Composite():
                 pairs = zip(then.fields, other.fields, strict=True)
-                return Made(tuple(self.merge(test, a, b, node) for a, b in pairs))
-            case (Many(item=item), _) | (_, Many(item=item)) if self._is_list(then, other, item):
+                return Composite(tuple(self.merge(test, a, b, node) for a, b in pairs))
+            case (Elements(item=item), _) | (_, Elements(item=item)) if self._is_list(
+                then, other, item
+            ):
                 kind = t.Seq(item, mutable=False)
                 both = [self.opened(each, kind, node) for each in (then, other)]
                 return self.merge(test, both[0], both[1], node)
-            case (Many() | Made() | Whole(), _) | (_, Many() | Made() | Whole()):
+            case (Elements() | Composite() | OtherState(), _) | (
+                _,
+                Elements() | Composite() | OtherState(),
+            ):
                 raise NotEncodable("a choice between values without one encoding", node.place)
             case _:
                 return self.logic.choose(test, then, other)

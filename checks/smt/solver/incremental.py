@@ -33,7 +33,7 @@ NO_HYPOTHESIS = "no hypothesis is left that speaks against it"
 NEEDED = ("its hypotheses",)
 
 
-class Standing:
+class IncrementalSearch:
     """A solver that knows facts which several questions have in common, and hypotheses by name."""
 
     def __init__(self, logic: Logic, facts: Sequence[Term], named: Mapping[str, Term]) -> None:

@@ -10,7 +10,13 @@ from typing import Any, cast
 from lawful.checks.smt.algebra.term import Term
 from lawful.checks.smt.encode.sorts import NotEncodable
 from lawful.checks.smt.encode.time import stopped
-from lawful.checks.smt.encode.trail import Made, Many, Missing, Value, Whole
+from lawful.checks.smt.encode.trail import (
+    Composite,
+    Elements,
+    OtherState,
+    Unencodable,
+    Value,
+)
 from lawful.checks.smt.encode.values import Encoding
 from lawful.spec import types as t
 from lawful.spec.ir import Json
@@ -34,12 +40,12 @@ class Witness:
         """The JSON form of a value, as `spec.values` has it; `$unknown` for what has no encoding,
         or what the model does not decide."""
         match value:
-            case Many(rows=rows, item=item) if not any(row.names for row in rows):
+            case Elements(rows=rows, item=item) if not any(row.names for row in rows):
                 items = [self.value(r.value, item) for r in rows if self.model.truth(r.when)]
                 return items if isinstance(kind, t.Seq) and kind.mutable else {"$tuple": items}
-            case Made(fields=fields):
+            case Composite(fields=fields):
                 return self._named_fields(fields, kind)
-            case Many() | Missing() | Whole():
+            case Elements() | Unencodable() | OtherState():
                 return {"$unknown": str(kind)}
             case _:
                 try:

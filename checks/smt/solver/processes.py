@@ -32,7 +32,7 @@ Died = Callable[[T, str], R]  # What stands for the result of an item, and how i
 _expendable: list[bool] = []  # In a process that may end without an answer it has one item.
 
 
-def spread(
+def map_unordered(
     do: Callable[[T], R], died: Died[T, R], items: Sequence[T], workers: int
 ) -> Generator[tuple[int, R]]:
     """What is done with each item, with its place among them, in any order.
@@ -45,7 +45,7 @@ def spread(
             forget()
             yield i, do(item)
         return
-    crew = _Crew(lambda i: do(items[i]))
+    crew = _Workers(lambda i: do(items[i]))
     try:
         left = iter(range(len(items)))
         for i in islice(left, workers):
@@ -53,18 +53,20 @@ def spread(
         while crew.at:
             for each in crew.answered():
                 i, result = crew.answer(each, next(left, None))
-                yield i, died(items[i], result.how) if isinstance(result, _End) else result
+                yield i, died(items[i], result.how) if isinstance(result, _WorkerDeath) else result
     finally:
         crew.end()
 
 
-def in_order(do: Callable[[T], R], died: Died[T, R], items: Sequence[T], workers: int) -> list[R]:
+def map_in_order(
+    do: Callable[[T], R], died: Died[T, R], items: Sequence[T], workers: int
+) -> list[R]:
     """What is done with each item, in their order."""
-    found = sorted(spread(do, died, items, workers), key=lambda row: row[0])
+    found = sorted(map_unordered(do, died, items, workers), key=lambda row: row[0])
     return [result for _, result in found]
 
 
-def divided(
+def map_with_shares(
     do: Callable[[T, Budget], R],
     died: Died[T, R],
     items: Sequence[T],
@@ -79,19 +81,21 @@ def divided(
         own = budget.apart(share)
         return do(item, own), own
 
-    rows = in_order(within, lambda item, how: (died(item, how), budget.apart(0)), items, workers)
+    rows = map_in_order(
+        within, lambda item, how: (died(item, how), budget.apart(0)), items, workers
+    )
     for _, own in rows:
         budget.charge(own)
     return [result for result, _ in rows]
 
 
-def give_up() -> None:
+def exit_worker() -> None:
     """End this process if it was begun here, and if not, do nothing."""
     if _expendable:
         os._exit(1)
 
 
-class _End:
+class _WorkerDeath:
     """How a process ended that was to answer."""
 
     def __init__(self, code: int | None) -> None:
@@ -99,7 +103,7 @@ class _End:
         self.how = known.get(-(code or 0), "no answer")
 
 
-class _Crew:
+class _Workers:
     """Processes that are forked, and the item that each is at."""
 
     def __init__(self, work: Callable[[int], Any]) -> None:
@@ -132,7 +136,7 @@ class _Crew:
             ours.close()
             if then is not None:
                 self.begin(then)
-            return i, _End(process.exitcode)
+            return i, _WorkerDeath(process.exitcode)
         if not done or then is None:
             ours.close()
             process.join()

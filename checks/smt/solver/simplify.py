@@ -28,7 +28,7 @@ def cases(logic: Logic, names: Iterable[Term]) -> Iterator[list[tuple[Term, Term
         yield list(zip(few, values, strict=True))
 
 
-class Narrowed:
+class SimplifiedFacts:
     """Facts, and those with names, where constants are some values, with what is known put in."""
 
     def __init__(

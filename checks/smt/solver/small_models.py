@@ -8,63 +8,60 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TypeGuard
 
 from lawful.checks.smt.algebra.term import Term
 from lawful.checks.smt.encode.sorts import NotEncodable
 from lawful.checks.smt.encode.time import stopped
-from lawful.checks.smt.encode.trail import Made, Many, Missing, Value, Whole
+from lawful.checks.smt.encode.trail import (
+    Value,
+)
 from lawful.checks.smt.encode.values import Encoding
-from lawful.checks.smt.obligations import Case, State, tried
-from lawful.checks.smt.system import Subject
+from lawful.checks.smt.obligations import Case, State, attempt
+from lawful.checks.smt.system import TransitionSystem
 from lawful.spec import types as t
 
 SIZES = (0, 1, 2, 3, 5, 10, 100)
 KEYS = 12  # Of larger containers the first so many are looked at.
 
-Wish = tuple[Term, ...]  # The first of them that can be met is enough.
+Preference = tuple[Term, ...]  # The first of them that can be met is enough.
 
 
-def wishes(subject: Subject, case: Case) -> Iterator[Wish]:
+def preferences(system: TransitionSystem, case: Case) -> Iterator[Preference]:
     """What is wished of the values of a case, the most important first."""
-    yield from near_the_start(subject, case.before or {})
+    yield from close_to_start(system, case.before or {})
     for value, kind in case.args.values():
-        yield from _of(subject.encoding, value, kind)
+        yield from _of(system.encoding, value, kind)
 
 
-def near_the_start(subject: Subject, before: State) -> Iterator[Wish]:
+def close_to_start(system: TransitionSystem, before: State) -> Iterator[Preference]:
     """What is wished of a state, and then of the parameters."""
-    encoding = subject.encoding
-    start = subject.run(subject.parameters).defaults(subject.parameters)
-    for v in subject.machine.variables:
+    encoding = system.encoding
+    start = system.run(system.parameters).defaults(system.parameters)
+    for v in system.machine.variables:
         if v.name in before:
             yield from _as_at_first(encoding, before[v.name], start.get(v.name), v.type)
-    for p in subject.machine.parameters:
-        yield from _of(encoding, subject.parameters[p.name], p.type)
+    for p in system.machine.parameters:
+        yield from _of(encoding, system.parameters[p.name], p.type)
 
 
 def _as_at_first(
     encoding: Encoding, value: Value, first: Value | None, kind: t.Type
-) -> Iterator[Wish]:
+) -> Iterator[Preference]:
     """That the variable is as at the start, if the start says what it is."""
-    if first is not None and _is_term(first) and _is_term(value):
-        same = tried(encoding.equal, value, first, kind)
+    if isinstance(first, Term) and isinstance(value, Term):
+        same = attempt(encoding.equal, value, first, kind)
         if not isinstance(same, NotEncodable):
             yield (same,)
     yield from _of(encoding, value, kind)
 
 
-def _of(encoding: Encoding, value: Value, kind: t.Type) -> Iterator[Wish]:
-    if _is_term(value):
+def _of(encoding: Encoding, value: Value, kind: t.Type) -> Iterator[Preference]:
+    if isinstance(value, Term):
         with suppress(NotEncodable):
             yield from _small(encoding, value, kind)
 
 
-def _is_term(value: Value) -> TypeGuard[Term]:
-    return not isinstance(value, Many | Made | Missing | Whole)
-
-
-def _small(encoding: Encoding, term: Term, kind: t.Type) -> Iterator[Wish]:
+def _small(encoding: Encoding, term: Term, kind: t.Type) -> Iterator[Preference]:
     """That a value is small; raises NotEncodable."""
     logic = encoding.logic
     match kind:

@@ -15,7 +15,7 @@ from lawful.checks.smt.algebra.term import Shape, Term, constants
 
 from . import cache
 from .budget import Budget
-from .processes import give_up
+from .processes import exit_worker
 from .z3_terms import Translation, renew, translation, z3
 
 NO_NAMES: Mapping[str, Term] = {}
@@ -42,7 +42,7 @@ class Answer:
     model: Model | None = None
     why: str = ""
     used: frozenset[str] = frozenset()
-    before: bool = False
+    cached: bool = False
 
 
 def ask(
@@ -107,7 +107,7 @@ def limited(solver: Any, budget: Budget) -> Generator[None]:
             solver.ctx.interrupt()
             if over.wait(LATE):
                 return
-        give_up()
+        exit_worker()
 
     before = _units(solver)
     watcher = threading.Thread(target=watch, name="lawful outer limit", daemon=True)
@@ -141,7 +141,7 @@ def _units(solver: Any) -> int:
 def answered(facts: Iterable[Term], named: Mapping[str, Term]) -> Answer | None:
     """The answer from another time; None where there is none."""
     used = cache.shown(key((*facts, *named.values()), named))
-    return None if used is None else Answer("unsat", used=used, before=True)
+    return None if used is None else Answer("unsat", used=used, cached=True)
 
 
 def _solver(logic: Logic, facts: Iterable[Term], make: Any = z3.Solver) -> Any:
@@ -174,8 +174,8 @@ def note_possible(facts: Iterable[Term]) -> None:
     cache.note(about, frozenset())
 
 
-def nearest(
-    logic: Logic, facts: Iterable[Term], wishes: Iterable[Sequence[Term]], budget: Budget
+def preferred_model(
+    logic: Logic, facts: Iterable[Term], preferences: Iterable[Sequence[Term]], budget: Budget
 ) -> Answer:
     """Values that make all facts true, and as many wishes as come true one after the other: of each
     the first of its terms that can. With nothing left of the budget, the best so far."""
@@ -195,7 +195,7 @@ def nearest(
         renew(logic)
         return Answer("unknown", why=why)
     model = solver.model()
-    for wish in wishes:
+    for wish in preferences:
         for term in wish:
             if result == z3.unknown or budget.over:
                 break

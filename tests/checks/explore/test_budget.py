@@ -23,7 +23,7 @@ from lawful.checks.explore.limits import Budget, Limits, OutOfBudget
 from lawful.checks.explore.simulate import Walks, simulate
 from lawful.checks.explore.space import Space
 from lawful.checks.prove import nonvacuity as happens
-from lawful.checks.prove.nonvacuity import happened
+from lawful.checks.prove.nonvacuity import transitions_seen
 from lawful.checks.reference import Done
 from lawful.checks.verdict import Verdict
 from lawful.spec import types as t
@@ -195,7 +195,7 @@ def test_so_does_advice() -> None:
 def test_so_do_the_walks_that_proofs_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(happens, "LOOKS", 5)
     found = resolve(wide(BEGIN + STEP))
-    assert happened(lower(found.machine, found.scopes["scope"]), found.world) == set()
+    assert transitions_seen(lower(found.machine, found.scopes["scope"]), found.world) == set()
 
 
 def test_a_limit_of_memory_is_looked_at_there_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from lawful.checks.prove import How, Method, migration, prove, timer_invariants
 from lawful.checks.prove.bounded import Bounded
-from lawful.checks.prove.horn import Spacer
+from lawful.checks.prove.horn import HornProver
 from lawful.checks.prove.induction import Induction
-from lawful.checks.prove.k_induction import Deeper
+from lawful.checks.prove.k_induction import KInduction
 from lawful.checks.prove.migration import Versions, evolve
 from lawful.checks.prove.result import ENDED, ProofResult
 from lawful.checks.prove.schedule import in_turn
@@ -86,7 +86,7 @@ def test_a_search_through_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_search_for_invariants(monkeypatch: pytest.MonkeyPatch) -> None:
-    dies(monkeypatch, Spacer, "_of", lambda args: args[1] == "n_is_small")
+    dies(monkeypatch, HornProver, "_of", lambda args: args[1] == "n_is_small")
     assert proof("spacer") == {
         "n_is_small": ("unknown", "spacer", HOW),
         "m_is_small": ("proved", "spacer", ""),
@@ -98,7 +98,7 @@ def test_induction_over_several_steps(monkeypatch: pytest.MonkeyPatch) -> None:
         "n_is_small": ("proved", "k-induction", ""),
         "m_is_small": ("proved", "induction", ""),
     }
-    dies(monkeypatch, Deeper, "_ask", lambda args: args[1].property == "n_is_small")
+    dies(monkeypatch, KInduction, "_ask", lambda args: args[1].property == "n_is_small")
     left = proof("k-induction", 3)
     assert left["n_is_small"][:2] == ("unknown", "induction")
     assert left["m_is_small"] == ("proved", "induction", "")

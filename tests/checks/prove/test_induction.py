@@ -211,9 +211,9 @@ def test_what_leans_on_the_unproved_is_not_proved() -> None:
 def test_only_what_leans_on_the_unproved_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     induction = Induction(resolve(Counter).machine, {})
     obligations = [induction.answer(case, name) for case, name in induction.questions()]
-    leans = {(o.obligation, o.property): o.leans for o in obligations}
-    assert leans["up", "small_too"] == {"small"}
-    assert leans["up", "grows"] == frozenset()
+    uses = {(o.obligation, o.property): o.uses for o in obligations}
+    assert uses["up", "small_too"] == {"small"}
+    assert uses["up", "grows"] == frozenset()
     asked: list[Question] = []
 
     def refute(_about: tuple[Case, str], question: Question, *_limits: object) -> Answer:

@@ -48,7 +48,7 @@ class Guarded(Machine):
 
 def test_only_what_follows_is_needless() -> None:
     result = prove(resolve(texts.last_machine(texts.module(GUARDED))).machine, sizes={})
-    assert [(g.transition, g.text) for g in result.needless] == [
+    assert [(g.transition, g.text) for g in result.redundant_guards] == [
         ("up", "by != 0"),
         ("up", "self.low <= self.high"),
         ("follow", "self.low != self.high"),

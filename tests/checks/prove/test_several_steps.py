@@ -120,7 +120,7 @@ def test_as_many_steps_as_it_takes() -> None:
     assert verdict(result, "never_bad") == ("proved", "k-induction")
     (row,) = [o for o in result.obligations if (o.obligation, o.property) == ("go", "never_bad")]
     assert (row.depth, row.counterexample, row.note) == (4, None, "")
-    assert row.leans == frozenset()
+    assert row.uses == frozenset()
 
 
 def test_what_goes_round_out_of_reach_is_not_proved_by_any_number_of_steps() -> None:

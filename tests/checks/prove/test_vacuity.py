@@ -9,7 +9,7 @@ import pytest
 from lawful import Scope
 from lawful.checks.prove import How, prove
 from lawful.checks.prove.induction import NOT_SHOWN, VACUOUS
-from lawful.checks.prove.nonvacuity import happened
+from lawful.checks.prove.nonvacuity import transitions_seen
 from lawful.checks.report import proofs
 from lawful.checks.smt.solver.budget import Effort
 from lawful.checks.verdict import Verdict
@@ -79,7 +79,7 @@ def test_what_z3_does_not_see_happen_may_be_seen_in_a_run(
 ) -> None:
     """Nobody tells Z3 of which three cubes 33 is the sum: they have sixteen digits."""
     how = How(effort=Effort(2_000_000))
-    result = prove(resolve(Cubes).machine, sizes={}, how=how, happened=lambda: seen)
+    result = prove(resolve(Cubes).machine, sizes={}, how=how, transitions_seen=lambda: seen)
     rows = [o for o in result.obligations if o.obligation == "hit"]
     assert {(o.verdict.value, o.note) for o in rows} == {found}
 
@@ -94,7 +94,7 @@ def test_a_run_meets_what_happens_within_the_scope() -> None:
 
 def met(cls: Any, scope: Scope) -> set[str | None]:
     resolved = resolve(cls)
-    return set(happened(lower(resolved.machine, scope), resolved.world))
+    return set(transitions_seen(lower(resolved.machine, scope), resolved.world))
 
 
 def test_an_unsatisfiable_assumption_proves_nothing() -> None:

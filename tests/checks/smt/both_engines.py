@@ -8,9 +8,16 @@ from typing import Any, cast
 
 from lawful.checks.reference import Done, Fault, Outcome, Reference, Refusal
 from lawful.checks.smt.encode.bounds import inside
-from lawful.checks.smt.encode.execution import Execution, Symbolic
+from lawful.checks.smt.encode.execution import Execution, SymbolicStep
 from lawful.checks.smt.encode.sorts import Options, fields_of
-from lawful.checks.smt.encode.trail import Made, Many, Missing, Row, Value, Whole
+from lawful.checks.smt.encode.trail import (
+    Composite,
+    Element,
+    Elements,
+    OtherState,
+    Unencodable,
+    Value,
+)
 from lawful.checks.smt.encode.values import Encoding
 from lawful.checks.smt.solver.budget import UNITS, Effort
 from lawful.checks.smt.solver.models import literal
@@ -76,13 +83,13 @@ class Both:
     def __init__(self, cls: Any, sizes: Mapping[str, int], units: float = 2 * UNITS) -> None:
         self.resolved = resolve(cls)
         self.effort = Effort(units)
-        self.step: Symbolic | None = None  # That was compared last.
+        self.step: SymbolicStep | None = None  # That was compared last.
         self.machine = self.read(self.resolved.machine)
         self.reference = Reference(self.machine, self.resolved.world)
         self.reference.domains = bounds.Values(self.resolved.world, sizes).of
         self.encoding = Encoding(self.machine, Options(sizes))
         self.fields = dict(fields_of(self.machine))
-        self.steps: dict[str, tuple[dict[str, Any], Symbolic]] = {}
+        self.steps: dict[str, tuple[dict[str, Any], SymbolicStep]] = {}
 
     def read(self, machine: ir.Machine) -> ir.Machine:
         """The machine that is compared: the declaration's, without time's own step."""
@@ -136,7 +143,9 @@ class Both:
             found = zip(self.fields.values(), outcome.state, strict=True)
             assert any(longest(to_json(v, k, self.machine)) > 3 for k, v in found)
 
-    def put_in(self, row: ir.Transition, before: dict[str, Any], given: dict[str, Any]) -> Symbolic:
+    def put_in(
+        self, row: ir.Transition, before: dict[str, Any], given: dict[str, Any]
+    ) -> SymbolicStep:
         """The step executed once for all values, with these put in its result."""
         encoding = self.encoding
         if row.name not in self.steps:
@@ -150,11 +159,11 @@ class Both:
 
         def put(value: Any) -> Any:
             match value:
-                case Many(rows=rows, item=item):
-                    made = [Row(r.names, put(r.when), put(r.value)) for r in rows]
-                    return Many(tuple(made), item)
-                case Made(fields=fields):
-                    return Made(tuple(put(v) for v in fields))
+                case Elements(rows=rows, item=item):
+                    made = [Element(r.names, put(r.when), put(r.value)) for r in rows]
+                    return Elements(tuple(made), item)
+                case Composite(fields=fields):
+                    return Composite(tuple(put(v) for v in fields))
                 case _:
                     return encoding.logic.replace(value, pairs)
 
@@ -165,7 +174,7 @@ class Both:
             outputs=tuple((put(when), put(v)) for when, v in step.outputs),
         )
 
-    def inside(self, step: Symbolic, row: ir.Transition) -> bool:
+    def inside(self, step: SymbolicStep, row: ir.Transition) -> bool:
         """Whether the state after and the output keep their bounds."""
         kinds = {v.name: v.type for v in self.machine.variables}
         found = [inside(self.encoding, step.after[name], kind) for name, kind in kinds.items()]
@@ -175,11 +184,11 @@ class Both:
         ]
         return self.sure(self.encoding.logic.all(found))
 
-    def same_after(self, step: Symbolic, after: tuple[Any, ...]) -> None:
+    def same_after(self, step: SymbolicStep, after: tuple[Any, ...]) -> None:
         for (name, kind), value in zip(self.fields.items(), after, strict=True):
             assert self.same(step.after[name], value, kind), name
 
-    def same_output(self, step: Symbolic, output: Any, kind: t.Type) -> None:
+    def same_output(self, step: SymbolicStep, output: Any, kind: t.Type) -> None:
         reached = [value for when, value in step.outputs if self.sure(when)]
         if not reached:
             assert output is None
@@ -189,22 +198,22 @@ class Both:
 
     def same(self, found: Value, value: Any, kind: t.Type) -> bool:
         match found, kind:
-            case Many(rows=rows), t.Seq():
+            case Elements(rows=rows), t.Seq():
                 if any(row.names for row in rows):
                     return self.same_elements(found, value, kind)
                 kept = [row.value for row in rows if self.sure(row.when)]
                 return len(kept) == len(value) and all(
                     self.same(a, b, kind.item) for a, b in zip(kept, value, strict=True)
                 )
-            case Made(fields=fields), t.Record(fields=kinds):
+            case Composite(fields=fields), t.Record(fields=kinds):
                 pairs = zip(fields, kinds, strict=True)
                 return all(self.same(v, getattr(value, name), of) for v, (name, of) in pairs)
-            case ((Many() | Made() | Missing() | Whole()), _):
+            case ((Elements() | Composite() | Unencodable() | OtherState()), _):
                 raise AssertionError(found)
             case _:
                 return self.sure(self.encoding.equal(found, self.term(value, kind), kind))
 
-    def same_elements(self, many: Many, value: Any, kind: t.Seq) -> bool:
+    def same_elements(self, many: Elements, value: Any, kind: t.Seq) -> bool:
         """Of a sequence that is known by its elements only."""
         node = ir.Self(NOWHERE, kind)
         run = Execution(self.encoding, {}, self.machine)

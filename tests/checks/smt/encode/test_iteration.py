@@ -13,7 +13,7 @@ from lawful.checks.prove.bounded import Bounded
 from lawful.checks.prove.induction import TO_INDUCTION
 from lawful.checks.smt.encode.sorts import Options
 from lawful.checks.smt.solver.solve import COUNTS
-from lawful.checks.smt.system import Subject
+from lawful.checks.smt.system import TransitionSystem
 from lawful.spec.resolve import resolve
 from tests.checks.declarations.first_of_range import Counted, Desk, Found, Uncounted
 from tests.checks.smt.both_engines import Both
@@ -79,5 +79,5 @@ def test_from_a_start_everything_is_counted() -> None:
 
 def test_other_sets_are_not_counted() -> None:
     for name in ("joined", "held", "shared"):
-        case = Subject(resolve(Uncounted).machine, Options({})).case(name)
+        case = TransitionSystem(resolve(Uncounted).machine, Options({})).case(name)
         assert str(case).endswith(", which has no bound") and ": len of a " in str(case)

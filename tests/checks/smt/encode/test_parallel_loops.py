@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawful.checks.smt.encode.sorts import Options
-from lawful.checks.smt.system import Subject
+from lawful.checks.smt.system import TransitionSystem
 from lawful.spec.values.world import FrozenBag, FrozenMap
 from tests.checks.declarations.parallel_loops import Post
 from tests.checks.smt.both_engines import Both
@@ -38,6 +38,6 @@ def test_all_at_once_is_what_one_after_the_other_is(
 
 @pytest.mark.parametrize("name", ["check", "shift", "add_up"])
 def test_what_rounds_do_to_each_other_is_refused_by_name(name: str) -> None:
-    case = Subject(BOTH.machine, Options({})).case(name)
+    case = TransitionSystem(BOTH.machine, Options({})).case(name)
     assert str(case).endswith("a loop over a frozenset[Nat], which has no bound")
     assert "post.py:" in str(case)

@@ -13,7 +13,7 @@ from lawful import Machine
 from lawful.checks.explore.space import Space
 from lawful.checks.prove import How, Method, prove
 from lawful.checks.prove.result import ProofResult
-from lawful.checks.prove.timer_invariants import established
+from lawful.checks.prove.timer_invariants import proved_timer_clauses
 from lawful.checks.reference import Done
 from lawful.checks.smt.encode.execution import Execution
 from lawful.checks.smt.encode.sorts import Options
@@ -21,7 +21,7 @@ from lawful.checks.smt.encode.time import started
 from lawful.checks.smt.encode.values import Encoding
 from lawful.checks.smt.solver.budget import Effort
 from lawful.checks.smt.solver.solve import decide
-from lawful.checks.smt.timer_clauses import Clause, Deadline, Runs, clauses
+from lawful.checks.smt.timer_clauses import Deadline, Runs, TimerClause, clauses
 from lawful.machines.read_only_windows.as_seed import AttemptsAsSeed
 from lawful.machines.read_only_windows.timing import AttemptsFixed
 from lawful.machines.unicast.timing import Acks, Resends
@@ -118,12 +118,12 @@ def test_seconds_are_the_same_ticks(tick: float) -> None:
 def told(cls: type[Machine]) -> dict[str, set[str]]:
     """What is established of each timer, in words."""
     found: dict[str, set[str]] = {}
-    for row in established(with_ticks(resolve(cls).machine), SIZES, Effort()):
+    for row in proved_timer_clauses(with_ticks(resolve(cls).machine), SIZES, Effort()):
         found.setdefault(f"{row.machine.name}.{row.timer}", set()).add(in_words(row))
     return found
 
 
-def in_words(row: Clause) -> str:
+def in_words(row: TimerClause) -> str:
     if isinstance(row, Runs):
         return f"{row.control} is {row.member}: {'runs' if row.runs else 'does not'}"
     assert isinstance(row, Deadline)
@@ -157,7 +157,7 @@ def test_when_timers_are_due_is_found() -> None:
 @pytest.mark.parametrize("cls", (*TIMED, AttemptsAsSeed), ids=lambda cls: cls.__name__)
 def test_what_is_known_is_true_wherever_exploration_gets(cls: type[Machine]) -> None:
     both = Ticking(cls, SIZES)
-    rows = established(both.machine, SIZES, Effort())
+    rows = proved_timer_clauses(both.machine, SIZES, Effort())
     assert {*map(in_words, rows)} < {*map(in_words, clauses(both.machine))} or cls is Stuck
     for state in some(cls):
         pairs = zip(both.fields.items(), state, strict=True)

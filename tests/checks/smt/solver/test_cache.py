@@ -33,7 +33,7 @@ def proved(cls: type, folder: Path) -> ProofResult:
 
 
 def told(result: ProofResult) -> list[tuple[object, ...]]:
-    return [(o.property, o.obligation, o.verdict, o.leans, o.note) for o in result.obligations]
+    return [(o.property, o.obligation, o.verdict, o.uses, o.note) for o in result.obligations]
 
 
 def test_the_second_proof_asks_nothing(tmp_path: Path) -> None:
@@ -41,24 +41,24 @@ def test_the_second_proof_asks_nothing(tmp_path: Path) -> None:
     assert {o.verdict.value for o in first.obligations} == {"proved"}
     assert told(first) == told(second)
     # What is true as it is written is not asked at all.
-    assert (len(first.obligations), sum(o.before for o in first.obligations)) == (42, 0)
-    assert sum(o.before for o in second.obligations) == 21
+    assert (len(first.obligations), sum(o.cached for o in first.obligations)) == (42, 0)
+    assert sum(o.cached for o in second.obligations) == 21
 
 
 def test_what_is_not_decided_is_not_kept(tmp_path: Path) -> None:
     first, again = proved(provable.Counter, tmp_path), proved(provable.Counter, tmp_path)
-    assert not any(o.before for o in first.obligations)
+    assert not any(o.cached for o in first.obligations)
     assert told(first) == told(again)
-    assert {o.verdict.value for o in again.obligations if o.before} == {"proved"}
+    assert {o.verdict.value for o in again.obligations if o.cached} == {"proved"}
     refuted = [o for o in again.obligations if o.counterexample is not None]
     assert {o.obligation for o in refuted} == {"the start", "up"}
-    assert not any(o.before for o in refuted)
+    assert not any(o.cached for o in refuted)
 
 
 def test_another_machine_asks_other_questions(tmp_path: Path) -> None:
     proved(provable.Counter, tmp_path)
     files = {path.name for path in tmp_path.iterdir()}
-    assert not any(o.before for o in proved(provable.Places, tmp_path).obligations)
+    assert not any(o.cached for o in proved(provable.Places, tmp_path).obligations)
     assert files < {path.name for path in tmp_path.iterdir()}
 
 
@@ -67,7 +67,7 @@ def test_a_damaged_file_is_as_none(tmp_path: Path) -> None:
     n = logic.fresh("n", logic.int)
     facts = [logic.less(n, logic.number(3)), logic.less(logic.number(4), n)]
     with cache.kept_in(tmp_path):
-        assert not ask(logic, facts, Effort().begin()).before
+        assert not ask(logic, facts, Effort().begin()).cached
         (file,) = tmp_path.iterdir()
         good = file.read_text(encoding="utf-8")
         damaged = ["", "{", "[]", good[:-3], good.replace("[]", "[3]"), good.replace(":", ':"x')]
@@ -75,9 +75,9 @@ def test_a_damaged_file_is_as_none(tmp_path: Path) -> None:
         for text in (*damaged, another):
             file.write_text(text, encoding="utf-8")
             found = ask(logic, facts, Effort().begin())
-            assert (found.status, found.before) == ("unsat", False), text
+            assert (found.status, found.cached) == ("unsat", False), text
             assert file.read_text(encoding="utf-8") == good
-        assert ask(logic, facts, Effort().begin()).before
+        assert ask(logic, facts, Effort().begin()).cached
 
 
 def test_a_folder_that_cannot_be_is_as_none(tmp_path: Path) -> None:
@@ -163,9 +163,9 @@ def test_what_was_shown_is_found_with_what_it_leaned_on(tmp_path: Path) -> None:
     with cache.kept_in(tmp_path):
         first, second = (ask(logic, [above], Effort().begin(), named) for _ in range(2))
         renamed = ask(logic, [above], Effort().begin(), {"under": below, "other": named["other"]})
-    assert (first.used, first.before) == (frozenset({"below"}), False)
-    assert (second.used, second.before) == (frozenset({"below"}), True)
-    assert (renamed.used, renamed.before) == (frozenset({"under"}), False)
+    assert (first.used, first.cached) == (frozenset({"below"}), False)
+    assert (second.used, second.cached) == (frozenset({"below"}), True)
+    assert (renamed.used, renamed.cached) == (frozenset({"under"}), False)
 
 
 def test_what_was_asked_in_another_way_is_not_known(
@@ -175,9 +175,9 @@ def test_what_was_asked_in_another_way_is_not_known(
     n = logic.fresh("n", logic.int)
     facts = [logic.less(n, logic.number(3)), logic.less(logic.number(4), n)]
     with cache.kept_in(tmp_path):
-        assert [ask(logic, facts, Effort().begin()).before for _ in range(2)] == [False, True]
+        assert [ask(logic, facts, Effort().begin()).cached for _ in range(2)] == [False, True]
         monkeypatch.setattr(solve, "ASKED", "wrongly")
-        assert [ask(logic, facts, Effort().begin()).before for _ in range(2)] == [False, True]
+        assert [ask(logic, facts, Effort().begin()).cached for _ in range(2)] == [False, True]
 
 
 def test_that_some_values_answer_is_kept_apart(tmp_path: Path) -> None:

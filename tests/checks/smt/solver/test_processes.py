@@ -9,7 +9,7 @@ from multiprocessing import active_children, get_all_start_methods
 
 import pytest
 
-from lawful.checks.smt.solver.processes import give_up, in_order, spread
+from lawful.checks.smt.solver.processes import exit_worker, map_in_order, map_unordered
 
 pytestmark = pytest.mark.skipif(
     "fork" not in get_all_start_methods(), reason="this system forks no process"
@@ -33,13 +33,13 @@ def unexpected(n: int, how: str) -> int:
 
 def test_everything_is_done_once_and_in_order() -> None:
     pid = os.getpid()
-    assert in_order(lambda n: n * n, unexpected, range(20), 3) == [n * n for n in range(20)]
-    assert in_order(lambda n: int(os.getpid() == pid), unexpected, range(9), 3) == [0] * 9
+    assert map_in_order(lambda n: n * n, unexpected, range(20), 3) == [n * n for n in range(20)]
+    assert map_in_order(lambda n: int(os.getpid() == pid), unexpected, range(9), 3) == [0] * 9
 
 
 def test_one_worker_is_this_process() -> None:
-    assert in_order(lambda n: os.getpid(), unexpected, range(3), 1) == [os.getpid()] * 3
-    assert in_order(lambda n: os.getpid(), unexpected, range(0), 3) == []
+    assert map_in_order(lambda n: os.getpid(), unexpected, range(3), 1) == [os.getpid()] * 3
+    assert map_in_order(lambda n: os.getpid(), unexpected, range(0), 3) == []
 
 
 def test_what_fails_fails_for_whoever_asked_and_says_where() -> None:
@@ -49,7 +49,7 @@ def test_what_fails_fails_for_whoever_asked_and_says_where() -> None:
         return n
 
     with pytest.raises(ValueError, match="of 1") as caught:
-        in_order(work, unexpected, range(1000), 2)
+        map_in_order(work, unexpected, range(1000), 2)
     assert "in work" in caught.value.__notes__[0]
 
 
@@ -58,13 +58,13 @@ def test_of_a_process_that_dies_only_its_item_goes_without_an_answer() -> None:
         if n % 4 == 1:
             os.kill(os.getpid(), signal.SIGKILL)
         if n % 4 == 2:
-            give_up()
+            exit_worker()
         return str(n)
 
-    asked = in_order(work, ended, range(9), 2)
+    asked = map_in_order(work, ended, range(9), 2)
     ends = {1: "1: SIGKILL", 2: "2: no answer", 5: "5: SIGKILL", 6: "6: no answer"}
     assert asked == [ends.get(n, str(n)) for n in range(9)]
-    give_up()  # This process was not begun there, and goes on.
+    exit_worker()  # This process was not begun there, and goes on.
 
 
 def test_who_is_not_waited_for_ends() -> None:
@@ -74,7 +74,7 @@ def test_who_is_not_waited_for_ends() -> None:
     def work(n: int) -> int:
         return n if n == 0 else len(os.read(read, 1))
 
-    results = spread(work, unexpected, range(2), 2)
+    results = map_unordered(work, unexpected, range(2), 2)
     assert next(results) == (0, 0)
     results.close()
     os.close(read)

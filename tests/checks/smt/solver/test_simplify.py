@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lawful.checks.smt.algebra.logic import Logic
 from lawful.checks.smt.algebra.term import Term
 from lawful.checks.smt.solver.budget import Budget, Effort
-from lawful.checks.smt.solver.incremental import NO_HYPOTHESIS, Standing
-from lawful.checks.smt.solver.simplify import Narrowed, cases
+from lawful.checks.smt.solver.incremental import NO_HYPOTHESIS, IncrementalSearch
+from lawful.checks.smt.solver.simplify import SimplifiedFacts, cases
 from lawful.checks.smt.solver.solve import Answer, ask
 from lawful.checks.smt.solver.z3_terms import translation, triggers
 
@@ -75,7 +75,7 @@ def test_by_cases_and_with_what_is_known_put_in_the_answer_is_the_same(
 ) -> None:
     found: set[str] = set()
     for put in cases(LOGIC, COLORS[:2]):
-        each = Narrowed(LOGIC, facts, {"kept": kept}, put)
+        each = SimplifiedFacts(LOGIC, facts, {"kept": kept}, put)
         found.add(answer((*each.facts, *each.named.values()), each.goals(goals, "kept")))
     assert answer((*facts, kept), tuple(goals)) == ("sat" if "sat" in found else "unsat")
     assert len(list(cases(LOGIC, COLORS[:2]))) == 9
@@ -128,7 +128,7 @@ def test_what_is_told_is_put_into_everything_else() -> None:
     red, green, _ = LOGIC.values(COLOR.shape)
     p, q = BOOLS
     facts = LOGIC.equal(c, red), LOGIC.any((LOGIC.negate(p), q)), p
-    each = Narrowed(LOGIC, facts, {"h": q}, [(d, green)])
+    each = SimplifiedFacts(LOGIC, facts, {"h": q}, [(d, green)])
     assert set(each.facts) == {LOGIC.equal(d, green), LOGIC.equal(c, red), p, q}
     assert each.named == {"h": LOGIC.true}
     assert each.goals((q,), "") == ()
@@ -141,11 +141,11 @@ def test_what_quantifiers_say_is_asked_where_something_is_looked_up() -> None:
     x, y = (logic.const(name, logic.int) for name in "xy")
     zero, inside = logic.number(0), logic.read(held, y)
     known = logic.forall([y], inside, logic.at_most(zero, y))
-    standing = Standing(logic, (known,), {})
-    assert standing.shown(logic.at_most(zero, x), (), enough()).status == "unknown"
+    search = IncrementalSearch(logic, (known,), {})
+    assert search.shown(logic.at_most(zero, x), (), enough()).status == "unknown"
     context = translation(logic, sparing=True)
     goal = logic.implies(logic.read(held, x), logic.at_most(zero, x))
-    assert standing.shown(goal, (), enough()).status == "unsat"
+    assert search.shown(goal, (), enough()).status == "unsat"
     assert translation(logic, sparing=True) is context
 
 
@@ -161,16 +161,16 @@ def test_hypotheses_are_asked_where_what_is_found_without_them_denies_them() -> 
         "lent_is_held": logic.forall([y], logic.read(lent, y), logic.read(held, y)),
         "x_is_less": logic.less(x, zero),
     }
-    standing = Standing(logic, (), named)
+    search = IncrementalSearch(logic, (), named)
     goal = logic.negate(logic.read(held, x))
-    assert standing.shown(goal, (), enough()) == Answer(
+    assert search.shown(goal, (), enough()) == Answer(
         "unsat", used=frozenset({"held_is_positive", "x_is_less"})
     )
     few = "lent_is_held", "lent_is_positive", "held_is_positive"
-    standing = Standing(logic, (), {name: named[name] for name in few})
+    search = IncrementalSearch(logic, (), {name: named[name] for name in few})
     goal = logic.implies(logic.read(lent, x), logic.less(zero, x))
-    assert standing.shown(goal, {"lent_is_positive"}, enough()).used == {"lent_is_positive"}
-    assert standing.shown(logic.less(zero, x), (), enough()) == Answer("unknown", why=NO_HYPOTHESIS)
+    assert search.shown(goal, {"lent_is_positive"}, enough()).used == {"lent_is_positive"}
+    assert search.shown(logic.less(zero, x), (), enough()) == Answer("unknown", why=NO_HYPOTHESIS)
 
 
 def test_arrays_that_differ_do_so_somewhere() -> None:
@@ -179,8 +179,8 @@ def test_arrays_that_differ_do_so_somewhere() -> None:
     y = logic.const("y", logic.int)
     same = logic.forall([y], logic.true, logic.equal(logic.read(held, y), logic.read(lent, y)))
     goal = logic.equal(held, lent)
-    assert Standing(logic, (same,), {}).shown(goal, (), enough()).status == "unsat"
-    assert Standing(logic, (), {"same": same}).shown(goal, (), enough()).used == {"same"}
+    assert IncrementalSearch(logic, (same,), {}).shown(goal, (), enough()).status == "unsat"
+    assert IncrementalSearch(logic, (), {"same": same}).shown(goal, (), enough()).used == {"same"}
 
 
 @pytest.mark.parametrize("together", [True, False])
@@ -200,7 +200,7 @@ def test_arrays_that_differ_do_so_each_pair_at_a_place_of_its_own(together: bool
     facts = p, *apart_at(one, other, zero), *apart_at(third, fourth, first)
     pairs = logic.equal(one, other), logic.equal(third, fourth)
     goal = logic.implies(p, logic.all(pairs)) if together else logic.choose(p, *pairs)
-    assert Standing(logic, facts, {}).shown(goal, (), enough()).status == "unknown"
+    assert IncrementalSearch(logic, facts, {}).shown(goal, (), enough()).status == "unknown"
     assert ask(logic, (*facts, logic.negate(goal)), enough()).status == "sat"
 
 
@@ -216,4 +216,4 @@ def test_what_is_looked_up_in_a_place_that_depends_on_a_condition_is_no_trigger(
     assert [str(each) for each in triggers(known)] == [str(plain).replace(" y)", " ?0)")]
     assert triggers(LOGIC.forall([y], either, LOGIC.at_most(x, y))) == []
     goal = LOGIC.implies(LOGIC.read(LOGIC.read(held, one), x), LOGIC.at_most(x, x))
-    assert Standing(LOGIC, (known,), {}).shown(goal, (), enough()).status == "unsat"
+    assert IncrementalSearch(LOGIC, (known,), {}).shown(goal, (), enough()).status == "unsat"
