@@ -64,7 +64,7 @@ def prove(
     """Prove the invariants and step properties, or find what violates them.
 
     `sizes` gives the number of elements of sorts; a sort without a size may have any number.
-    `progress` is told how far it is. `happened` is asked which starts and transitions are known to
+    `progress` is told how far it is. `transitions_seen` is asked which starts and transitions are known to
     happen, where Z3 does not see it soon. `explored` is asked for a short exploration where
     something is left open: a violation that it met is the verdict.
     """

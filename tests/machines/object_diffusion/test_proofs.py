@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lawful.checks.prove import prove
-from lawful.checks.prove.nonvacuity import happened
+from lawful.checks.prove.nonvacuity import transitions_seen
 from lawful.machines.object_diffusion.registry import AnyPeers
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
@@ -25,7 +25,7 @@ def test_the_limit_is_kept_for_any_number_of_peers(bounds: dict[str, int]) -> No
     result = prove(
         resolved.machine,
         sizes={"ObjectId": 1, **bounds},
-        happened=lambda: happened(flat, resolved.world),
+        transitions_seen=lambda: transitions_seen(flat, resolved.world),
     )
     assert verdicts(result) == {"proved-within"}
     lists = "; ".join(f"{name} <= {n}" for name, n in sorted(bounds.items()))

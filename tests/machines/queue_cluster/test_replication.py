@@ -69,7 +69,7 @@ def test_that_replicas_agree_is_proved() -> None:
         machine,
         sizes=sizes,
         how=How(effort=Effort(6 * UNITS), workers=2),
-        happened=lambda: everything,
+        transitions_seen=lambda: everything,
     )
     assert [o for o in result.obligations if not o.verdict.good] == []
     assert len(result.obligations) == 483

@@ -103,7 +103,7 @@ def test_there_is_at_most_one_owner_of_any_number_of_nodes() -> None:
     """And however far they are behind, and however often the queue has changed hands."""
     machine = resolve(Turns).machine
     everything = {name.name for name in machine.transitions} | {"begin"}
-    result = prove(machine, sizes={}, happened=lambda: everything)
+    result = prove(machine, sizes={}, transitions_seen=lambda: everything)
     assert {o.covers for o in result.obligations} == {"all integers; any Node"}
     assert [o for o in result.obligations if o.verdict.value != "proved"] == []
     assert len(result.obligations) == 77
