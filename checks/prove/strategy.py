@@ -64,9 +64,10 @@ def prove(
     """Prove the invariants and step properties, or find what violates them.
 
     `sizes` gives the number of elements of sorts; a sort without a size may have any number.
-    `progress` is told how far it is. `transitions_seen` is asked which starts and transitions are known to
-    happen, where Z3 does not see it soon. `explored` is asked for a short exploration where
-    something is left open: a violation that it met is the verdict.
+    `progress` is told how far it is. `transitions_seen` gives the starts and transitions that are
+    known to happen; it is called where Z3 does not find one soon. `explored` gives a short
+    exploration; it is called where something is left open, and a violation that it met is the
+    verdict.
     """
     how = how or How()
     began, sizes = time.perf_counter(), sorts(machine, sizes)

@@ -247,12 +247,17 @@ def test_a_sort_of_another_class_is_another_sort() -> None:
 # Journals.
 
 LIES: dict[str, tuple[int, Callable[[dict[str, Any]], object], str, str]] = {
-    "argument": (1, lambda row: row["args"].update(n="x"), "deviates", "n: x is no element"),
+    "argument": (
+        1,
+        lambda row: row["args"].update(n="x"),
+        "deviates",
+        "n: x is not in the universe= of the instance",
+    ),
     "inside": (
         2,
         lambda row: row["args"]["pair"].update(two="x"),
         "deviates",
-        "pair: x is no element",
+        "pair: x is not in the universe= of the instance",
     ),
     "parameter": (0, lambda row: row["args"].update(owner="x"), "deviates", "owner: x is no"),
     "assumption": (0, lambda row: row["args"].update(lim=9), "deviates", "small is false"),
