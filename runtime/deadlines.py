@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Perform = Callable[[Fired], None]
 
 
-class _Row:
+class _Watched:
     """An instance; `queued`: when the heap says to look at it."""
 
     __slots__ = ("entry", "gone", "number", "perform", "queued", "tick")
@@ -52,7 +52,7 @@ class Deadlines:
     __slots__ = ("_heap", "_live", "_numbers", "_sooner")
 
     def __init__(self) -> None:
-        self._heap: list[tuple[float, int, _Row]] = []
+        self._heap: list[tuple[float, int, _Watched]] = []
         self._numbers = count()
         self._live = 0
         self._sooner: Callable[[], None] | None = None
@@ -67,7 +67,7 @@ class Deadlines:
         Gives the function that ends it. Errors: RuntimeError for a part, and before an `@initial`
         was called.
         """
-        row = _Row(entry, perform, next(self._numbers))
+        row = _Watched(entry, perform, next(self._numbers))
         detach = entry.lawful.observe(lambda _: self._look(row))
         self._live += 1
         self._look(row)
@@ -124,9 +124,9 @@ class Deadlines:
             raise first
         return count
 
-    def _due(self, now: float) -> deque[_Row]:
+    def _due(self, now: float) -> deque[_Watched]:
         """Take the rows from the heap that say `now` or earlier."""
-        rows: deque[_Row] = deque()
+        rows: deque[_Watched] = deque()
         while self._heap and self._heap[0][0] <= now:
             top = heapq.heappop(self._heap)
             if not _stale(top):
@@ -134,13 +134,13 @@ class Deadlines:
                 rows.append(top[2])
         return rows
 
-    def _look(self, row: _Row) -> None:
+    def _look(self, row: _Watched) -> None:
         """After an event: an instance that is due earlier than the heap says is put on it."""
         due = min(deadlines_of(row.entry), default=None)
         if due is not None:
             self._queue(row, due)
 
-    def _put_off(self, row: _Row, now: float) -> None:
+    def _put_off(self, row: _Watched, now: float) -> None:
         """After it was asked: what was due and did not fire is not asked again just because the
         time passes, but where the machine can tell the time."""
         due = list(deadlines_of(row.entry))
@@ -150,7 +150,7 @@ class Deadlines:
         if later:
             self._queue(row, min(later))
 
-    def _queue(self, row: _Row, due: float) -> None:
+    def _queue(self, row: _Watched, due: float) -> None:
         if row.gone or (row.queued is not None and row.queued <= due):
             return
         row.queued = due
@@ -161,12 +161,12 @@ class Deadlines:
             self._heap = [each for each in self._heap if not _stale(each)]
             heapq.heapify(self._heap)
 
-    def _end(self, row: _Row, detach: Callable[[], None]) -> None:
+    def _end(self, row: _Watched, detach: Callable[[], None]) -> None:
         detach()
         self._live -= not row.gone
         row.gone, row.queued = True, None
 
 
-def _stale(item: tuple[float, int, _Row]) -> bool:
+def _stale(item: tuple[float, int, _Watched]) -> bool:
     """Whether the instance is looked at earlier than this item says, or not at all."""
     return item[2].queued != item[0]

@@ -97,7 +97,7 @@ class _Instant:
         return self.at
 
 
-class _Logged:
+class _StoredInstance:
     """An instance, how far it has come, and for how long its armed timers were started."""
 
     def __init__(self, entry: Machine, name: str, seq: int) -> None:
@@ -142,7 +142,7 @@ class Store:
         )
         self._write_ahead()
         self._db.execute(f"PRAGMA synchronous = {synchronous}")
-        self._logged: dict[str, tuple[_Logged, Observed]] = {}
+        self._logged: dict[str, tuple[_StoredInstance, Observed]] = {}
         if self._version() == 0:
             with self._transaction():
                 if self._version() == 0:  # Nobody else has made it meanwhile.
@@ -178,7 +178,7 @@ class Store:
         RuntimeError for a part, and before an `@initial` was called; TypeError for an opaque
         value that has no encoding.
         """
-        logged = _Logged(entry, name, 0)
+        logged = _StoredInstance(entry, name, 0)
         watch = entry.lawful.watched("add")
         if watch.log is not None:
             raise ValueError(f"the instance for {name} is kept already")
@@ -222,7 +222,7 @@ class Store:
         if other and self.events(name, seq):
             what = f"{name} with another universe, {other}, and events of the other one"
             raise StoreError(f"{what}: restore it with that one, and snapshot it, first")
-        old = _Logged(entry, name, seq)
+        old = _StoredInstance(entry, name, seq)
         old.last, old.wall = _seconds(name, last, wall)
         old.look(last)
         for place, seconds in _started(name, started):
@@ -273,7 +273,7 @@ class Store:
 
     # What happens in it.
 
-    def _again(self, old: _Logged, past: _Instant) -> None:
+    def _again(self, old: _StoredInstance, past: _Instant) -> None:
         """Run the events after the snapshot again."""
         plan, access = old.entry.lawful.plan, old.entry.lawful
         for row in self.events(old.name, old.seq):
@@ -296,11 +296,11 @@ class Store:
             old.seq, old.last, old.wall = row["seq"], row["time"], row["wall"]
             old.look(old.last)
 
-    def _follow(self, logged: _Logged, watch: Observed) -> None:
+    def _follow(self, logged: _StoredInstance, watch: Observed) -> None:
         self._logged[logged.name] = logged, watch
-        watch.log = _Log(self, logged)
+        watch.log = _StoreLog(self, logged)
 
-    def write(self, logged: _Logged, done: Stepped) -> None:
+    def write(self, logged: _StoredInstance, done: Stepped) -> None:
         """The row of an event; if this fails, it did not happen. The runtime's own, as `has`."""
         logged.row = None
         if done.transition is None:
@@ -337,7 +337,7 @@ class Store:
                 raise StoreError(f"{logged.name} went on elsewhere: it has event {seq}") from error
             raise
 
-    def has(self, logged: _Logged) -> bool:
+    def has(self, logged: _StoredInstance) -> bool:
         """Whether the row that was to be written last is written; then it is gone on from it."""
         row = logged.row
         query = "SELECT * FROM event WHERE name = ? AND seq = ?"
@@ -347,7 +347,7 @@ class Store:
         logged.look(logged.last)
         return True
 
-    def _snapshot(self, logged: _Logged) -> None:
+    def _snapshot(self, logged: _StoredInstance) -> None:
         data = snapshot(logged.entry, fingerprint_of(logged.entry.__plan__).shape, 0.0)
         started = {place: seconds for place, (_, seconds) in logged.timers.items()}
         row = (
@@ -413,11 +413,11 @@ def _started(name: str, text: str) -> list[tuple[str, float]]:
 
 
 @dataclass
-class _Log:
+class _StoreLog:
     """Where an instance's events go."""
 
     store: Store
-    logged: _Logged
+    logged: _StoredInstance
 
     def write(self, done: Stepped) -> None:
         self.store.write(self.logged, done)
@@ -426,12 +426,12 @@ class _Log:
         return self.store.has(self.logged)
 
 
-def _moved(old: _Logged, entry: Machine, timers: Timers) -> _Logged:
+def _moved(old: _StoredInstance, entry: Machine, timers: Timers) -> _StoredInstance:
     """The same on another clock."""
     now, wall = entry.__environment__.now(), clocks.time()
     passed = max(0.0, wall - old.wall) if timers == "deadline" else 0.0
     fill(entry, keep(old.entry, old.last + passed), now)
-    made = _Logged(entry, old.name, old.seq)
+    made = _StoredInstance(entry, old.name, old.seq)
     made.last, made.wall = now, wall
     for place, state, name, key in timers_of(entry):
         seconds = old.timers[place][1]

@@ -1,4 +1,4 @@
-"""Which timers fire by themselves, and the code that finds their deadlines."""
+"""Timers that fire by themselves, and the code that finds their deadlines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .statements import Body
 
 
 def fireable(machine: ir.Machine) -> list[list[ir.Transition]]:
-    """The transitions of each timer, in groups: those whose arguments are keys of its place."""
+    """The transitions of each timer, grouped; those whose parameters are all keys of its place."""
     groups: dict[tuple[ir.Expr, tuple[str, ...]], list[ir.Transition]] = {}
     for tr in machine.transitions:
         params = tuple(n for n, _ in tr.function.params)
@@ -21,7 +21,7 @@ def fireable(machine: ir.Machine) -> list[list[ir.Transition]]:
 
 
 def due_timers(body: Body, tr: ir.Transition) -> ast.stmt:
-    """Gives (deadline, arguments) of every armed timer at the transition's place."""
+    """The statement that returns (deadline, arguments) of each armed timer of the transition."""
     assert tr.timer is not None
     params = [n for n, _ in tr.function.params]
     loops: list[ast.comprehension] = []

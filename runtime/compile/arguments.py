@@ -1,10 +1,9 @@
-"""Arguments: whether a value is of its declared type, before anything happens.
+"""Values from outside: type checks and conversion, for arguments, parameters and snapshots.
 
-Of every value from outside: TypeError where it is of another type; ValueError where it is out of
-bounds, has an element of a sort that is none of those which the instance was told, or lacks a key
-that its type has. Both name the argument and the place in it. What is kept
-is the machine's own, and immutable where its type is: a container that the caller could change
-later is copied, and what holds one is made anew around the copy.
+A check raises TypeError for a value of another type, ValueError for a value out of bounds, for an
+element that is not in the instance's universe, and for a total map without one of its keys. Both
+name the argument and the place in it. A check returns the value as the machine keeps it: containers
+that the caller could change later are copied, and values that hold them are rebuilt.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from lawful.spec.values.opaques import mixed
 from lawful.spec.values.text import shown
 from lawful.spec.values.world import FrozenBag, FrozenMap, World
 
-from .expressions import Names
+from .expressions import GlobalNames
 from .python_ast import all_of, any_of, attribute, call, compare, name, outside
 
 Check = Callable[..., Any]  # Of a value, and of the elements of the sorts where they are known.
-MOST_TESTS = 12  # More than these are left to the function that also explains.
-MOST_NAMED = 5  # Missing keys that are named.
+MOST_TESTS = 12  # For more tests the generated code calls the check at once.
+MOST_NAMED = 5  # Missing keys that a message names.
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What values are judged by: the machine's classes, and the elements of its sorts.
+class ValueContext:
+    """What a check needs besides the type: the machine's classes, and the elements of its sorts.
 
-    `anyhow`: a total map over a sort that was not told may have any keys.
+    `anyhow`: a total map over a sort that the universe lacks may have any keys.
     """
 
     world: World
@@ -45,16 +44,16 @@ class Known:
 
 
 def checker(what: str, kind: t.Type, world: World) -> Check:
-    """The function that gives the value, as the machine keeps it, or raises what is wrong."""
+    """The function that returns a value as the machine keeps it, or raises."""
 
     def check(value: Any, elements: Elements = NO_ELEMENTS) -> Any:
-        return admitted(value, kind, Known(world, elements), what)
+        return admitted(value, kind, ValueContext(world, elements), what)
 
     return check
 
 
-def admitted(value: Any, kind: t.Type, known: Known, what: str) -> Any:
-    """The value as the machine keeps it; TypeError or ValueError where it is none."""
+def admitted(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
+    """The value as the machine keeps it; TypeError or ValueError where it is not of the type."""
     mine = taken(value, kind, known, what)
     found = breach(mine, kind) if bounded(kind) else None
     if found is not None:
@@ -66,9 +65,11 @@ def _joined(found: str) -> str:
     return found if found.startswith((".", "[")) else f": {found}"
 
 
-def taken(value: Any, kind: t.Type, known: Known, what: str) -> Any:
-    """The value as the machine keeps it, if it is of this type; bounds aside. TypeError if it is
-    not; ValueError where an element in it is none that was told, or a total map lacks a key."""
+def taken(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
+    """The value as the machine keeps it, its bounds not checked.
+
+    TypeError where it is of another type; ValueError where the universe lacks an element in it, or
+    a total map lacks a key."""
     cls: Any = value.__class__
     match kind:
         case t.Int() if cls is int:
@@ -108,12 +109,12 @@ def taken(value: Any, kind: t.Type, known: Known, what: str) -> Any:
 
 
 def _same(held: Iterable[Any], mine: Iterable[Any]) -> bool:
-    """Whether these are the very same things."""
+    """Whether these are pairwise the same objects."""
     return all(map(_is, held, mine))
 
 
 def _frozen(held: Any) -> bool:
-    """Whether it is one of our immutable containers, and no subclass, which could hold more."""
+    """Whether it is an immutable container, and no subclass, which might have other attributes."""
     return type(held) in (tuple, frozenset, FrozenMap)
 
 
@@ -121,7 +122,7 @@ def _is(one: object, other: object) -> bool:
     return one is other
 
 
-def _one_of(value: Any, options: tuple[t.Type, ...], known: Known, what: str) -> Any:
+def _one_of(value: Any, options: tuple[t.Type, ...], known: ValueContext, what: str) -> Any:
     for option in options:
         named = isinstance(option, t.Record)
         if named and type(value) is not known.world.records[str(option)]:
@@ -134,8 +135,8 @@ def _one_of(value: Any, options: tuple[t.Type, ...], known: Known, what: str) ->
     _wrong(value, t.Union(options), what)
 
 
-def _container(value: Any, kind: t.Type, known: Known, what: str) -> Any:
-    held = value  # Of a type that no test below narrows.
+def _container(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
+    held = value  # Untyped, so that no test below narrows it.
     plain = _frozen(value)
     match kind:
         case t.Tuple(items=items) if isinstance(value, tuple) and len(held) == len(items):
@@ -167,7 +168,7 @@ def _container(value: Any, kind: t.Type, known: Known, what: str) -> Any:
             _wrong(value, kind, what)
 
 
-def _map(held: Mapping[Any, Any], kind: t.Map, known: Known, what: str) -> Any:
+def _map(held: Mapping[Any, Any], kind: t.Map, known: ValueContext, what: str) -> Any:
     given = dict(held)
     mine = {
         taken(k, kind.key, known, f"a key of {what}"): taken(v, kind.value, known, f"{what}[{k!r}]")
@@ -180,9 +181,9 @@ def _map(held: Mapping[Any, Any], kind: t.Map, known: Known, what: str) -> Any:
     return held if alike and _frozen(held) else FrozenMap(mine)
 
 
-def complete(held: Mapping[Any, Any], kind: t.Map, known: Known, what: str) -> None:
-    """ValueError, naming what is missing, where a map lacks a key that its type has; `Untold` where
-    nobody can know, because the elements of a sort were not told."""
+def complete(held: Mapping[Any, Any], kind: t.Map, known: ValueContext, what: str) -> None:
+    """ValueError with the missing keys where a total map lacks some; `Untold` where the universe
+    lacks the sort of its keys."""
     if kind.total:
         absent = (k for k in _keys(kind.key, known, what) if k not in held)
         missing = [f"{k!r}" for k in itertools.islice(absent, MOST_NAMED + 1)]
@@ -191,11 +192,13 @@ def complete(held: Mapping[Any, Any], kind: t.Map, known: Known, what: str) -> N
             raise ValueError(f"{what} has no value for {', '.join(missing[:MOST_NAMED])}{more}")
 
 
-def _keys(kind: t.Type, known: Known, what: str) -> Iterable[Any]:
+def _keys(kind: t.Type, known: ValueContext, what: str) -> Iterable[Any]:
     """Every value of a type."""
     match kind:
         case t.Int(low=int() as low, high=int() as high):
-            return range(low, high + 1)  # However many: not more are looked at than there are keys.
+            return range(
+                low, high + 1
+            )  # It may be huge: the caller stops at the first missing keys.
         case _:
             try:
                 return Values(known.world, {}, known.elements).of(kind)
@@ -213,16 +216,18 @@ def _wrong(value: Any, kind: t.Type, what: str) -> NoReturn:
     raise TypeError(f"{what} is a {kind}, not {told}, a {type(value).__name__}")
 
 
-# The fast way: a test in the generated code, which lets the function above explain.
+# Fast tests in generated code. Where one is true, `check` decides and words the error.
 
 
-def suspicious(names: Names, value: Callable[[], ast.expr], kind: t.Type) -> ast.expr | None:
-    """The test that a value may be none of this type; None where a function has to look."""
+def suspicious(names: GlobalNames, value: Callable[[], ast.expr], kind: t.Type) -> ast.expr | None:
+    """The test that a value may not be of this type; None where only `check` can tell."""
     tests = _tests(names, value, kind)
     return any_of(tests) if tests is not None and 0 < len(tests) <= MOST_TESTS else None
 
 
-def _tests(names: Names, value: Callable[[], ast.expr], kind: t.Type) -> list[ast.expr] | None:
+def _tests(
+    names: GlobalNames, value: Callable[[], ast.expr], kind: t.Type
+) -> list[ast.expr] | None:
     cls: type[Any]
     match kind:
         case t.Int():
@@ -259,6 +264,6 @@ def _part(value: Callable[[], ast.expr], field: str) -> Callable[[], ast.expr]:
     return lambda: attribute(value(), field)
 
 
-def _not_a(names: Names, value: Callable[[], ast.expr], cls: type[Any]) -> ast.expr:
+def _not_a(names: GlobalNames, value: Callable[[], ast.expr], cls: type[Any]) -> ast.expr:
     found = call(names.put("type", type), value())
     return compare(found, ast.IsNot(), name(names.put(cls.__name__, cls)))

@@ -29,7 +29,7 @@ from lawful.spec.values.time import clock_of
 
 from . import arguments, initial
 from .alarms import due_timers, fireable
-from .expressions import Names
+from .expressions import GlobalNames
 from .generated_code import GeneratedCode, returning
 from .header import Header
 from .method import MOST_RETURNS, Method
@@ -37,7 +37,7 @@ from .python_ast import located
 
 
 class _Functions(dict[str, Any]):
-    """The helpers and properties that parts are asked, compiled when first asked."""
+    """The compiled helpers and properties, each compiled when it is first looked up."""
 
     def __init__(self, compiler: Compiler) -> None:
         super().__init__()
@@ -49,7 +49,7 @@ class _Functions(dict[str, Any]):
 
 
 class Compiler:
-    """Compiles one machine, and keeps what is compiled on demand."""
+    """Compiles one machine to its plan, and later what the plan asks for on demand."""
 
     def __init__(self, resolved: Resolved) -> None:
         m = resolved.machine
@@ -59,12 +59,12 @@ class Compiler:
         self.reach = Reach(m, self.ghosts[m.name])
         helpers = [*m.functions, *(p.function for p in m.properties)]
         params = {f.name: tuple(kind for _, kind in f.params) for f in helpers}
-        names = Names(resolved.world, frozenset(all_names(m)), params)
+        names = GlobalNames(resolved.world, frozenset(all_names(m)), params)
         self.code = GeneratedCode(names, (m.name, m.module), self._helper)
         self.plan = self.empty_plan()
 
     def run(self) -> Plan:
-        """Everything that an instance needs."""
+        """Compile everything that an instance needs from its start."""
         m, plan = self.machine, self.plan
         plan.functions = _Functions(self)
         cores = {tr.name: self.core(tr, tr.name) for tr in m.transitions}
@@ -124,7 +124,7 @@ class Compiler:
         return Eraser(self.ghosts).body(function.body)
 
     def core(self, tr: ir.Transition, shown: str, key: str = "") -> str:
-        """A transition, header included, on a state."""
+        """The function of a transition with its header, on a state."""
         f = tr.function
         body = self.code.emitter("self")
         header = Header(body, tr)
@@ -145,7 +145,7 @@ class Compiler:
         return self.code.add(key, f.place, [n for n, _ in f.params], made, f.name)
 
     def hint(self, tr: ir.Transition) -> str:
-        """The guards that need no argument, up to the first statement that is none."""
+        """The function of the guards without arguments, up to the body's first other statement."""
         params = {n for n, _ in tr.function.params}
         body = self.code.emitter("self")
         made = Header(body, tr).looks(frozenset(params))
@@ -165,14 +165,14 @@ class Compiler:
         return self.code.add(key, row.when.place, [n for n, _ in row.when.params], made, row.name)
 
     def function(self, key: str) -> Any:
-        """A helper or property, defined by now."""
+        """Compile a helper or property; its function."""
         with ONE_AT_A_TIME:
             found = self.code.called[key]
             self.code.define()
             return self.code.names.globals[found]
 
     def _helper(self, key: str) -> None:
-        """Emit what is waited for."""
+        """Emit a helper, a property or an inherited transition that some function calls."""
         if key.startswith("super "):
             base = next(b for b in self.machine.bases if b.name == key.removeprefix("super "))
             self.core(base, base.function.name, self.code.called[key])
@@ -184,14 +184,14 @@ class Compiler:
         self.code.add(self.code.called[key], f.place, [n for n, _ in f.params], made, shown)
 
     def fresh_but(self, given: frozenset[str]) -> Any:
-        """What puts initial values into all variables but the given ones, defined by now."""
+        """Compile and return the function that sets initial values of all variables but these."""
         with ONE_AT_A_TIME:
             made = initial.fresh(self.code, self.plan, given)
             self.code.define()
             return self.code.names.globals[made]
 
     def constructor(self, otherwise: Callable[..., None]) -> Any:
-        """The `__init__` of a plain class, defined by now."""
+        """Compile and return the `__init__` of a plain class."""
         with ONE_AT_A_TIME:
             made = initial.constructor(self.code, self.plan, otherwise)
             self.code.define()
@@ -244,7 +244,7 @@ class Compiler:
         return made
 
     def method(self, way: Way, watched: bool) -> str:
-        """The function that an event is, called on an instance."""
+        """The method that users call for an event."""
         served = self.serving(way)
         place = served[0].function.place if len(served) == 1 else self._event_place(way)
         inline = None
@@ -252,7 +252,7 @@ class Compiler:
             f = served[0].function
             body = self.erased(f)
             returns = sum(isinstance(s, ir.Return) for s in statements(body))
-            # Where it is refused the arguments are still to be told, as they were given.
+            # A refusal reports the arguments as they were given, so the body may not assign them.
             lost = assigned(body) & {n for n, _ in f.params}
             if returns <= MOST_RETURNS and not lost:
                 inline = served[0], body
@@ -265,7 +265,7 @@ class Compiler:
         return self.machine.event(way.event).place
 
     def watched(self, key: str) -> Any:
-        """The method of a way that is watched, compiled when the first observer comes."""
+        """Compile and return the method that observed instances run."""
         with ONE_AT_A_TIME:
             made = self.method(self.plan.ways[key], watched=True)
             self.code.define()
@@ -293,7 +293,7 @@ class Compiler:
     # Timers.
 
     def finds(self) -> list[tuple[list[ir.Transition], str]]:
-        """The transitions of each timer that can fire by itself, and what finds its deadlines."""
+        """The transitions of each timer that fires by itself, and the function of its deadlines."""
         out: list[tuple[list[ir.Transition], str]] = []
         for group in fireable(self.machine):
             tr = group[0]

@@ -1,7 +1,7 @@
 """IR expressions -> Python expressions, each at its own place in the user's file.
 
 Values are Python's own: sets, dicts, lists and Counters inside a machine, frozensets, tuples and
-`FrozenMap`s where the type is immutable. A timer is its deadline, or None.
+`FrozenMap`s where the type is immutable. A timer is its deadline, or None while it is stopped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lawful.spec.text.reasons import spoken
 from lawful.spec.values.world import FrozenMap, World
 
 from .python_ast import attribute, call, located, name, target, without_places
-from .templates import BUILTINS, Filled, template
+from .templates import BUILTINS, TemplateFiller, template
 
 PYTHON: dict[type[t.Type], type[Any]] = {
     t.Int: int,
@@ -33,13 +33,12 @@ PYTHON: dict[type[t.Type], type[Any]] = {
     t.Set: frozenset,
     t.Map: FrozenMap,
 }
-PLACED = t.Timer | t.Clock | t.Part  # They are where they stand, and are not copied.
-SET_ALGEBRA = frozenset({"union", "intersection", "difference", "symmetric_difference"})
+PLACED = t.Timer | t.Clock | t.Part  # Never copied: a part or clock belongs to its variable.
 
 
 @dataclass
-class Names:
-    """The global names of one machine's generated code; none of them is a name of the user's."""
+class GlobalNames:
+    """The global names of one machine's generated code, none of which the declaration uses."""
 
     world: World
     taken: frozenset[str]
@@ -47,22 +46,22 @@ class Names:
     globals: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def put(self, name: str, value: Any) -> str:
-        """A name that stands for the value: this one, with underscores where it is taken."""
+        """Bind the value to this name, with underscores added where it is taken; the name."""
         while name in self.taken or not _same(self.globals.get(name, value), value):
             name += "_"
         self.globals[name] = value
         return name
 
     def reserve(self, name: str) -> str:
-        """A name for a function that is yet to be defined."""
+        """A name for a function that will be defined later."""
         return self.put(name, object())
 
     def number(self, prefix: str, value: Any) -> str:
-        """A name of its own for a value that has none."""
+        """A new numbered name for the value."""
         return self.put(f"{prefix}{len(self.globals)}", value)
 
     def local(self, name: str) -> str:
-        """A name for a local of ours."""
+        """A name for a local variable that the declaration does not use."""
         while name in self.taken:
             name += "_"
         return name
@@ -91,31 +90,32 @@ KEYED: dict[str, Callable[..., Any]] = {
 
 
 class Expressions:
-    """Emits the expressions of one function; `me` is the name that holds the machine's state."""
+    """Emits the expressions of one function; `me` is the local that holds the state."""
 
-    def __init__(self, names: Names, functions: dict[str, str], me: str) -> None:
+    def __init__(self, names: GlobalNames, functions: dict[str, str], me: str) -> None:
         self.names = names
         self.functions = functions
         self.me = me
 
     def use(self, function: Callable[..., Any] | type[Any]) -> str:
-        """The global name of one of our own functions, or of a builtin."""
+        """The global name of a function of the runtime, or of a builtin."""
         return self.names.put(function.__name__, function)
 
     def expr(self, e: ir.Expr) -> ast.expr:
-        """The expression as Python; a map that it makes is immutable, and so can be a key."""
+        """The expression as Python; a map that it makes is immutable, so that it can be a key."""
         made = self.plainly(e)
         return located(call(self.use(FrozenMap), made), e.place) if _makes_map(e) else made
 
     def plainly(self, e: ir.Expr) -> ast.expr:
-        """The expression with its operands as they are."""
+        """The expression as Python; a map that it makes stays a mutable dict."""
         return located(EMIT[type(e)](self, e), e.place)
 
     def exprs(self, given: Iterable[ir.Expr]) -> list[ast.expr]:
         return [self.expr(e) for e in given]
 
     def value(self, e: ir.Expr, place: t.Type) -> ast.expr:
-        """The expression as a value for a place of this type: of its own, immutable if it is."""
+        """The expression as a value to keep in a place of this type: unshared, and immutable if the
+        type is."""
         if _makes_map(e):
             return self.expr(e) if t.immutable(place) else self.plainly(e)
         made = self.expr(e)
@@ -128,7 +128,7 @@ class Expressions:
         return made
 
     def given(self, e: ir.Expr) -> ast.expr:
-        """The expression as an argument of what takes immutable values alone."""
+        """The expression as an argument of a function that takes immutable values only."""
         made = self.expr(e)
         mutable = isinstance(e.type, t.Map) and e.type.mutable and not _makes_map(e)
         return located(call(self.use(FrozenMap), made), e.place) if mutable else made
@@ -176,17 +176,19 @@ class Expressions:
         args = self._operands(e)
         if e.op == "counter_of" and isinstance(e.args[0].type, t.Map | t.Bag):
             return call(self.use(operators.counted), args[0])
-        filled = Filled(args, self.names.put).visit(without_places(template(e.op, len(args))))
+        filled = TemplateFiller(args, self.names.put).visit(
+            without_places(template(e.op, len(args)))
+        )
         assert isinstance(filled, ast.expr)
         if e.op == "set" and isinstance(e.type, t.Set) and not e.type.mutable:
             return call(self.use(frozenset), filled)
         if e.op == "keys":
-            # A view would change with the map; where it is only looked into, it is not made.
+            # A view would change with the map. `in` looks into the map itself (see `_operands`).
             return call(self.use(frozenset), filled)
         return filled
 
     def _by_rank(self, e: ir.Op) -> ast.expr | None:
-        """An operation that asks for the ranks of elements; None for all others."""
+        """An operation that compares elements by rank; None for all others."""
         first = e.args[0].type if e.args else t.NOTHING
         if e.op in RING:
             asked = self.use(getattr(operators, e.op))
@@ -206,7 +208,7 @@ class Expressions:
         return made
 
     def _order(self, kind: t.Type) -> ast.expr:
-        """The function that gives a value of this type what is compared in its place."""
+        """The sort key of values of this type, as Python."""
         of = name(self.names.number("type", kind))
         return call(self.use(operators.order), name(self.me), of)
 
@@ -239,7 +241,7 @@ class Expressions:
 
     def conditional(self, e: ir.If) -> ast.expr:
         arms = (e.then, e.other)
-        if t.immutable(e.type):  # One may be a map that the machine goes on changing.
+        if t.immutable(e.type):  # One arm may be a map that the machine changes later.
             return ast.IfExp(self.expr(e.test), *(self.value(arm, e.type) for arm in arms))
         return ast.IfExp(self.expr(e.test), *self.exprs(arms))
 
@@ -297,7 +299,7 @@ class Expressions:
         )
 
     def iterated(self, e: ir.Expr, shown: bool) -> ast.expr:
-        """What a loop goes over, in order where that would show; the keys of a map are the map."""
+        """What a loop iterates: sorted where the order shows, the map itself for a map's keys."""
         match e:
             case ir.Op(op="keys", args=(of,)):
                 made = self.expr(of)
@@ -402,17 +404,18 @@ def _items(kind: t.Type, count: int) -> tuple[t.Type, ...]:
 
 
 def _makes_map(e: ir.Expr) -> bool:
-    """Whether it makes a map, and nothing says yet whether that may be changed."""
+    """Whether it makes a new map, which the caller of `value` may keep mutable or freeze."""
     return isinstance(e.type, t.Map) and e.type.mutable and _fresh(e)
 
 
 def _fresh(e: ir.Expr) -> bool:
-    """Whether evaluating it makes a container that nothing else holds."""
+    """Whether its evaluation makes a new container, which nothing else holds."""
     return isinstance(e, ir.Comp | ir.New) or (isinstance(e, ir.Op) and e.op not in ops.HELD)
 
 
 def _all_count(e: ir.Comp) -> bool:
-    """Whether every element is to be evaluated: one may have no value, and there is no order."""
+    """Whether every element must be evaluated: one may be undefined, and no order says which
+    elements come first."""
     if all(t.ordered(c.over.type) for c in e.clauses):
         return False
     inside = [e.element, *(test for c in e.clauses for test in c.conditions)]

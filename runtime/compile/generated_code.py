@@ -13,7 +13,7 @@ from types import FunctionType
 
 from lawful.spec.errors import Place
 
-from .expressions import Names
+from .expressions import GlobalNames
 from .python_ast import located
 from .statements import Body
 
@@ -31,7 +31,7 @@ class _HelperNames(dict[str, str]):
     """The global names of helpers; a name that is asked for the first time is reserved, and
     the helper waits to be compiled."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: GlobalNames) -> None:
         super().__init__()
         self.names = names
         self.waiting: list[str] = []
@@ -51,7 +51,7 @@ class GeneratedCode:
     """
 
     def __init__(
-        self, names: Names, owner: tuple[str, str], compile_helper: Callable[[str], None]
+        self, names: GlobalNames, owner: tuple[str, str], compile_helper: Callable[[str], None]
     ) -> None:
         self.names = names
         self.called = _HelperNames(names)
@@ -61,13 +61,13 @@ class GeneratedCode:
         self._defined = 0
 
     def emitter(self, me: str) -> Body:
-        """Emits a function that ends by returning, and nothing else."""
+        """An emitter of a function that ends with a plain return."""
         return Body(self.names, self.called, me, returning, set())
 
     def add(
         self, key: str, place: Place, params: Sequence[str], body: list[ast.stmt], shown: str
     ) -> str:
-        """A function to be defined, with our `self`, at a place of the user's."""
+        """Add a function with a first parameter `self`, at a place of the declaration; its key."""
         given = [ast.arg(each) for each in ("self", *params)]
         args = ast.arguments([], given, None, [], [], None, [])
         node = ast.FunctionDef(key, args, body or [ast.Pass()], [], None)
@@ -77,7 +77,7 @@ class GeneratedCode:
         return key
 
     def define(self) -> None:
-        """Compile what was made since the last time, each file's functions as one module."""
+        """Compile the functions added since the last call, those of each file as one module."""
         while self.called.waiting:
             self._compile_helper(self.called.waiting.pop())
         fresh = self.functions[self._defined :]
@@ -90,7 +90,7 @@ class GeneratedCode:
                 self._named(self.names.globals[made.node.name], made.shown)
 
     def _named(self, function: FunctionType, shown: str) -> None:
-        """In tracebacks it is what the user wrote."""
+        """Give a function the name that the user wrote, for tracebacks."""
         machine, module = self._owner
         full = f"{machine}.{shown}"
         code = function.__code__
@@ -99,7 +99,7 @@ class GeneratedCode:
         function.__module__ = module
 
     def text(self) -> str:
-        """The generated functions as text, in the order in which they were made."""
+        """The generated functions as text, in the order in which they were added."""
         parts: list[str] = []
         for made in self.functions:
             where = f"# {made.shown} ({made.file}:{made.node.lineno})"
@@ -108,4 +108,5 @@ class GeneratedCode:
 
 
 def returning(value: ast.expr | None, place: Place) -> list[ast.stmt]:
+    """The ending of a function that only returns its value."""
     return [ast.Return(value)]

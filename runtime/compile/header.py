@@ -20,14 +20,14 @@ def _reads(place: ir.Expr, names: frozenset[str]) -> bool:
 
 
 class Header:
-    """Emits what a transition's header says: its guards before the body, its target after it."""
+    """Emits the guards of a transition's header, and the assignment or test of its target."""
 
     def __init__(self, body: Body, transition: ir.Transition) -> None:
         self.body = body
         self.transition = transition
         gone = assigned(transition.function.body)
         read = everything((transition.control,)) if transition.target is not None else ()
-        # The arguments that lead to the control state, where the body puts others in their place.
+        # Copies of the arguments in the control state's path that the body assigns.
         self.kept = {
             each.name: body.names.local(f"given_{each.name}")
             for each in read
@@ -35,7 +35,7 @@ class Header:
         }
 
     def guards(self) -> list[ast.stmt]:
-        """Source, then timer, which is disarmed."""
+        """The guards of the source and of the timer, and the disarming of the timer."""
         out: list[ast.stmt] = []
         out += (assign(name(mine), name(given)) for given, mine in self.kept.items())
         out += self.looks(frozenset())
@@ -44,7 +44,7 @@ class Header:
         return [located(s, self.transition.place) for s in out]
 
     def looks(self, unknown: frozenset[str]) -> list[ast.stmt]:
-        """The guards that do not read these arguments; they change nothing."""
+        """The guards that do not read these arguments, without any change of the state."""
         tr, out = self.transition, list[ast.stmt]()
         if tr.control is not None and not _reads(tr.control, unknown):
             out += self._present(tr.control)
@@ -56,7 +56,7 @@ class Header:
         return [located(s, tr.place) for s in out]
 
     def _present(self, place: ir.Expr) -> list[ast.stmt]:
-        """A key that a header's place names and that is missing refuses."""
+        """The guard that a family has the key that the header names."""
         match place:
             case ir.Item(of=of, key=key):
                 b = self.body
@@ -108,7 +108,7 @@ class Header:
         return [*out, assign(slot, value)]
 
     def ending(self, value: ast.expr | None, out: list[ast.stmt]) -> ast.expr | None:
-        """The output, evaluated before what follows; `out` takes the control state's change."""
+        """The output, evaluated before `out` takes the change of the control state."""
         known = value is None or isinstance(value, ast.Name | ast.Constant)
         if value is not None and not known and self.transition.target is not None:
             value = self.body.held(value, out)

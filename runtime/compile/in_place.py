@@ -1,14 +1,14 @@
-"""Containers of which a step touches one place: changed where they stand, not copied.
+"""Copy elision: a container that nobody else holds is updated in place, with an undo record.
 
-Elsewhere a step copies a container before it changes it, because somebody may still hold the old
-one: a view that was read, an observer, a copy of the instance, an exception's traceback. Whether
-anybody does, CPython counts. Where nobody does, one place is changed, and what stood there is kept
-for the case that the step fails: a refusal comes before, so this is an undefined operation or a
-breach of bounds. What is undone is in the same state; keys of a map that were deleted come last.
+Elsewhere a step copies a container before it changes it, because a view, an observer, a copy of
+the instance or a traceback may still hold the old one. CPython's reference count says whether any
+does. Where none does, the step changes one place of the container and keeps what was there, in
+case the step fails later: by an undefined operation or a breach of bounds, since no guard follows.
+Undoing restores an equal container; a map's key that was deleted comes back as the last one.
 
-The statements that are light: `s.add(x)`, `s.discard(x)`, `s.remove(x)`, `m[k] = v`, `del m[k]`,
-`q.append(x)` and `q.pop(0)`, of a variable by itself that the step changes there and nowhere else,
-with nothing after it that may refuse.
+The statements that may update in place: `s.add(x)`, `s.discard(x)`, `s.remove(x)`, `m[k] = v`,
+`del m[k]`, `q.append(x)` and `q.pop(0)`, on a variable that the step changes there and nowhere
+else, with nothing after it that may refuse.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from lawful.spec.analysis.effects import variable_of
 from lawful.spec.analysis.walk import everything
 from lawful.spec.syntax.declare import slot
 
-from .expressions import Names
+from .expressions import GlobalNames
 from .python_ast import assign, attribute, call, compare, if_, name
 
 MAY_REFUSE = (
@@ -40,7 +40,7 @@ MAY_REFUSE = (
     ir.Call,
     ir.Can,
 )
-# Later versions do not count what a function only borrows, and without a lock counts may lag.
+# Later versions do not count borrowed references, and without the lock counts may lag.
 COUNTS = (
     sys.implementation.name == "cpython"
     and sys.version_info < (3, 14)
@@ -56,7 +56,7 @@ class _Holder:
 
 
 def _alone() -> int:
-    """What is counted of a container that one slot and one local hold."""
+    """The reference count of a container that one slot and one local hold."""
     holder = _Holder()
     old = holder.held
     return sys.getrefcount(old)
@@ -65,12 +65,12 @@ def _alone() -> int:
 ALONE = _alone()
 
 
-def light(body: Sequence[ir.Stmt], kinds: dict[str, t.Type]) -> dict[int, str]:
-    """The light statements of a body, by their identity, and the variable that each changes."""
+def in_place_writes(body: Sequence[ir.Stmt], kinds: dict[str, t.Type]) -> dict[int, str]:
+    """The statements of a body that may update in place, by `id`, and the variable of each."""
     found: dict[int, str] = {}
     for i, stmt in enumerate(body if COUNTS else ()):
         variable = _changed(stmt)
-        if variable is None or not _is_light(stmt, kinds[variable]):
+        if variable is None or not _is_in_place(stmt, kinds[variable]):
             continue
         others = [s for s in body if s is not stmt]
         touched = any(variable == variable_of(p) for p in _places(others))
@@ -99,7 +99,7 @@ def _changed(stmt: ir.Stmt) -> str | None:
             return None
 
 
-def _is_light(stmt: ir.Stmt, kind: t.Type) -> bool:
+def _is_in_place(stmt: ir.Stmt, kind: t.Type) -> bool:
     match kind, stmt:
         case t.Set(mutable=True), ir.Update(op="add" | "discard" | "remove"):
             return True
@@ -117,10 +117,10 @@ def _is_light(stmt: ir.Stmt, kind: t.Type) -> bool:
 # Code.
 
 
-class Light:
-    """Emits, for one variable, what comes before its light statement and what undoes it."""
+class InPlaceWrite:
+    """Emits the code around one update in place: the record before it, and its undoing."""
 
-    def __init__(self, names: Names, variable: str, kind: t.Type) -> None:
+    def __init__(self, names: GlobalNames, variable: str, kind: t.Type) -> None:
         self.names = names
         self.variable = variable
         self.kind = kind
@@ -132,11 +132,11 @@ class Light:
         return self.names.put(function.__name__, function)
 
     def begin(self) -> ast.stmt:
-        """Nothing was changed yet."""
+        """Mark the record as empty: nothing was changed yet."""
         return assign(name(self.was), name(self.names.put("UNSET", UNSET)))
 
     def before(self, me: str, at: ast.expr | None) -> list[ast.stmt]:
-        """A copy where somebody else holds the container; what stands at the place."""
+        """Copy the container where somebody else holds it; record what is at the place."""
         held = attribute(name(me), slot(self.variable))
         count = call(self.names.put("getrefcount", sys.getrefcount), name(self.old))
         shared = compare(count, ast.Gt(), ast.Constant(ALONE))
@@ -153,7 +153,7 @@ class Light:
         return [*out, assign(name(self.was), was)]
 
     def undo(self) -> ast.stmt:
-        """Back to what was; of a container that was copied, nothing has changed."""
+        """Restore what the record says; a container that was copied has not changed."""
         unset = name(self.names.put("UNSET", UNSET))
         args = [name(self.old), name(self.was)]
         if isinstance(self.kind, t.Set):

@@ -1,4 +1,4 @@
-"""What instances begin with: parameters' defaults, initial values, and the way to make one."""
+"""Code that begins instances: defaults, initial values, and `__init__` of plain classes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FRESH = "fresh"
 
 
 def defaults(code: GeneratedCode, plan: Plan) -> str:
-    """The parameters' defaults, as a dict; nothing else is known when they are evaluated.
+    """Add the function of the parameters' defaults, as a dict; it is called once for the class.
 
-    One that goes over all values of a type is made for each instance, by its universe.
+    A default that iterates all values of a type depends on the universe; `fresh` computes it.
     """
     body, place = code.emitter("self"), plan.machine.place
     rows = [p for p in plan.machine.parameters if p.default and not _goes_over_all(p.default)]
@@ -31,13 +31,13 @@ def defaults(code: GeneratedCode, plan: Plan) -> str:
 
 
 def fresh(code: GeneratedCode, plan: Plan, given: frozenset[str] = frozenset()) -> str:
-    """Puts the initial values into a new state, of all variables but the given ones."""
+    """Add the function that sets defaults, and initial values but of the given variables."""
     made = [*_fixed(code, plan), *_initial(code, plan, given)]
     return code.add(code.names.reserve(FRESH), plan.machine.place, [], made, FRESH)
 
 
 def _fixed(code: GeneratedCode, plan: Plan) -> Iterator[ast.stmt]:
-    """The parameters take their defaults."""
+    """Assign the defaults of parameters."""
     body, known = code.emitter("self"), code.names.put("defaults_", plan.defaults)
     for p in plan.machine.parameters:
         if p.default is not None:
@@ -48,7 +48,7 @@ def _fixed(code: GeneratedCode, plan: Plan) -> Iterator[ast.stmt]:
 
 
 def _initial(code: GeneratedCode, plan: Plan, given: frozenset[str]) -> Iterator[ast.stmt]:
-    """The variables take their initial values."""
+    """Assign the initial values of variables."""
     body = code.emitter("self")
     for v in plan.machine.variables:
         if v.initial is not None and not v.ghost and v.name not in given:
@@ -69,7 +69,7 @@ def constructor(code: GeneratedCode, plan: Plan, otherwise: Callable[..., None])
             else:
                 otherwise(self, universe=universe, clock=clock, **parameters)
 
-    What it would call instead was most of what an instance cost.
+    Most of the cost of an instance was in the general way, `otherwise`.
     """
     put, me, words = code.names.put, name("self"), ("universe", "clock")
     environment: ast.expr = name(put("SHARED_ENVIRONMENT", SHARED_ENVIRONMENT))
@@ -102,5 +102,5 @@ def constructor(code: GeneratedCode, plan: Plan, otherwise: Callable[..., None])
 
 
 def _goes_over_all(default: ir.Expr) -> bool:
-    """Whether a default is made of all values of a type."""
+    """Whether a default iterates all values of a type."""
     return any(isinstance(each, ir.Domain) for each in everything((default,)))

@@ -1,9 +1,9 @@
-"""The function that an event is when it is called on an instance.
+"""The method that users call for an event, as generated code.
 
 def ack(self, message):
-    if self.__watch__ is not None: ...       observers, and what is no machine of its own
-    if <message is no Ack>: ...              arguments, before anything
-    old_highest_acked = self._highest_acked  what the step may write
+    if self.__watch__ is not None: ...       observers; parts, which take no calls
+    if <message is no Ack>: ...              types and bounds of the arguments
+    old_highest_acked = self._highest_acked  references to what the step may write
     try:
         <source, timer, body, target, bounds>
     except BaseException as error:
@@ -29,13 +29,13 @@ from lawful.spec.syntax.declare import slot
 from lawful.spec.values.bounds import bounded
 
 from .arguments import suspicious
-from .expressions import Names
+from .expressions import GlobalNames
 from .header import Header
-from .in_place import Light, light
+from .in_place import InPlaceWrite, in_place_writes
 from .python_ast import all_of, any_of, assign, attribute, call, compare, if_, name, outside
 from .statements import Body
 
-MOST_RETURNS = 2  # What follows a step is written where its body ends; not more often than this.
+MOST_RETURNS = 2  # The code after the body is repeated at each return, so often at most.
 Inline = tuple[ir.Transition, tuple[ir.Stmt, ...]]
 
 
@@ -43,7 +43,7 @@ class Method:
     """Emits one method; `kinds` are the types of the machine's fields."""
 
     def __init__(
-        self, names: Names, functions: dict[str, str], kinds: dict[str, t.Type], way: Way
+        self, names: GlobalNames, functions: dict[str, str], kinds: dict[str, t.Type], way: Way
     ) -> None:
         self.names = names
         self.functions = functions
@@ -62,7 +62,7 @@ class Method:
         return ast.Tuple([name(n) for n, _ in self.way.params], ast.Load())
 
     def body(self, inline: Inline | None, watched: bool) -> list[ast.stmt]:
-        """The statements; without `inline` the candidates are tried one by one."""
+        """The method's statements; without `inline` it leaves the step to `commit.choose`."""
         out: list[ast.stmt] = [] if watched else [self.watch()]
         out += self.arguments()
         if inline is None:
@@ -71,17 +71,17 @@ class Method:
         saved = [(self.names.local(f"old_{v}"), v) for v in self.way.writes]
         out += [assign(name(old), self.held(v)) for old, v in saved]
         undo: list[ast.stmt] = [assign(self.held(v), name(old)) for old, v in saved]
-        places = light(inline[1], self.kinds)
-        lights = {at: Light(self.names, v, self.kinds[v]) for at, v in places.items()}
-        out += [each.begin() for each in lights.values()]
-        undo += [each.undo() for each in lights.values()]
+        places = in_place_writes(inline[1], self.kinds)
+        in_place = {at: InPlaceWrite(self.names, v, self.kinds[v]) for at, v in places.items()}
+        out += [each.begin() for each in in_place.values()]
+        undo += [each.undo() for each in in_place.values()]
         args = [name(self.error), name("self"), name(self.way_name), self.given()]
         undo.append(ast.Return(call(self.use(commit.failed), *args)))
         caught = ast.ExceptHandler(name("BaseException"), self.error, undo)
-        return [*out, ast.Try(self.step(*inline, lights), [caught], [], [])]
+        return [*out, ast.Try(self.step(*inline, in_place), [caught], [], [])]
 
     def watch(self) -> ast.stmt:
-        """Observers see the call first."""
+        """Pass the call to the instance's watch, if it has one."""
         watch = attribute(name("self"), "__watch__")
         seen = call(
             attribute(watch, "call"), name("self"), ast.Constant(self.way.name), self.given()
@@ -97,12 +97,12 @@ class Method:
             yield fixed if test is None else if_(test, fixed)
 
     def step(
-        self, tr: ir.Transition, body: tuple[ir.Stmt, ...], lights: dict[int, Light]
+        self, tr: ir.Transition, body: tuple[ir.Stmt, ...], in_place: dict[int, InPlaceWrite]
     ) -> list[ast.stmt]:
         """Guards, body, target and bounds."""
         sure = {n for n, _ in self.way.params} - assigned(body)
         emitter = Body(self.names, self.functions, "self", self.plain, sure)
-        emitter.light = lights
+        emitter.in_place = in_place
         header = Header(emitter, tr)
 
         def finish(value: ast.expr | None, place: Place) -> list[ast.stmt]:
@@ -120,7 +120,7 @@ class Method:
         return [ast.Return(value)]
 
     def judged(self) -> Iterator[ast.stmt]:
-        """Bounds of what may have been written."""
+        """The tests of the bounds of the variables that the step may write."""
         kinds = {v: self.kinds[v] for v in self.way.writes if bounded(self.kinds[v])}
         for variable, kind in kinds.items():
             test = self.breached(variable, kind)
@@ -156,7 +156,7 @@ class Method:
                 return new if found is None else all_of([new, any_of(found)])
 
     def output(self, value: ast.expr | None) -> Iterator[ast.stmt]:
-        """Bounds of the output."""
+        """The test of the bounds of the output."""
         if value is None or not bounded(self.way.output):
             return
         kind = name(self.names.number("type", self.way.output))
@@ -168,7 +168,7 @@ class Method:
 
 
 def _fields_outside(value: Callable[[], ast.expr], kind: t.Type) -> list[ast.expr] | None:
-    """The tests that a record's integers are out of bounds; None where it has bounds of others."""
+    """The tests that a record's integers are out of bounds; None where other fields have bounds."""
     if not isinstance(kind, t.Record):
         return None
     tests: list[ast.expr] = []

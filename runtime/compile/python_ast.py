@@ -1,4 +1,4 @@
-"""Python syntax in short: the nodes that generated code is made of."""
+"""Short constructors of Python syntax trees, and their source positions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Where = tuple[int, int, int, int]
 
 
 def located(node: Node, place: Place) -> Node:
-    """The node, it and all in it that has no place yet standing at `place`."""
+    """The node; it and its children without a position get that of `place`."""
     _locate(node, (place.line, place.column, place.end_line, place.end_column))
     return node
 
@@ -26,7 +26,7 @@ def _locate(node: Any, where: Where) -> None:
     if "lineno" in held:
         return
     inside = [*held.values()]
-    if node._attributes:  # Of what has no place itself, as a clause, the parts have one.
+    if node._attributes:  # Some nodes, as `comprehension`, have no position of their own.
         node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = where
     for value in inside:
         for each in value if value.__class__ is list else (value,):
@@ -35,7 +35,7 @@ def _locate(node: Any, where: Where) -> None:
 
 
 def without_places(node: Node) -> Node:
-    """A copy whose nodes have no places; they get those of where it is used."""
+    """A copy without positions, so that it can get those of where it is used."""
     made = node.__class__.__new__(node.__class__)  # Its fields are given below.
     for field, value in ast.iter_fields(node):
         setattr(made, field, _copied(value))

@@ -1,9 +1,9 @@
-"""IR bodies and headers -> Python functions that change a machine's state where it stands.
+"""IR statements -> Python statements that change a machine's state in place.
 
-A container is copied before a function first changes it where it stands; who runs a step keeps
-the old one, and undoing a step is putting names back. What is written into a container is looked
-at as it is written: `SUSPECT` says that something was out of its bounds, and only then the whole
-container is judged at the end of the step.
+A function copies a container before it first changes it, unless `in_place` says that it need not.
+Who runs a step keeps references to the old values, and undoes the step by assigning them again.
+Generated code judges the bounds of each value that it writes into a container: one out of bounds
+puts the instance into `SUSPECT`, and only then the whole container is judged at the step's end.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from lawful.spec.syntax.declare import slot
 from lawful.spec.text import reasons
 from lawful.spec.values.bounds import bounded
 
-from .expressions import Expressions, Names, copier
-from .in_place import Light
+from .expressions import Expressions, GlobalNames, copier
+from .in_place import InPlaceWrite
 from .python_ast import (
     assign,
     attribute,
@@ -38,7 +38,7 @@ from .python_ast import (
     target_of,
 )
 
-# What a function does where it ends, with its output if it has one.
+# The statements that end a function, with its output if it has one.
 Finish = Callable[[ast.expr | None, Place], list[ast.stmt]]
 
 
@@ -49,21 +49,21 @@ class Body(Expressions):
     """
 
     def __init__(
-        self, names: Names, functions: dict[str, str], me: str, finish: Finish, sure: set[str]
+        self, names: GlobalNames, functions: dict[str, str], me: str, finish: Finish, sure: set[str]
     ) -> None:
         super().__init__(names, functions, me)
         self.finish = finish
         self.sure = sure
         self.copied: set[str] = set()
-        self.light: dict[int, Light] = {}  # By the identity of their statements.
-        self.count = 0  # Of the locals of ours.
+        self.in_place: dict[int, InPlaceWrite] = {}  # By `id` of their statements.
+        self.count = 0  # How many locals `held` has named.
 
     def whole(self, body: Sequence[ir.Stmt], end: Place) -> list[ast.stmt]:
-        """A function's body, and what it does where it ends without a `return`."""
+        """A function's body, and its ending where the body does not return."""
         out: list[ast.stmt] = []
         for stmt in body:
             for variable in in_place(stmt):
-                if variable not in self.copied and id(stmt) not in self.light:
+                if variable not in self.copied and id(stmt) not in self.in_place:
                     self.copied.add(variable)
                     out.append(located(self.own_copy(variable), stmt.place))
             out += self.statement(stmt)
@@ -72,7 +72,7 @@ class Body(Expressions):
         return out
 
     def own_copy(self, variable: str) -> ast.stmt:
-        """A private copy of a variable's container, in the variable's place."""
+        """Assign a copy of a variable's container to the variable."""
         held = attribute(name(self.me), slot(variable))
         copied = call(attribute(held, "copy"))
         return assign(attribute(name(self.me), slot(variable)), copied)
@@ -118,7 +118,7 @@ class Body(Expressions):
     # Writing.
 
     def owned(self, place: ir.Expr, out: list[ast.stmt]) -> ast.expr:
-        """A container that this step may change: one inside a container is copied there first."""
+        """A container that this step may change; an inner one is copied first, in its place."""
         if isinstance(place, ir.Narrow):
             return self.owned(place.of, out)
         if isinstance(place, ir.Item) and not t.immutable(place.type):
@@ -129,12 +129,12 @@ class Body(Expressions):
         return self.expr(place)
 
     def note_suspect(self, suspicious: ast.expr) -> ast.stmt:
-        """Note that a write was out of bounds."""
+        """Add the instance to `SUSPECT` where a written value may be out of bounds."""
         add = attribute(name(self.names.put("SUSPECT", SUSPECT)), "add")
         return if_(suspicious, ast.Expr(call(add, call(self.use(id), name(self.me)))))
 
     def screened(self, e: ir.Expr, kind: t.Type, out: list[ast.stmt]) -> ast.expr:
-        """The value for a place in a container; `out` takes the look at its bounds."""
+        """The value for a place in a container; `out` takes the test of its bounds."""
         value = self.value(e, kind)
         if not bounded(kind) or self.is_sure(e, kind):
             return value
@@ -143,7 +143,7 @@ class Body(Expressions):
         return name(held.id)
 
     def held(self, value: ast.expr, out: list[ast.stmt]) -> ast.Name:
-        """The value in a local of ours, so that it is evaluated now and once."""
+        """The value in a new local, so that it is evaluated now and once."""
         if isinstance(value, ast.Name):
             return value
         key = self.names.local(f"value{self.count}")
@@ -204,31 +204,31 @@ class Body(Expressions):
         out: list[ast.stmt] = []
         match stmt.target:
             case ir.Item(of=of, key=key):
-                return self.store(of, key, stmt.value, self.light.get(id(stmt)))
+                return self.store(of, key, stmt.value, self.in_place.get(id(stmt)))
             case place:
                 out.append(assign(self.expr(place), self.value(stmt.value, place.type)))
                 out += self.look(place, stmt.value)
                 return out
 
     def store(
-        self, of: ir.Expr, key: ir.Expr, given: ir.Expr, light: Light | None
+        self, of: ir.Expr, key: ir.Expr, given: ir.Expr, write: InPlaceWrite | None
     ) -> list[ast.stmt]:
         """An item is assigned. As in Python: the value, then the container, then the key."""
         out, after = list[ast.stmt](), list[ast.stmt]()
         bag = isinstance(of.type, t.Bag)
         value = self.expr(given) if bag else self.screened(given, _item(of.type), out)
         held, at = self.owned(of, after), self.screened(key, _key(of.type), after)
-        if (bag or after or light) and may_stop(given):
+        if (bag or after or write) and may_stop(given):
             value = self.held(value, out)
-        if light is not None:
-            after += light.before(self.me, at)
-            at = name(light.at)
+        if write is not None:
+            after += write.before(self.me, at)
+            at = name(write.at)
         if bag:
             return [*out, *after, self.note_suspect(call(self.use(operators.put), held, at, value))]
         return [*out, *after, assign(ast.Subscript(held, at, ast.Load()), value)]
 
     def look(self, place: ir.Expr, value: ir.Expr) -> list[ast.stmt]:
-        """A whole container was assigned: look at its bounds."""
+        """The test of a container's bounds after it was assigned as a whole."""
         container = isinstance(place.type, t.Map | t.Set | t.Seq | t.Bag)
         if variable_of(place) is None or not container or self.is_sure(value, place.type):
             return []
@@ -246,10 +246,10 @@ class Body(Expressions):
         if isinstance(place, ir.Item):
             of = self.held(of, out)
         args = self.in_order(zip(stmt.args, _taken(stmt), strict=True), out)
-        light = self.light.get(id(stmt))
-        if light is not None:
-            out += light.before(self.me, None if isinstance(kind, t.Seq) else args[0])
-            args = args if isinstance(kind, t.Seq) else [name(light.at)]
+        write = self.in_place.get(id(stmt))
+        if write is not None:
+            out += write.before(self.me, None if isinstance(kind, t.Seq) else args[0])
+            args = args if isinstance(kind, t.Seq) else [name(write.at)]
         if stmt.op == "delete":
             slot = ast.Subscript(of, args[0], ast.Del())
             return [*out, ast.Delete([slot])]
@@ -259,7 +259,7 @@ class Body(Expressions):
     def in_order(
         self, given: Iterable[tuple[ir.Expr, t.Type]], out: list[ast.stmt]
     ) -> list[ast.expr]:
-        """Arguments, each evaluated before the next one is looked at."""
+        """Arguments, each evaluated before the bounds of the next are tested."""
         made: list[ast.expr] = []
         for e, kind in given:
             after: list[ast.stmt] = []
@@ -271,10 +271,10 @@ class Body(Expressions):
         return made
 
     def timer(self, stmt: ir.Update) -> list[ast.stmt]:
-        """Start and stop: the timer's place takes its deadline, or None."""
+        """Start and stop: the timer's place gets its deadline, or None."""
         out: list[ast.stmt] = []
         if isinstance(stmt.target, ir.Item):
-            out.append(ast.Expr(self.expr(stmt.target)))  # Undefined where there is no such timer.
+            out.append(ast.Expr(self.expr(stmt.target)))  # Raises where there is no such timer.
             of = self.owned(stmt.target.of, out)
             slot: ast.expr = ast.Subscript(of, self.expr(stmt.target.key), ast.Load())
         else:
@@ -289,7 +289,7 @@ class Body(Expressions):
         return call(attribute(attribute(name(self.me), "__environment__"), "now"))
 
     def into(self, place: ir.Expr | None, value: ast.expr) -> ast.stmt:
-        """The value of a step or an update, where it goes."""
+        """Assign the value of a step or an update, or discard it."""
         return ast.Expr(value) if place is None else assign(self.expr(place), value)
 
     def unpack(self, stmt: ir.Unpack) -> list[ast.stmt]:
@@ -302,7 +302,7 @@ class Body(Expressions):
         return [ast.If(self.expr(stmt.test), self.block(stmt.then), other)]
 
     def loop(self, stmt: ir.Loop) -> list[ast.stmt]:
-        # The order in which keys come into a map shows from outside.
+        # Users see the order in which keys were put into a map.
         over = self.iterated(stmt.over, mixed(stmt.body) or _puts_keys(stmt.body))
         return [ast.For(target(stmt.names), over, self.block(stmt.body), [])]
 
@@ -316,7 +316,7 @@ class Body(Expressions):
         if stmt.value is None:
             value = None
         elif isinstance(stmt.value.type, t.Map):
-            value = self.given(stmt.value)  # Where it is put into a place, it is copied there.
+            value = self.given(stmt.value)  # The caller copies it where it keeps it.
         else:
             value = self.value(stmt.value, stmt.value.type)
         return self.finish(value, stmt.place)
@@ -354,7 +354,7 @@ def _key(kind: t.Type) -> t.Type:
 
 
 def _taken(stmt: ir.Update) -> tuple[t.Type, ...]:
-    """The types of the places that an update's arguments come into."""
+    """The types of the places that an update puts its arguments into."""
     kind = stmt.target.type
     match kind, stmt.op:
         case (t.Set(), "update") | (t.Seq(), "extend") | (t.Map(), "update"):
@@ -372,7 +372,7 @@ def _taken(stmt: ir.Update) -> tuple[t.Type, ...]:
 
 
 def _within(mine: t.Type, theirs: t.Type) -> bool:
-    """Whether whatever keeps the bounds of one type keeps those of the other."""
+    """Whether every value within the bounds of one type is within those of the other."""
     match mine, theirs:
         case t.Int(), t.Int():
             low = theirs.low is None or (mine.low is not None and mine.low >= theirs.low)

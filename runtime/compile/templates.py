@@ -1,4 +1,4 @@
-"""The operators' Python text, as syntax trees to put operands into."""
+"""Templates of the operators: their text in `spec.ops` as syntax trees with holes for operands."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .python_ast import name
 
 @functools.cache
 def template(op: str, arity: int) -> ast.expr:
-    """What an operator means, over operands called `_0`, `_1`, ..."""
+    """The syntax tree of an operator over operands named `_0`, `_1`, ..."""
     return ast.parse(ops.text(op, [f"_{i}" for i in range(arity)]), mode="eval").body
 
 
-class Filled(ast.NodeTransformer):
+class TemplateFiller(ast.NodeTransformer):
     """Puts operands, and the global names of functions, into a copy of a template."""
 
     def __init__(self, args: list[ast.expr], put: Callable[[str, Any], str]) -> None:

@@ -96,7 +96,7 @@ class Observed:
         if self.log is not None and state.__plan__.timed and not state.__environment__.paused:
             return self._at_one_instant(machine, way, args, step)
         saved = save(state, way)
-        before = _Before(state, way)
+        before = _StateBefore(state, way)
         done, late = None, None
         try:
             state.__environment__.last_transition = way.candidates[0].name
@@ -206,7 +206,7 @@ def _watched(plan: Plan, way: str) -> Callable[..., Any]:
     return plan.runs[way]
 
 
-class _Before:
+class _StateBefore:
     """An instance before an event: what is needed to say what has changed."""
 
     def __init__(self, state: State, way: Way) -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lawful.runtime import migration
-from lawful.runtime.compile.arguments import Known, admitted, complete
+from lawful.runtime.compile.arguments import ValueContext, admitted, complete
 from lawful.runtime.elements import Elements, Universe
 from lawful.runtime.kernel.plan import Plan
 from lawful.runtime.kernel.state import State
@@ -215,11 +215,11 @@ def _rows(data: Any, plan: Plan, wanted: set[str], elements: Elements) -> dict[s
     rows = _object(data)
     if data.__class__ is not dict or set(rows) != wanted:
         raise ValueError(f"a snapshot of {plan.name} has {sorted(wanted)}, not {sorted(rows)}")
-    known = Known(plan.resolved.world, elements)
+    known = ValueContext(plan.resolved.world, elements)
     return {k: _read(rows[k], plan.fields[k], plan, k, known) for k in plan.fields if k in wanted}
 
 
-def _read(data: Any, kind: t.Type, plan: Plan, what: str, known: Known) -> Any:
+def _read(data: Any, kind: t.Type, plan: Plan, what: str, known: ValueContext) -> Any:
     world, parts = known.world, plan.resolved.parts
     match kind:
         case t.Part():
@@ -238,11 +238,11 @@ def _read(data: Any, kind: t.Type, plan: Plan, what: str, known: Known) -> Any:
             return _value(value, kind, known, what)
 
 
-def _key(key: Any, kind: t.Type, known: Known, what: str) -> Any:
+def _key(key: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
     return admitted(key, kind, known, f"a key of {what}")
 
 
-def _value(value: Any, kind: t.Type, known: Known, what: str) -> Any:
+def _value(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
     """A value that is no part, with timers and clocks as seconds."""
     form = plain(kind)
     if form is not kind:
@@ -277,8 +277,8 @@ def judged(kept: Kept, elements: Elements, *, partly: bool = False) -> Kept:
     if (set(kept.parameters), set(kept.variables)) != (wanted, own):
         known = sorted(wanted | own)
         raise ValueError(f"{plan.name} has {known}, and not {sorted(found)}")
-    told = Known(plan.resolved.world, elements)
-    held = Known(plan.resolved.world, elements.and_named(plan.named))
+    told = ValueContext(plan.resolved.world, elements)
+    held = ValueContext(plan.resolved.world, elements.and_named(plan.named))
     return Kept(
         kept.cls,
         {k: _judged(v, plan.fields[k], told, k) for k, v in kept.parameters.items()},
@@ -286,7 +286,7 @@ def judged(kept: Kept, elements: Elements, *, partly: bool = False) -> Kept:
     )
 
 
-def _judged(value: Any, kind: t.Type, known: Known, what: str) -> Any:
+def _judged(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
     match kind:
         case t.Part():
             return judged(value, known.elements)
@@ -316,7 +316,7 @@ def checked(state: State, name: str, value: Any) -> Any:
             pass
     elements = state.__environment__.universe.and_named(plan.named)
     # Nothing is promised of a state that a caller makes up, so that it need not tell a universe.
-    return admitted(value, kind, Known(plan.resolved.world, elements, anyhow=True), name)
+    return admitted(value, kind, ValueContext(plan.resolved.world, elements, anyhow=True), name)
 
 
 # Opaque values.

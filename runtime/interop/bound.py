@@ -23,7 +23,7 @@ from lawful.spec import ir
 from lawful.spec.outcomes import Ambiguous, Refused
 from lawful.spec.text.statements import path
 
-from .decided import DecidedMachine, EventData, State, Step, Transition, listify
+from .decided import DecidedMachine, EventData, ProposedStep, State, Transition, listify
 
 Input = str | Callable[..., Any]
 
@@ -87,7 +87,7 @@ class Bound(DecidedMachine):
         self._plan = cls.lawful.plan
         self._names = dict(names)
         self._inputs = dict(inputs)
-        self._held: dict[int, _Held] = {}
+        self._held: dict[int, _BoundModel] = {}
         self._open = True
         first = next(iter(names))
         enums = names[first] == first.name
@@ -141,7 +141,7 @@ class Bound(DecidedMachine):
         """Bind another model to an instance."""
         state = self._places[control(entry)]
         each = self if model is self.self_literal else model
-        self._held[id(each)] = _Held(each, entry, state)
+        self._held[id(each)] = _BoundModel(each, entry, state)
         super().add_model(each, initial=state.name)
 
     def add_model(self, model: Any, initial: Any = None) -> None:
@@ -160,7 +160,7 @@ class Bound(DecidedMachine):
         """The instance that decides for a model; ValueError for one that is not bound."""
         return self._of(model).entry
 
-    def _of(self, model: object) -> _Held:
+    def _of(self, model: object) -> _BoundModel:
         held = self._held.get(id(model))
         if held is None:
             raise ValueError(f"a {type(model).__name__} is not bound to {self._cls.__name__} here")
@@ -209,21 +209,21 @@ class Bound(DecidedMachine):
 
     # Deciding.
 
-    def proposed(self, row: Transition, event_data: EventData) -> Step | None:
+    def proposed(self, row: Transition, event_data: EventData) -> ProposedStep | None:
         entry = self._of(event_data.model).entry
         ways = self._plan.ways
         event = ways[event_data.event.name]
         args = self._args(entry, event, event_data)
-        step = Step(entry, ways[row.law or ""], args)
+        step = ProposedStep(entry, ways[row.law or ""], args)
         if len(event.candidates) > 1:
             self._alone(step, event)
         return step
 
-    def _alone(self, step: Step, event: Way) -> None:
+    def _alone(self, step: ProposedStep, event: Way) -> None:
         """Ambiguous where the declaration would take this step and another, too."""
         rivals = [self._plan.ways[c.name] for c in event.candidates if c.name != step.way.name]
         for other in rivals if step.admitted() else ():
-            if Step(step.entry, other, step.args).admitted():
+            if ProposedStep(step.entry, other, step.args).admitted():
                 both = f"both {step.way.name} and {other.name} are enabled: call one of them"
                 raise Ambiguous(self._plan.name, event.event, both)
 
@@ -281,7 +281,7 @@ class Bound(DecidedMachine):
         self._held = {id(each.model): each for each in kept["_held"]}
 
 
-class _Held:
+class _BoundModel:
     """A model, its instance, and the state that it was given last."""
 
     def __init__(self, model: Any, entry: Machine, last: State) -> None:

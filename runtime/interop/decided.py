@@ -31,8 +31,8 @@ __all__ = [
     "Event",
     "EventData",
     "MachineError",
+    "ProposedStep",
     "State",
-    "Step",
     "Transition",
     "listify",
 ]
@@ -43,7 +43,7 @@ OVERTAKEN = (
 LOG = logging.getLogger(__name__)
 
 
-class Step:
+class ProposedStep:
     """What the declaration would do for a row: its transition, in this state."""
 
     __slots__ = ("args", "entry", "state", "way")
@@ -98,7 +98,7 @@ class Transition(transitions.Transition):
             machine.callbacks(itertools.chain(self.after, machine.after_state_change), event_data)
         return True
 
-    def _made(self, machine: DecidedMachine, event_data: EventData, step: Step) -> bool:
+    def _made(self, machine: DecidedMachine, event_data: EventData, step: ProposedStep) -> bool:
         """Make the step, between what is called before and when the state is entered. Where
         nothing is called before, nobody hears of refusals, and nothing is ignored, to decide and
         to make it is one."""
@@ -183,7 +183,7 @@ class DecidedMachine(transitions.Machine):
                 raise TypeError(f"{mine!r} would decide by itself: derive it from {base!r}")
         super().__init__(*args, **options)
 
-    def proposed(self, row: Transition, event_data: EventData) -> Step | None:
+    def proposed(self, row: Transition, event_data: EventData) -> ProposedStep | None:
         """The step that a row is, about which the declaration has still to be asked; None of one
         that nothing can take."""
         raise NotImplementedError

@@ -20,13 +20,13 @@ from lawful.runtime.kernel.plan import Plan
 from lawful.spec.outcomes import Refused
 from lawful.spec.syntax.declare import slot
 
-from .decided import DecidedMachine, EventData, State, Step, Transition, listify
-from .text import Imported, Writer, ignores
+from .decided import DecidedMachine, EventData, ProposedStep, State, Transition, listify
+from .text import DeclarationWriter, Imported, ignores
 from .transition_rows import Input
 
 
 @dataclass(frozen=True)
-class _Made:
+class _DeclaredRows:
     """A declaration of the rows that a machine had; `rows` are those with what they were."""
 
     found: Imported
@@ -46,7 +46,7 @@ class LawfulMachine(DecidedMachine):
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        self._made: _Made | None = None
+        self._made: _DeclaredRows | None = None
         self._entries: dict[int, Machine] = {}
         super().__init__(*args, **options)
 
@@ -70,14 +70,14 @@ class LawfulMachine(DecidedMachine):
         for each in listify(model):
             self._entries.pop(id(each), None)
 
-    def proposed(self, row: Transition, event_data: EventData) -> Step | None:
+    def proposed(self, row: Transition, event_data: EventData) -> ProposedStep | None:
         if row.dest is not None and row.dest not in self.states:
             self.get_state(row.dest)
         made = self._current(event_data)
         if row.law is None:
             return None
         args = self._asked(row, made, event_data)
-        return Step(self._entry(made, event_data.model), made.plan.ways[row.law], args)
+        return ProposedStep(self._entry(made, event_data.model), made.plan.ways[row.law], args)
 
     def refusal(self, event_data: EventData) -> Refused | None:
         made, trigger = self._current(event_data), event_data.event.name
@@ -97,7 +97,9 @@ class LawfulMachine(DecidedMachine):
 
     # Asking.
 
-    def _asked(self, row: Transition, made: _Made, event_data: EventData) -> tuple[Any, ...]:
+    def _asked(
+        self, row: Transition, made: _DeclaredRows, event_data: EventData
+    ) -> tuple[Any, ...]:
         """The arguments of the row's transition; its conditions are asked up to the first that
         is not as wanted, those that were asked before are not asked again."""
         inputs = made.found.inputs[made.found.events[event_data.event.name]]
@@ -115,7 +117,7 @@ class LawfulMachine(DecidedMachine):
 
     # The declaration, and the instances.
 
-    def _current(self, event_data: EventData) -> _Made:
+    def _current(self, event_data: EventData) -> _DeclaredRows:
         made, of = self._made, (event_data.event, event_data.state.name)
         if made is None or not self._fits(made, *of):
             made = self._made = self._make()
@@ -124,7 +126,7 @@ class LawfulMachine(DecidedMachine):
     def _pairs(self) -> list[tuple[Any, str]]:
         return [(event, state) for event in self.events.values() for state in self.states]
 
-    def _fits(self, made: _Made, event: Any, state: str) -> bool:
+    def _fits(self, made: _DeclaredRows, event: Any, state: str) -> bool:
         """Whether what the declaration says of an event in a state is what the machine says."""
         rows = event.transitions.get(state)
         if rows is None:
@@ -139,8 +141,8 @@ class LawfulMachine(DecidedMachine):
             ]
         )
 
-    def _make(self) -> _Made:
-        writer = Writer(self, automatic=True, reading=False)
+    def _make(self) -> _DeclaredRows:
+        writer = DeclarationWriter(self, automatic=True, reading=False)
         found = writer.imported(tuple(writer.renamed()))
         cls = found.load()
         numbers: Counter[tuple[str, str]] = Counter()
@@ -161,9 +163,9 @@ class LawfulMachine(DecidedMachine):
         if watched:
             raise ValueError("its rows were changed while an instance is observed")
         self._entries = {}
-        return _Made(found, cls, cls.lawful.plan, values, rows, quiet)
+        return _DeclaredRows(found, cls, cls.lawful.plan, values, rows, quiet)
 
-    def _entry(self, made: _Made, model: object) -> Machine:
+    def _entry(self, made: _DeclaredRows, model: object) -> Machine:
         """The instance of a model, in the state that the model says it is in."""
         state = made.places.get(getattr(model, self.model_attribute))
         if state is None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from .features import calls
 from .names import name_of
-from .transition_rows import Row, automatic
+from .transition_rows import TransitionRow, automatic
 
 STATE_CALLS = ("on_enter", "on_exit")
 MACHINE_CALLS = (
@@ -26,9 +26,9 @@ MACHINE_CALLS = (
 )
 
 
-def flaws(machine: Any, rows: Sequence[Row]) -> Iterator[str]:
+def flaws(machine: Any, rows: Sequence[TransitionRow]) -> Iterator[str]:
     """All that is found, a sentence each."""
-    before: dict[tuple[str, str], list[Row]] = {}
+    before: dict[tuple[str, str], list[TransitionRow]] = {}
     for row in rows:
         same = before.setdefault((row.trigger, row.source), [])
         yield from _of_row(machine, row, same)
@@ -40,7 +40,7 @@ def flaws(machine: Any, rows: Sequence[Row]) -> Iterator[str]:
         yield from _never_called(machine, model)
 
 
-def _of_row(machine: Any, row: Row, before: Sequence[Row]) -> Iterator[str]:
+def _of_row(machine: Any, row: TransitionRow, before: Sequence[TransitionRow]) -> Iterator[str]:
     """What is wrong in a row, behind those for the same trigger and state."""
     where = f"{row.trigger} from {row.source}"
     if row.dest is not None and row.dest not in machine.states:
@@ -59,7 +59,7 @@ def _of_row(machine: Any, row: Row, before: Sequence[Row]) -> Iterator[str]:
             return
 
 
-def _unreached(machine: Any, rows: Sequence[Row]) -> Iterator[str]:
+def _unreached(machine: Any, rows: Sequence[TransitionRow]) -> Iterator[str]:
     """States to which no row leads from where models are or begin."""
     attribute = machine.model_attribute
     now = {
@@ -109,7 +109,7 @@ def _is_of(machine: Any, found: Any) -> bool:
     return owner is machine or getattr(owner, "machine", None) is machine
 
 
-def _missing(machine: Any, model: Any, rows: Sequence[Row]) -> Iterator[str]:
+def _missing(machine: Any, model: Any, rows: Sequence[TransitionRow]) -> Iterator[str]:
     """Callbacks by a name that neither the model nor an import gives."""
     data = SimpleNamespace(model=model)
     for where, func in (*_called(machine), *_called_by(rows)):
@@ -136,7 +136,7 @@ def _called(machine: Any) -> Iterator[tuple[str, Any]]:
             yield from ((f"{kind} of {name}", func) for func in funcs)
 
 
-def _called_by(rows: Sequence[Row]) -> Iterator[tuple[str, Any]]:
+def _called_by(rows: Sequence[TransitionRow]) -> Iterator[tuple[str, Any]]:
     for row in rows:
         yield from ((f"{row.trigger} from {row.source}", func) for _, func in row.calls)
 

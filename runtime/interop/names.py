@@ -1,4 +1,4 @@
-"""Names that a declaration can have, made of names that somebody else chose."""
+"""IdentifierTable that a declaration can have, made of names that somebody else chose."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from typing import cast
 
 
-class Names:
+class IdentifierTable:
     """One name for each thing, as near as possible to what is wanted for it."""
 
     def __init__(self, taken: Iterable[str]) -> None:

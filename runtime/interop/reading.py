@@ -24,7 +24,7 @@ BUILTINS = frozenset({"abs", "max", "min"})
 
 
 @dataclass(frozen=True)
-class Kind:
+class AttributeType:
     """A type that an attribute can have here: how it is written, where it is imported from
     (nowhere for a built-in one), and a value of it."""
 
@@ -39,7 +39,7 @@ class Reading:
     and enums that it reads; `numbers` stand in it."""
 
     body: ast.expr
-    attributes: Mapping[str, Kind]
+    attributes: Mapping[str, AttributeType]
     enums: Mapping[str, str]
     numbers: tuple[int, ...]
 
@@ -131,7 +131,7 @@ class _Named(ast.NodeTransformer):
 
 
 def _reading(body: ast.expr, models: Sequence[Any]) -> Reading:
-    attributes: dict[str, Kind] = {}
+    attributes: dict[str, AttributeType] = {}
     for node in ast.walk(body):
         if isinstance(node, ast.BinOp) and not _has_value(node):
             raise _Unread
@@ -156,7 +156,7 @@ def _is_number(node: ast.expr) -> bool:
     return isinstance(inner, ast.Constant)
 
 
-def _common(name: str, models: Sequence[Any]) -> Kind:
+def _common(name: str, models: Sequence[Any]) -> AttributeType:
     kinds = {_kind(found) for model in models for found in _types(name, model)}
     if len(kinds) != 1:
         raise _Unread
@@ -182,12 +182,12 @@ def _hints(of: Any) -> Mapping[str, Any]:
         return {}
 
 
-def _kind(found: Any) -> Kind:
+def _kind(found: Any) -> AttributeType:
     if found is bool or found is int:
-        return Kind(found.__name__, "", found())
+        return AttributeType(found.__name__, "", found())
     if isinstance(found, type) and issubclass(found, enum.Enum) and list(found):
         name, module = found.__qualname__, found.__module__
         members: list[Any] = list(found)
         if getattr(sys.modules.get(module), name, None) is found and module != "__main__":
-            return Kind(name, module, members[0])
+            return AttributeType(name, module, members[0])
     raise _Unread

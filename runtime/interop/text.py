@@ -20,9 +20,9 @@ from lawful.spec.resolve import resolve
 
 from .features import calls, features, tags
 from .flaws import MACHINE_CALLS, STATE_CALLS, flaws
-from .names import Names, identifier, name_of
+from .names import IdentifierTable, identifier, name_of
 from .reading import Reading
-from .transition_rows import Input, Row, known
+from .transition_rows import Input, TransitionRow, known
 
 HEAD = '''"""Imported from a transitions.Machine."""
 
@@ -103,7 +103,7 @@ def from_transitions(machine: Any, *, automatic: bool = False) -> Imported:
         raise ValueError(f"its states are nested ({told}): only flat ones are imported")
     if machine.initial not in machine.states:
         raise ValueError("it has no initial state, from which a declaration could begin")
-    writer = Writer(machine, automatic=automatic)
+    writer = DeclarationWriter(machine, automatic=automatic)
     problems = *writer.renamed(), *features(machine), *flaws(machine, writer.rows)
     return writer.imported(problems)
 
@@ -133,7 +133,7 @@ def _imports(enums: Mapping[str, str]) -> str:
     return "".join(f"from {module} import {name}\n" for name, module in enums.items())
 
 
-class Writer:
+class DeclarationWriter:
     """The text of one machine; `reading`: conditions that can be read are."""
 
     def __init__(self, machine: Any, *, automatic: bool, reading: bool = True) -> None:
@@ -141,9 +141,9 @@ class Writer:
         self.known = known(machine, _is_readable if reading else lambda found: False)
         self.rows = self.known.rows
         self.automatic = automatic
-        members = Names(["mro"])
+        members = IdentifierTable(["mro"])
         self.states = {n: members.of(n, identifier(n).upper()) for n in machine.states}
-        self.names = Names(RESERVED)
+        self.names = IdentifierTable(RESERVED)
         triggers = dict.fromkeys(row.trigger for row in self.rows)
         self.events = {trigger: self.names.of(trigger, trigger) for trigger in triggers}
         self.ways: dict[tuple[str, str, int], str | None] = {}
@@ -214,10 +214,12 @@ class Writer:
             text += f"{_head(name, params)}\n{_body(alike[0][1], alike[0][2])}"
         return text
 
-    def _alike(self, rows: Sequence[Row]) -> list[list[tuple[int, Row, list[Row]]]]:
+    def _alike(
+        self, rows: Sequence[TransitionRow]
+    ) -> list[list[tuple[int, TransitionRow, list[TransitionRow]]]]:
         """The rows that are transitions, with their numbers and those before them: together those
         that differ in their source alone."""
-        found: dict[str, list[tuple[int, Row, list[Row]]]] = {}
+        found: dict[str, list[tuple[int, TransitionRow, list[TransitionRow]]]] = {}
         live = list(self._live(rows))
         to_others = {_key(each, each[1].dest) for each in live if each[1].dest != each[1].source}
         for each in live:
@@ -227,8 +229,10 @@ class Writer:
             found.setdefault(key, []).append(each)
         return list(found.values())
 
-    def _live(self, rows: Sequence[Row]) -> Iterator[tuple[int, Row, list[Row]]]:
-        by_source: dict[str, list[Row]] = {}
+    def _live(
+        self, rows: Sequence[TransitionRow]
+    ) -> Iterator[tuple[int, TransitionRow, list[TransitionRow]]]:
+        by_source: dict[str, list[TransitionRow]] = {}
         for row in rows:
             earlier = by_source.setdefault(row.source, [])
             number = len(earlier)
@@ -238,7 +242,7 @@ class Writer:
                 yield number, row, list(earlier)
             earlier.append(row)
 
-    def _transition(self, serves: str, rows: Sequence[Row]) -> str:
+    def _transition(self, serves: str, rows: Sequence[TransitionRow]) -> str:
         """The decorator; without a source where every state is one."""
         names, dest = list(dict.fromkeys(row.source for row in rows)), rows[0].dest
         same = all(row.dest == row.source for row in rows) and len(rows) > 1
@@ -290,7 +294,7 @@ class Writer:
         return f"\n    scope = Scope({{\n{''.join(rows)}    }})\n" if rows else ""
 
 
-def _key(live: tuple[int, Row, list[Row]], dest: str | None) -> str:
+def _key(live: tuple[int, TransitionRow, list[TransitionRow]], dest: str | None) -> str:
     """Alike of rows that are one transition."""
     _, row, earlier = live
     return repr((dest, row.clauses, row.calls, [each.clauses for each in earlier]))
@@ -313,7 +317,7 @@ def _plain(func: object) -> str:
     return "".join(c if c.isidentifier() or c.isdigit() or c == "." else "_" for c in name_of(func))
 
 
-def _said(row: Row) -> str:
+def _said(row: TransitionRow) -> str:
     """What a row calls, and whether it leaves its state."""
     calls = [f"{kind}: {_plain(func)}" for kind, func in row.calls if kind != "conditions"]
     calls = [each for each in calls if not each.startswith("unless")]
@@ -330,7 +334,7 @@ def _head(name: str, params: str) -> str:
     return f"    def {name}(\n{lines}\n    ) -> None:"
 
 
-def _body(row: Row, earlier: Sequence[Row]) -> str:
+def _body(row: TransitionRow, earlier: Sequence[TransitionRow]) -> str:
     """What a row says and requires; that none before it is taken."""
     text = f'        """{_said(row)}"""\n'
     for clause in row.clauses:

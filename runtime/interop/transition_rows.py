@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .names import Names, name_of
+from .names import IdentifierTable, name_of
 from .reading import BUILTINS, Reading, read
 
 WORDS = frozenset({"self", "require", "Place", "Scope", *BUILTINS})
@@ -35,7 +35,7 @@ class Input:
 
 
 @dataclass(frozen=True)
-class Clause:
+class ConditionClause:
     """A condition of a row, as an expression over parameters; `wanted` is false of an `unless`."""
 
     text: str
@@ -51,7 +51,7 @@ class Clause:
 
 
 @dataclass(frozen=True)
-class Row:
+class TransitionRow:
     """A transition of a trigger from one state.
 
     `of`: the `transitions.Transition`. `calls`: its callbacks and conditions by kind, as given.
@@ -61,7 +61,7 @@ class Row:
     trigger: str
     source: str
     dest: str | None
-    clauses: tuple[Clause, ...]
+    clauses: tuple[ConditionClause, ...]
     calls: tuple[tuple[str, Any], ...]
     of: Any
     automatic: bool
@@ -78,35 +78,35 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownRows:
     """All rows of a machine, and the readings of its conditions that could be read."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[TransitionRow, ...]
     readings: tuple[Reading, ...]
 
 
-def known(machine: Any, readable: Callable[[Reading], bool]) -> Known:
+def known(machine: Any, readable: Callable[[Reading], bool]) -> KnownRows:
     """The rows of a machine; of its conditions those are read for which `readable` holds."""
-    clauses = _Clauses(machine.models, readable)
+    clauses = _ConditionClauses(machine.models, readable)
     rows = tuple(
         row
         for trigger, event in machine.events.items()
         for source, several in event.transitions.items()
         for row in _group(machine, (trigger, source), several, clauses)
     )
-    return Known(rows, tuple(r for r in clauses.readings.values() if r is not None))
+    return KnownRows(rows, tuple(r for r in clauses.readings.values() if r is not None))
 
 
-class _Clauses:
+class _ConditionClauses:
     """Conditions as clauses, with one parameter for each thing that is asked."""
 
     def __init__(self, models: Sequence[Any], readable: Callable[[Reading], bool]) -> None:
         self.models = models
         self.readable = readable
-        self.names = Names(WORDS)
+        self.names = IdentifierTable(WORDS)
         self.readings: dict[str, Reading | None] = {}
 
-    def of(self, condition: Any, again: Callable[[Hashable], int]) -> Clause:
+    def of(self, condition: Any, again: Callable[[Hashable], int]) -> ConditionClause:
         """The clause of a condition; `again` tells how often that was asked and may have
         changed."""
         func, wanted = condition.func, bool(condition.target)
@@ -114,13 +114,13 @@ class _Clauses:
         if reading is None:
             times = again(_key(func))
             name = self._name((_key(func), times), name_of(func))
-            return Clause(name, name, wanted, (Input(name, "bool", func, False, False),))
+            return ConditionClause(name, name, wanted, (Input(name, "bool", func, False, False),))
         inputs: dict[str, Input] = {}
         for attribute, kind in reading.attributes.items():
             name = self._name(("attribute", attribute, again(("attribute", attribute))), attribute)
             inputs[attribute] = Input(name, kind.name, attribute, True, kind.value)
         text = reading.text({attribute: each.name for attribute, each in inputs.items()})
-        return Clause(text, name_of(func), wanted, tuple(inputs.values()))
+        return ConditionClause(text, name_of(func), wanted, tuple(inputs.values()))
 
     def _name(self, asked: tuple[Any, ...], name: str) -> str:
         return self.names.of(asked, f"{name}_again" if asked[-1] else name)
@@ -143,8 +143,8 @@ def _key(func: Any) -> Any:
 
 
 def _group(
-    machine: Any, of: tuple[str, str], several: Sequence[Any], clauses: _Clauses
-) -> Iterator[Row]:
+    machine: Any, of: tuple[str, str], several: Sequence[Any], clauses: _ConditionClauses
+) -> Iterator[TransitionRow]:
     """The rows of one trigger from one state."""
     trigger, source = of
     prepared = 0
@@ -157,7 +157,7 @@ def _group(
 
     for number, each in enumerate(several):
         prepared += bool(number and each.prepare)
-        yield Row(
+        yield TransitionRow(
             trigger,
             source,
             each.dest,

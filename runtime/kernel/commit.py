@@ -1,4 +1,8 @@
-"""Whole steps: bounds are judged at their end, and what failed is told to the caller."""
+"""The end of a step: bounds are judged, and a failed step becomes the exception that users see.
+
+`choose` runs a whole step of an event with several candidates. The generated method of an event
+with one candidate calls the other functions of this module where it needs them.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +22,7 @@ from .guards import AllRefused, Broken, Refusal, said
 from .plan import Way
 from .state import SUSPECT, State
 
-# A reader of a declaration learns nothing from lines of the runtime, wherever in it they stand.
+# Messages name the lines of declarations, never those of the runtime.
 RUNTIME = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
@@ -36,8 +40,9 @@ def judge(state: State, way: Way, saved: list[Saved]) -> None:
 
 
 def judge_variable(state: State, name: str, old: Any, whole: State | None = None) -> None:
-    """Raise `Broken` where this variable, which was `old`, is out of its bounds; `whole` is the
-    machine that its own is a part of.
+    """Raise `Broken` where this variable is out of its bounds.
+
+    `old` is its value before the step; `whole` is the outermost machine, which messages start from.
     """
     kind = state.__plan__.fields[name]
     value = getattr(state, slot(name), UNSET)
@@ -51,7 +56,7 @@ def judge_variable(state: State, name: str, old: Any, whole: State | None = None
 
 
 def _screened(kind: t.Type) -> bool:
-    """Whether everything written into such a container was looked at when it was written."""
+    """Whether generated code judges every write into a container of this type when it happens."""
     match kind:
         case t.Seq(most=most) | t.Bag(most=most):
             return most is None and not limited(kind)
@@ -60,7 +65,7 @@ def _screened(kind: t.Type) -> bool:
 
 
 def limited(kind: t.Type) -> bool:
-    """Whether a list or bag inside, changed where it stands, has a greatest length of its own."""
+    """Whether a list or bag inside, changed in place, has a greatest length of its own."""
     match kind:
         case t.Seq(item=inner, mutable=True) | t.Map(value=inner, mutable=True):
             match inner:
@@ -86,7 +91,7 @@ def judge_all(state: State) -> None:
 
 
 def judge_suspect(state: State, way: Way) -> None:
-    """After something odd was written: raise `Broken` if it is still there."""
+    """Raise `Broken` if a value out of bounds was written in this step and is still there."""
     if id(state) in SUSPECT:
         judge(state, way, [])
 
@@ -106,15 +111,15 @@ def judge_output(output: Any, kind: t.Type) -> Any:
 
 
 def off_target(at: Any, allowed: Sequence[str]) -> Broken:
-    """The body left the control state in none of the states that `target` names."""
+    """The exception where the body leaves the control state in no state that `target` names."""
     return Broken("bounds", said(reasons.source("the state after", at.name, allowed)))
 
 
-# From inside to outside.
+# What the caller sees.
 
 
 def choose(state: State, way: Way, args: tuple[Any, ...]) -> Any:
-    """A whole step of the outermost machine."""
+    """Run a whole step of the outermost machine; where it raises, nothing has changed."""
     saved = save(state, way)
     try:
         state.__environment__.last_transition, output = decide(state, way, args, saved)
@@ -128,9 +133,9 @@ def choose(state: State, way: Way, args: tuple[Any, ...]) -> Any:
 
 
 def failed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) -> None:
-    """A step of the one candidate failed, and is undone: raise what the caller is told.
+    """Raise the exception that the caller sees, after the step of the only candidate was undone.
 
-    Returns where an `ignore` covers the refusal.
+    Returns None where an `ignore` covers the refusal.
     """
     SUSPECT.discard(id(state))
     if way.ignores and isinstance(error, Refusal):
@@ -144,7 +149,7 @@ def failed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) 
 
 
 def raise_from(error: BaseException, state: State, way: Way) -> NoReturn:
-    """Raise the error as the caller is to see it: what it names is the machine and its event."""
+    """Raise the error as the caller sees it: with the names of the machine and its event."""
     trace = error.__traceback__
     if isinstance(error, Refusal):
         raise refused(error, state, way).with_traceback(trace) from None
@@ -158,7 +163,7 @@ def raise_from(error: BaseException, state: State, way: Way) -> NoReturn:
 
 
 def refused(error: Refusal, state: State, way: Way) -> Refused:
-    """The refusal as the caller is told it."""
+    """The refusal as the caller sees it."""
     if isinstance(error, AllRefused):
         given = error.reasons
     else:
@@ -168,7 +173,7 @@ def refused(error: Refusal, state: State, way: Way) -> Refused:
 
 
 def _without_value(error: BaseException) -> str:
-    """Which line had no value, and what Python said to it."""
+    """The line of the declaration that has no value, and the message of Python's exception."""
     said_by = f"{type(error).__name__}: {error}"
     trace = error.__traceback__
     where = ""

@@ -1,7 +1,8 @@
-"""Which transition runs, and how what was done is undone.
+"""The choice of the transition that an event runs, and the undoing of steps.
 
-Containers are not changed where they stand once a step is over (see `step`), so to remember a
-state is to remember what its names stand for.
+A step replaces a container by a copy before it changes it (see `compile.statements`), so a state
+is saved by saving references to its values. Containers that `compile.in_place` changes in place
+have an undo record of their own.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ UNSET = object()
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What some slots of a state stand for; `suspect`: whether it is in `SUSPECT`."""
+    """The values of some slots of a state; `suspect`: whether it is in `SUSPECT`."""
 
     state: State
     slots: tuple[str, ...]
@@ -37,7 +38,7 @@ class Saved:
 
 @dataclass(slots=True)
 class _Taken:
-    """The candidate that is enabled: what it gave or raised, and the state that it left."""
+    """The enabled candidate, its output or the fault it raised, and the state after it."""
 
     candidate: Candidate
     output: Any
@@ -46,7 +47,7 @@ class _Taken:
 
 
 def at_one_instant(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method of an event, during which time stands still: a step reads one clock once."""
+    """The event's method with the time paused while it runs, so that a step sees one instant."""
 
     @functools.wraps(method)
     def run(self: Any, *args: Any, **named: Any) -> Any:
@@ -63,7 +64,7 @@ def at_one_instant(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def step(state: State, way: str, *args: Any) -> Any:
-    """A part's event or `@initial` in a step of its whole; what it does is undone by the whole."""
+    """Run a part's event or `@initial` in a step of its whole, which undoes it where it fails."""
     entry = state.__plan__.ways.get(way) or state.__plan__.starts[way]
     if len(entry.candidates) == 1 and not entry.ignores:
         return entry.candidates[0].run(state, *args)
@@ -71,7 +72,7 @@ def step(state: State, way: str, *args: Any) -> Any:
 
 
 def possible(state: State, way: str, *args: Any) -> bool:
-    """Whether that call would not be refused. Changes nothing."""
+    """Whether a call of a part's event would not be refused. Changes nothing."""
     return attempt(state, state.__plan__.ways[way], args) is None
 
 
@@ -103,11 +104,11 @@ def attempt(
 def decide(
     state: State, way: Way, args: tuple[Any, ...], saved: list[Saved], ignoring: bool = True
 ) -> tuple[str | None, Any]:
-    """Take the one enabled candidate, else a matching `ignore`, else refuse with all reasons.
+    """Run the one enabled candidate, else take a matching `ignore`, else refuse with all reasons.
 
-    Gives the candidate's name, None where the event is ignored, and its output. `saved` is the
-    state as it is. What a candidate does before it refuses is undone; what the one that is taken
-    does before it fails is left to the caller.
+    Returns the candidate's name, None where the event is ignored, and its output. `saved` is the
+    present state. The changes of a candidate that refuses are undone; if the enabled candidate
+    fails, the caller undoes its changes.
     """
     refused: list[tuple[str, Refusal]] = []
     candidates = [c for c in way.candidates if _is_here(c, state, refused)]
@@ -135,7 +136,7 @@ def decide(
 
 
 def _is_here(candidate: Candidate, state: State, refused: list[tuple[str, Refusal]]) -> bool:
-    """Whether the control state admits the candidate; if not, its refusal is noted."""
+    """Whether the control state admits the candidate; if not, its refusal is added to `refused`."""
     if candidate.source is None or control(state) in candidate.source:
         return True
     assert candidate.elsewhere is not None
@@ -179,7 +180,7 @@ def ignored(state: State, way: Way, args: tuple[Any, ...]) -> bool:
 
 
 def save(state: State, way: Way) -> list[Saved]:
-    """What the way may change."""
+    """Save what the way may change."""
     if way.composite:
         return [_saved(s, s.__plan__.slots) for s in tree(state)]
     return [_saved(state, way.slots)]
@@ -225,7 +226,7 @@ def _parts(state: State) -> Iterator[tuple[str, State]]:
 
 
 def path_to(whole: State, part: State) -> str:
-    """Where a part stands in a whole, as a prefix of its variables; nothing for the whole."""
+    """The path from a whole to a part as a prefix of variable names; empty for the whole."""
     for place, each in _parts(whole):
         inner = "" if each is part else path_to(each, part)
         if inner or each is part:
@@ -234,5 +235,5 @@ def path_to(whole: State, part: State) -> str:
 
 
 def spelled(key: Any) -> str:
-    """A key as it stands in a path: the name of an element or a member, else its text."""
+    """A key as paths show it: the name of an enum's member, else its text."""
     return key.name if isinstance(key, enum.Enum) else str(key)

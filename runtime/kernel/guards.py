@@ -1,7 +1,8 @@
-"""Guards that are false, inside a step: where they stand, and what they say.
+"""The exceptions that generated code raises inside a step, and their texts.
 
-A generated function raises a `Refusal` or a `Broken`; whoever runs the step undoes it and turns
-the exception into what the caller is told. Nothing is put into words before somebody asks.
+A false guard raises `Refusal`, a false assertion or a breach of bounds `Broken`. Whoever runs the
+step undoes it and raises the exception that users see. The text of a refusal is made only when it
+is read, because callers often only ask whether an event is possible.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ Said = tuple[str, dict[str, ir.Json]]
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A guard or an assertion in the source; `say` puts its values into words."""
+    """A guard or an assertion in the source; `say` makes its text from the values it read."""
 
     say: Callable[..., Said]
 
 
 class Refusal(Exception):
-    """A guard is false, inside a step; `failed` makes it a `Refused`, with everything undone."""
+    """A guard is false, inside a step; `commit.failed` raises it as a `Refused`."""
 
     def __init__(self, site: Site, why: str, *values: Any) -> None:
         super().__init__()
@@ -36,7 +37,7 @@ class Refusal(Exception):
         self.values = values
 
     def reason(self, transition: str) -> Reason:
-        """The reason that a candidate refuses."""
+        """Why the candidate refuses."""
         clause, values = self.site.say(*self.values)
         return Reason(transition, clause, self.why, values)
 
@@ -71,7 +72,7 @@ class AllRefused(Refusal):
 
 
 def plain(value: Any, kind: t.Type) -> ir.Json:
-    """Its form in a refusal; its text where an opaque value has none."""
+    """The JSON form of a value in a refusal; the text of an opaque value that has no such form."""
     try:
         return reasons.form(value, kind)
     except (TypeError, AttributeError):
@@ -82,7 +83,7 @@ def plain(value: Any, kind: t.Type) -> ir.Json:
 
 
 def false(test: ir.Expr) -> Site:
-    """A guard's condition is false."""
+    """The site of a guard whose condition may be false."""
     places = reasons.shown(test)
 
     def say(*values: Any) -> Said:
@@ -93,7 +94,7 @@ def false(test: ir.Expr) -> Site:
 
 
 def unasserted(test: ir.Expr) -> Site:
-    """An assertion is false."""
+    """The site of an assertion that may be false."""
     places = reasons.shown(test)
 
     def say(*values: Any) -> Said:
@@ -104,7 +105,7 @@ def unasserted(test: ir.Expr) -> Site:
 
 
 def elsewhere(control: ir.Expr, allowed: Sequence[str]) -> Site:
-    """The control state is another."""
+    """The site of a header's `source`: the control state may be another."""
     place = path(control)
 
     def say(state: Any) -> Said:
@@ -114,7 +115,7 @@ def elsewhere(control: ir.Expr, allowed: Sequence[str]) -> Site:
 
 
 def missing(place: ir.Expr, key: ir.Expr) -> Site:
-    """The member of a family that a header names is absent."""
+    """The site of a key that a header names: the family may not have it."""
 
     def say(value: Any) -> Said:
         form = plain(value, key.type)
@@ -128,7 +129,7 @@ def _count(key: ir.Expr) -> int:
 
 
 def not_yet(place: ir.Expr) -> Site:
-    """A timer is not armed, or not due."""
+    """The site of a header's timer: it may not be armed, or not be due."""
 
     def say(left: float | None) -> Said:
         return reasons.timer(place, None if left is None else reasons.seconds(left)), {}
@@ -137,7 +138,7 @@ def not_yet(place: ir.Expr) -> Site:
 
 
 def said(text: str) -> Site:
-    """What needs no values."""
+    """A site whose text needs no values."""
     return Site(lambda: (text, {}))
 
 

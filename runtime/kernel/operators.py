@@ -1,4 +1,4 @@
-"""What the expressions and statements of generated code call."""
+"""Functions that the expressions and statements of generated code call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def needed(value: Any, why: str | Callable[[], str]) -> Any:
 
 
 def values(state: State, kind: t.Type) -> tuple[Any, ...]:
-    """Every value of a type with few; of the sorts in it those elements that the instance has."""
+    """Every value of a finite type; of a sort, the elements in the instance's universe."""
     resolved = state.__plan__.resolved
     try:
         return Values(resolved.world, {}, state.__environment__.universe).of(kind)
@@ -32,7 +32,7 @@ def values(state: State, kind: t.Type) -> tuple[Any, ...]:
 
 
 def universe(state: State, sort: str) -> tuple[Any, ...]:
-    """The elements of a sort; `Untold` where the instance was not told them."""
+    """The elements of a sort; `Untold` where the instance's universe lacks it."""
     try:
         return state.__environment__.universe[sort]
     except KeyError:
@@ -43,15 +43,15 @@ def universe(state: State, sort: str) -> tuple[Any, ...]:
 
 
 def order(state: State, kind: t.Type) -> Callable[[Any], Any]:
-    """The function that gives a value what is compared in its place.
+    """The sort key of values of a type.
 
-    For elements that is their rank, or their text where the instance was not told the elements.
+    The key of an element is its rank, or its text where the universe lacks its sort.
     """
     return order_of(kind, lambda sort: state.__environment__.universe.get(str(sort)))
 
 
 def rank(state: State, sort: str, element: Any) -> int:
-    """The position of an element among those that the instance was told."""
+    """The position of an element in the instance's universe."""
     place: int = ring(universe(state, sort), element, None)
     return place
 
@@ -67,7 +67,7 @@ def predecessor(state: State, sort: str, element: Any) -> Any:
 
 
 def ask(state: State, function: str, *args: Any) -> Any:
-    """A helper or a property of a part."""
+    """Call a helper or a property of a part."""
     return state.__plan__.functions[function](state, *args)
 
 
@@ -84,18 +84,18 @@ def view(state: State, machine: str, **values: Any) -> Any:
 
 
 def ticking(state: State, tick: float) -> Ticks:
-    """The clock of a new instance: its ticks count from now; a part's are those of its whole."""
+    """The count of ticks of a new instance, from now on; a part shares that of its whole."""
     environment = state.__environment__
     return ticks_of(environment, tick, environment.now())
 
 
 def counted(counts: Mapping[Any, int]) -> Counter[Any]:
-    """The bag with these counts. What has count 0 is absent."""
+    """The bag with these counts, without elements of count 0."""
     return Counter({key: count for key, count in counts.items() if count})
 
 
 def put(bag: Any, key: Any, count: int) -> bool:
-    """Set an element's count; whether it is now below 0. What has count 0 is absent."""
+    """Set an element's count, and remove it at count 0; whether the count is below 0."""
     if count:
         bag[key] = count
         return count < 0
@@ -104,5 +104,5 @@ def put(bag: Any, key: Any, count: int) -> bool:
 
 
 def stray(value: Any, kind: t.Type) -> bool:
-    """Whether a value that is written is out of its bounds."""
+    """Whether a written value is out of the bounds of its type."""
     return breach(value, kind) is not None

@@ -28,10 +28,10 @@ Instance = Any  # A `state.State`; that module names the plan, so this one canno
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A transition: `run(state, *args)` changes the state, or refuses with it half changed.
+    """A transition: `run(state, *args)` changes the state in place, also where it then refuses.
 
-    `source`: the control states of the variable `state` in which it is possible, if it says any;
-    `elsewhere` says that it is in none of them.
+    `source`: the control states of the variable `state` that it needs, None for any; `elsewhere` is
+    the site of the refusal in other control states.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Ignoring:
-    """An `ignore`: in these states, where `when(state, *args)` holds."""
+    """An `ignore`: it applies in these control states while `when(state, *args)` is true."""
 
     source: tuple[enum.Enum, ...] | None
     when: Callable[..., bool] | None
@@ -52,7 +52,8 @@ class Ignoring:
 class Way:
     """A way into the machine: an event, or one transition called by its own name.
 
-    `writes`: the variables that it may assign; `composite`: it may change parts.
+    `writes`: the variables that it may assign, `slots` their slots. `composite`: it may change
+    parts. `checks`: one for each parameter. `method`: what users call.
     """
 
     name: str
@@ -70,10 +71,10 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """A timer whose firing is one of these transitions, each with the event that it serves.
+    """A timer and the ways that its firing may take.
 
-    `find(state)` gives (deadline, arguments) of every armed timer at that place. `urgent`: of
-    timers that are due at one instant it fires first.
+    `find(state)` returns (deadline, arguments) of every armed timer at its place. `urgent`: it
+    fires before other timers that are due at the same instant.
     """
 
     find: Callable[[Instance], list[tuple[float, tuple[Any, ...]]]]
@@ -125,7 +126,13 @@ Hint = Callable[[Instance], None]
 
 @dataclass
 class Plan:
-    """A compiled machine."""
+    """A compiled machine.
+
+    `slots` are those of `variables`; `families` says of each variable of parts whether it is a map
+    of them. `fresh` gives a new state its initial values, `fresh_but(names)` returns one without
+    these variables. `hints` are the guards of a transition that need no argument. `judged`: the
+    bounds of initial values were found to hold.
+    """
 
     resolved: Resolved
     fields: dict[str, t.Type]

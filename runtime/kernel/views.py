@@ -1,4 +1,4 @@
-"""Values as they are read from outside, and back: what is mutable inside is immutable outside."""
+"""Conversions between the mutable containers inside an instance and the immutable ones outside."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class ListView(list[T]):
-    """A list as read from outside: equal to any list of these items, and never changed."""
+    """A read-only list; it equals any list of the same items."""
 
     __slots__ = ()
 
@@ -31,10 +31,10 @@ class ListView(list[T]):
 
 
 def viewer(kind: t.Type) -> Callable[[Any], Any] | None:
-    """The function that makes the outside's value of the inside's; None where they are one.
+    """The function from a value inside to the value that users read; None where they are the same.
 
-    A container inside is not changed where it stands once a step is over, so what was read stays
-    as it was read.
+    A view may wrap the container itself: a step changes a container in place only if nobody else
+    holds it, so a value that was read never changes.
     """
     match kind:
         case t.Timer(urgent=urgent):
@@ -59,7 +59,7 @@ def _each(make: Callable[[Any], Any], inner: Callable[[Any], Any] | None) -> Cal
 
 
 def native(value: Any, kind: t.Type) -> Any:
-    """The inside's value, its own containers, of one from outside; timers and parts aside."""
+    """The value inside, in containers of its own, of a value from outside; no timers or parts."""
     match kind:
         case t.Set(item=item, mutable=True):
             return {native(each, item) for each in value}

@@ -25,13 +25,13 @@ from lawful.runtime.interop import decided, drop_in
 def asked(*args):
     raise AssertionError("transitions was asked")
 
-def counted(step, make=decided.Step.make):
+def counted(step, make=decided.ProposedStep.make):
     steps.append(step)
     return make(step)
 
 logging.disable(logging.CRITICAL)
 steps = []
-decided.Step.make = counted
+decided.ProposedStep.make = counted
 transitions.Machine = drop_in.LawfulMachine
 transitions.extensions.factory._CLASS_MAP[False, False, False, False] = drop_in.LawfulMachine
 transitions.Transition._eval_conditions = transitions.Transition._change_state = asked
