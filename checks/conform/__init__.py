@@ -1,1 +1,1 @@
-"""Conformance: an implementation, or an instance, driven beside the machine."""
+"""Conformance: an implementation, or an instance, compared with its machine in lockstep."""

@@ -1,8 +1,8 @@
-"""Sequences of events that, together, cover a machine: tests of an implementation, from its model.
+"""Covering paths: sequences of events that together cover a machine, as tests of an implementation.
 
-Each begins in an initial state and goes to the nearest thing that is not covered yet, until nothing
-uncovered can be reached any more; then the next begins. No sequence could be left out. The fewest
-events would be a rural postman's tour, for which no fast way is known; this is close to it.
+The algorithm is greedy. Each path begins in an initial state and repeatedly goes to the nearest
+uncovered item, until none can be reached; then the next path begins. Every path covers something
+that the earlier ones do not. The fewest events would be a rural postman tour, which is NP-hard.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ Cover = Literal["transitions", "states", "pairs"]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """An event with its arguments as Python values; what it gives, and the state after it, as the
-    machine has them in JSON form."""
+    """An event with its arguments as Python values; its output and the state after it as JSON."""
 
     event: str
     transition: str
@@ -37,7 +36,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Path:
-    """A test: the initial state in JSON form, and the events from there."""
+    """A test: the initial state in JSON form, and the events from it."""
 
     initial: Mapping[str, Json]
     calls: tuple[Call, ...]
@@ -55,7 +54,7 @@ class Path:
 
 @dataclass(slots=True)
 class _Known:
-    """The states, what leads from each to which, and those to begin in."""
+    """The state graph: states, initial states, and for each state its edges (event, target)."""
 
     space: Space
     states: list[State]
@@ -64,10 +63,10 @@ class _Known:
 
 
 def paths(space: Space, cover: Cover, most: int) -> list[Path]:
-    """Paths that cover every transition, every control state (without one: every state), or every
-    pair of transitions of which one can follow the other at once.
+    """Paths that cover every transition, every control state, or every pair of transitions of which
+    one can directly follow the other. Without a control state "states" covers every state.
 
-    Raises `ValueError` where the machine has `most` states or more, or no initial one.
+    Raises `ValueError` where the machine has `most` states or more, or no initial state.
     """
     known = _known(Search(space, Limits(most)))
     wanted = _everything(known, cover)
@@ -95,7 +94,7 @@ Last = int | None  # The rule of the event before; None at the start.
 
 
 def _items(known: _Known, cover: Cover, last: Last, rule: int, after: int) -> list[Item]:
-    """What a step covers."""
+    """The items that a step covers."""
     if cover == "transitions":
         return [rule]
     if cover == "pairs":
@@ -131,7 +130,7 @@ Run = tuple[int, list[tuple[Event, int]]]
 
 
 def _run(known: _Known, cover: Cover, wanted: set[Item]) -> Run | None:
-    """One sequence that covers something; takes it off what is wanted."""
+    """One path that covers something wanted; removes what it covers from `wanted`."""
     first: list[tuple[int, Last]] = [(start, None) for start in known.starts]
     start, way = _nearest(known, cover, wanted, first) or (None, [])
     if start is None:
@@ -155,7 +154,7 @@ def _run(known: _Known, cover: Cover, wanted: set[Item]) -> Run | None:
 def _nearest(
     known: _Known, cover: Cover, wanted: set[Item], first: list[tuple[int, Last]]
 ) -> Run | None:
-    """Where to begin, and the fewest events to something wanted."""
+    """The start and the fewest events to something wanted, by breadth-first search."""
     for number, _ in first:
         if cover == "states" and wanted.intersection(_controls(known, number)):
             return number, []
@@ -164,7 +163,7 @@ def _nearest(
     while queue:
         at = queue.popleft()
         for event, after in known.edges[at[0]]:
-            # Only of pairs does it matter by which transition a state was reached.
+            # Only for pairs does it matter which transition led to a state.
             node = after, event[0] if cover == "pairs" else None
             if wanted.intersection(_items(known, cover, at[1], event[0], after)):
                 return _back(came, at, (event, after))

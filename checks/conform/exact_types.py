@@ -1,4 +1,9 @@
-"""Whether values are of exactly the classes that their types say: `True` is no 1."""
+"""Whether values have exactly the classes that their types say.
+
+Values of two engines can be equal and still differ: `True == 1`. This check is stricter than
+`spec.values.bounds.belongs`, which accepts subclasses and mutable containers, as arguments from
+outside may be; and it does not look at bounds.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +13,11 @@ from typing import Any
 from lawful.spec import ir
 from lawful.spec import types as t
 
-NONE = object()
+NOT_A_MAP = object()
 
 
 def has_exact_type(value: Any, kind: t.Type) -> bool:
-    """Whether a value, and all in it, is of exactly the class that the type says."""
+    """Whether a value, and every value in it, has exactly the class that the type says."""
     match kind:
         case t.Timer(ticks=True):
             return value is None or type(value) is int
@@ -45,8 +50,8 @@ def has_exact_type(value: Any, kind: t.Type) -> bool:
 
 
 def _pairs(value: Any) -> list[tuple[Any, Any]]:
-    """The rows of a map; one that nothing has where it is none."""
-    return list(value.items()) if issubclass(value.__class__, Mapping) else [(NONE, NONE)]
+    """The items of a map; where it is none, one item that has no type."""
+    return list(value.items()) if issubclass(value.__class__, Mapping) else [(NOT_A_MAP, NOT_A_MAP)]
 
 
 def state_has_exact_types(
@@ -55,7 +60,7 @@ def state_has_exact_types(
     parts: Mapping[str, ir.Machine],
     ghosts: bool = True,
 ) -> bool:
-    """The same of a whole state."""
+    """Whether every variable of a state has; ghosts are only checked with `ghosts`."""
     for v, value in zip(machine.variables, state, strict=False):
         part = t.part_of(v.type)
         if part is not None:

@@ -1,32 +1,34 @@
-"""Stateful tests by Hypothesis, generated from a declaration; the door is `lawful.testing`.
+"""Stateful Hypothesis tests of an implementation, generated from a declaration.
+
+Users import `conformance` from `lawful.testing`:
 
     TestSender = conformance(SenderEntry, lambda clock: SenderEntry(clock=clock))
 
-is a `unittest.TestCase` that pytest collects. It drives an implementation with one rule for each
-event, and after every event compares it with the machine: whether the event was accepted, its
-output, the whole state, and that nothing changed where it was refused or ignored. The machine's
-own invariants and step properties are judged on the way, those aside that it expects to fail.
+is a `unittest.TestCase` that pytest collects. It has one Hypothesis rule for each event. After
+every event it compares the implementation with the machine: whether the event was accepted, its
+output, the whole state, and that a refused or ignored event changed nothing. It also evaluates the
+invariants and step properties of the machine, except those that the declaration expects to fail.
 
-What an implementation is, is up to the test: a lawful instance, a service that embeds one, or an
-object written by hand.
+The implementation may be a lawful instance, a service that embeds one, or an object written by
+hand.
 
-`make(clock)` makes one. `perform(implementation, event, args)` performs an event and gives its
+`make(clock)` makes one. `perform(implementation, event, args)` performs an event and returns its
 output; by default it calls the method of that name. A refusal is `Refused` or one of the `refused`
-exceptions; any other exception ends the test. `view(implementation)` gives what shows the
-variables, a mapping or an object with such attributes; by default the implementation itself. A
-variable in `unseen` is not compared. Parameters are the instance's where a lawful instance is in
-view, else those of `machine` where that is an instance, else the defaults.
+exceptions; any other exception ends the test. `view(implementation)` returns a mapping, or an
+object with attributes, that has the variables; by default the implementation itself. A variable in
+`unseen` is not compared. Parameters are those of the lawful instance in the view, else those of
+`machine` if that is an instance, else the defaults.
 
-Timers: to the machine an armed timer may fire at any moment. So before an event that a timer
-serves, the clock that `make` was given jumps so far that whatever is armed is due; then the event
-is performed as any other. A timer in the view is a bool, armed or not, or the time at which it is
-due, None while stopped; then that has to be right too. Of lawful instances `fire_due` is called
-as well, and each transition that fires is followed.
+Timers: in the machine an armed timer may fire at any moment. So before an event that a timer
+serves, the clock that `make` got jumps so far that every armed timer is due; then the event is
+performed as any other. In the view a timer is a bool (armed or not), or its deadline, None while it
+is stopped; a deadline is compared, too. With lawful instances the test also calls `fire_due` and
+follows each transition that fires.
 
-Arguments are drawn near what occurs in the state and in the last events, so that guards pass
-often; integers may be anything within their type's bounds. `given` maps the names of types
-("Payload", "Nat", "Ack") or of parameters ("ack.m") to strategies for what is to be drawn there
-besides values that occur. Elements of a sort are those of the instance's universe.
+Arguments are drawn near values in the state and in recent events, so that guards pass often;
+integers may be any within the bounds of their type. `given` maps names of types ("Payload", "Nat",
+"Ack") or of parameters ("ack.m") to the strategies of new values there. Elements of a sort are
+those of the instance's universe.
 """
 
 from __future__ import annotations
@@ -66,10 +68,10 @@ from .shrinking import shrunk
 T = TypeVar("T")
 Given = Mapping[str, SearchStrategy[Any]]
 Params = tuple[tuple[str, t.Type], ...]
-SMALL, LARGE = 5, 1_000  # How far integers lie from 0. Bodies may loop over ranges of them.
-LONG = 3  # Elements of a container that is drawn anew.
-TRIES = 4  # Draws until the machine admits the arguments.
-MOVES = (0, 0, 0, 0, 1, -1)  # From an integer that occurs to one that is drawn.
+SMALL, LARGE = 5, 1_000  # Distance of integers from 0; not larger, for bodies loop over ranges.
+LONG = 3  # Most elements of a new container.
+TRIES = 4  # Draws of arguments until the machine accepts them.
+MOVES = (0, 0, 0, 0, 1, -1)  # What is added to an integer that occurs.
 
 
 @functools.cache
@@ -82,14 +84,14 @@ def _pick(draw: DrawFn, values: Sequence[Any]) -> Any:
 
 
 class Drawing:
-    """Draws values of types; choices shrink towards what occurs, then what is small and first."""
+    """Draws values of types: mostly values that occur (`near`), or values next to them."""
 
     def __init__(self, values: Values, given: Given) -> None:
         self.values = values
         self.given = given
 
     def value(self, draw: DrawFn, kind: t.Type, near: Near, name: str = "") -> Any:
-        """A value of the type, for a place of that name."""
+        """A value of the type, for a parameter or field of that name."""
         match kind:
             case t.Int():
                 return self._integer(draw, kind, near, name)
@@ -106,7 +108,7 @@ class Drawing:
                 return self._new(draw, kind, near)
 
     def _integer(self, draw: DrawFn, kind: t.Int, near: Near, name: str) -> int:
-        """One that stands under the same name, or anywhere; or next to it; or any."""
+        """One that occurs under the same name, or anywhere, or one next to it, or any."""
         how = draw(_between(0, 9))
         known = near.named(kind, name) if how < 5 else ()
         known = known or (near.like(kind) if how < 7 else ())
@@ -155,7 +157,7 @@ class Drawing:
                 return _pick(draw, self.values.of(kind))
 
     def nudged(self, draw: DrawFn, value: Any, kind: t.Type, near: Near) -> Any:
-        """Almost the value: one step aside in one place, which is where guards have their edge."""
+        """The value with one small change: guards often have their boundary there."""
         if (kind.name if isinstance(kind, t.Int) else str(kind)) in self.given:
             return self.value(draw, kind, near)
         match kind:
@@ -181,7 +183,7 @@ class Drawing:
 
 
 def _around(kind: t.Int, far: int) -> SearchStrategy[int]:
-    """Integers within the type's bounds that are so far from 0, or from the bound next to it."""
+    """Integers within the bounds, at most `far` from 0, or from the bound nearest to 0."""
     middle = 0 if breach(0, kind) is None else kind.low if kind.low is not None else kind.high
     assert middle is not None
     low = middle - far if kind.low is None else max(kind.low, middle - far)
@@ -192,9 +194,9 @@ def _around(kind: t.Int, far: int) -> SearchStrategy[int]:
 def strategy(
     kind: t.Type, world: World, near: Near | None = None, given: Given | None = None
 ) -> SearchStrategy[Any]:
-    """Values of a type, within its bounds, often near those that occur; immutable, hashable.
+    """A strategy for values of a type, within its bounds; immutable and hashable.
 
-    Sorts have three elements, unless they are `given`.
+    Values in `near` are drawn often. Sorts have three elements, unless they are in `given`.
     """
     sorts = {name: elements(sort, SORT_SIZE) for name, sort in world.sorts.items()}
     return _value(Drawing(Values(world, {}, sorts), given or {}), kind, near or Near())
@@ -209,10 +211,10 @@ def _value(draw: DrawFn, drawing: Drawing, kind: t.Type, near: Near) -> Any:
 
 
 class LockstepMachine(RuleBasedStateMachine):
-    """The run of one implementation, as Hypothesis drives it.
+    """One run of an implementation and the model in lockstep, driven by Hypothesis.
 
-    `shrunk`: the first run that failed, shortened. Every run that fails, the one that Hypothesis
-    shows in the end among them, then fails by that one.
+    `shrunk` is the first failing run, shrunk. Every later failing run, also the one that
+    Hypothesis reports at the end, raises the failure of that run.
     """
 
     subject: ClassVar[Subject[Any]]
@@ -227,7 +229,7 @@ class LockstepMachine(RuleBasedStateMachine):
         self.drawing = Drawing(self.run.model.values, self.given)
 
     def arguments(self, draw: DrawFn, name: str, params: Params) -> Args:
-        """Arguments of an event, each near what occurs."""
+        """Arguments of an event, drawn near values that occur."""
         return tuple(
             draw(self.given[f"{name}.{param}"])
             if f"{name}.{param}" in self.given
@@ -236,7 +238,7 @@ class LockstepMachine(RuleBasedStateMachine):
         )
 
     def nudged(self, draw: DrawFn, entry_point: EntryPoint, args: Args) -> Args:
-        """The arguments, one of them a step aside; those that are given stay as they are."""
+        """The arguments with a small change in one of them, unless `given` fixes it."""
         at = draw(_between(0, len(args) - 1))
         name, kind = entry_point.event.params[at]
         if f"{entry_point.event.name}.{name}" in self.given:
@@ -245,7 +247,7 @@ class LockstepMachine(RuleBasedStateMachine):
         return (*args[:at], moved, *args[at + 1 :])
 
     def perform_action(self, action: Action) -> None:
-        """Let both do it; what fails, fails in its shortest form."""
+        """Perform the action on both; a failure is raised in its shrunk form."""
         try:
             self.run.perform_action(action)
             return
@@ -265,7 +267,7 @@ class LockstepMachine(RuleBasedStateMachine):
 
 @st.composite
 def _call(draw: DrawFn, entry_point: EntryPoint) -> Call:
-    """A call that the machine admits, more often than not; or one that is almost so, or any."""
+    """A call: mostly one that the model accepts, or one close to it, or any."""
     lockstep: LockstepMachine = draw(st.runner())
     how = _pick(draw, ("admitted", "admitted", "admitted", "almost", "any"))
     args: Args = ()
@@ -284,7 +286,7 @@ def _start(draw: DrawFn) -> Start:
 
 
 def _begin() -> Any:
-    """The rule that calls one `@initial` first."""
+    """The Hypothesis rule that first calls an `@initial`."""
 
     def begin(self: LockstepMachine, start: Start) -> None:
         self.perform_action(start)
@@ -295,10 +297,10 @@ def _begin() -> Any:
 
 
 def _rule(entry_point: EntryPoint) -> Any:
-    """The rule that performs an event.
+    """The Hypothesis rule that performs an event.
 
-    The rules of all events have one name, so that Hypothesis does not leave out some of them in
-    each run: where it left out what makes a connection, say, nothing would happen at all.
+    All rules have one name. Otherwise Hypothesis would disable some events in each run, and
+    without the event that connects, say, all others would be refused.
     """
 
     def event(self: LockstepMachine, call: Call) -> None:
@@ -312,7 +314,7 @@ def _rule(entry_point: EntryPoint) -> Any:
 
 
 def _timers() -> Any:
-    """The rule that fires what is due, of lawful instances."""
+    """The Hypothesis rule that fires the timers that are due, of lawful instances."""
 
     def event(self: LockstepMachine, fire: Fire) -> None:
         self.perform_action(fire)
@@ -325,17 +327,17 @@ def _timers() -> Any:
 
 
 class ConformanceTest(TestCase):
-    """A test that pytest and unittest run; `settings` are Hypothesis's.
+    """A conformance test, for pytest and unittest; `settings` are those of Hypothesis.
 
-    Of these the phases that shrink and explain have no part: what fails is shortened here, sooner
-    and further. Without settings the profile in use holds, with no deadline and no health checks.
+    The phases `shrink` and `explain` are always off: `shrinking` does their work. Without
+    settings those of the active profile hold, without deadline and health checks.
     """
 
     settings: ClassVar[Settings | None] = None
     lockstep: ClassVar[type[LockstepMachine]]
 
     def runTest(self) -> None:  # unittest's name
-        """Hypothesis's own test, its failure without what its message says already."""
+        """Run Hypothesis; of a failure, drop the notes that repeat its message."""
         self.lockstep.shrunk = None
         try:
             run_state_machine_as_test(self.lockstep, settings=self._settings())
@@ -364,7 +366,7 @@ def conformance(
     given: Given | None = None,
     settings: Settings | None = None,
 ) -> type[ConformanceTest]:
-    """A test that what `make` makes conforms to the machine; see the top of this module."""
+    """A test that what `make` returns conforms to the machine; see the top of this module."""
     cls, like = (machine, None) if isinstance(machine, type) else (type(machine), machine)
     subject = Subject(
         resolve(cls), make, perform, view, (Refused, *refused), frozenset(unseen), like
@@ -379,7 +381,7 @@ def conformance(
 
 
 def _lockstep_machine(subject: Subject[Any], given: Given) -> type[LockstepMachine]:
-    """The rules of one machine: its events, and before them the start."""
+    """The Hypothesis state machine of one subject: rules for its start, events and timers."""
 
     class Made(LockstepMachine):
         pass

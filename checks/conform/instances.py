@@ -1,4 +1,4 @@
-"""The step that services embed: an instance in any state, one event, and what came of it."""
+"""Instances of the runtime that a check controls: put into a state, given an event, read."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ from lawful.spec.values.time import clock_of, passed
 from lawful.spec.values.world import FrozenBag, FrozenMap
 
 Universe = Mapping[type[Any], tuple[Any, ...]]
-Outcome = tuple[str, Any, Any]  # What happened, the state after, where there is one, the output.
+Outcome = tuple[str, Any, Any]  # What happened ("done", "refused", ...), state after, output.
 
 
 class InstanceDriver:
-    """Instances of one machine; without a clock their armed timers are all due.
+    """Makes and observes instances of one machine.
 
-    With one, states are those of `machine`, whose timers count: an instance has its time at 0,
-    its clock began so many ticks before, and its timers are due so many ticks later.
+    Without a clock all armed timers of an instance are due. With a clock, timers in states of
+    `machine` count ticks: an instance is made at time 0, its clock began the state's ticks
+    earlier, and its timers are due their ticks later.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class InstanceDriver:
                 return native(value, kind)
 
     def state(self, instance: Any) -> tuple[Any, ...]:
-        """The state of an instance; a ghost, which it has not, is None."""
+        """The state of an instance. It has no ghosts: they are None."""
         m = self.machines[type(instance).__name__]
         held = {v.name: getattr(instance, slot(v.name), None) for v in m.variables}
         rows = [
@@ -101,21 +102,21 @@ class InstanceDriver:
                 return frozen(value, kind)
 
     def _left(self, due: float, ticks: Any) -> int:
-        """In how many ticks a deadline is."""
+        """The number of ticks until a deadline."""
         now: int = ticks.now
         return max(0, passed(due - ticks.begun, self.tick) - now)
 
     def start(
         self, parameters: Mapping[str, Any], function: ir.Function | None, args: tuple[Any, ...]
     ) -> Outcome:
-        """What a start comes to; see `begin`."""
+        """The outcome of a start; see `begin`."""
         return self.begin(parameters, function, args)[1]
 
     def begin(
         self, parameters: Mapping[str, Any], function: ir.Function | None, args: tuple[Any, ...]
     ) -> tuple[Any, Outcome]:
-        """A new instance with these parameters, begun by its `@initial`, if it has one; None where
-        that raises, and what it came to."""
+        """A new instance with these parameters, on which `function`, an `@initial`, was called, and
+        the outcome. The instance is None where that raises."""
         try:
             made = self.cls(universe=self.universe, clock=SimulatedClock(), **parameters)
             if function is not None:
@@ -125,7 +126,7 @@ class InstanceDriver:
         return made, ("done", self.state(made), None)
 
     def take(self, instance: Any, name: str, args: tuple[Any, ...]) -> Outcome:
-        """What an event does to an instance; an exception that no step should raise by its text."""
+        """The outcome of an event; of an exception that no step should raise, its text."""
         instance.__environment__.last_transition = name
         try:
             output = instance.lawful.take(name, *args)
@@ -134,7 +135,7 @@ class InstanceDriver:
         return "ignored" if _untaken(instance) else "done", self.state(instance), output
 
     def without_ghosts(self, state: Any, name: str = "") -> Any:
-        """A state of the reference, as an instance has it."""
+        """A state of the reference engine with None for ghosts, as `state` gives it."""
         if state is None:
             return None
         m = self.machines[name or self.machine.name]
@@ -155,7 +156,7 @@ class InstanceDriver:
 
 
 def frozen(value: Any, kind: t.Type) -> Any:
-    """The immutable value of a field as it is inside an instance."""
+    """The immutable form of a field's value in an instance."""
     match kind:
         case t.Set(mutable=True):
             return frozenset(value)
@@ -184,7 +185,7 @@ def _kind(error: Exception) -> str:
 
 
 def _untaken(instance: Any) -> bool:
-    """Whether an `ignore` took the last event."""
+    """Whether the last event was ignored."""
     return instance.__environment__.last_transition is None
 
 

@@ -1,4 +1,4 @@
-"""One run of an implementation beside the model; the first difference ends it, in words."""
+"""A run of an implementation and the model in lockstep; the first difference raises `Mismatch`."""
 
 from __future__ import annotations
 
@@ -21,18 +21,21 @@ from .observation import Difference, StateComparison, reader, spelled
 from .oracle import Action, Answer, Args, Call, EntryPoint, Fire, Model, Start, entry_points
 
 T = TypeVar("T")
-FAR = 1e9  # Seconds: whatever is armed is due after so long.
-MOST = 4  # Times that an event is tried in one state.
-RECENT = 6  # Events whose arguments and outputs new arguments may repeat.
+FAR = 1e9  # Seconds after which every armed timer is due.
+MOST = 4  # How often an event without effect is tried in one state.
+RECENT = 6  # Recent events whose arguments and outputs new arguments may repeat.
 
 
 class Mismatch(AssertionError):
-    """The implementation does what the machine does not, or the machine breaks its own word."""
+    """The implementation differs from the machine, or the machine violates its own property."""
 
 
 @dataclass(frozen=True)
 class Subject(Generic[T]):
-    """What is compared with which machine; `like` has its parameters, where nothing else says."""
+    """What is compared with which machine; see `hypothesis_machine`.
+
+    `like` is an instance that has the parameters, where the view is no lawful instance.
+    """
 
     resolved: Resolved
     make: Callable[[SimulatedClock], T]
@@ -49,11 +52,11 @@ class Subject(Generic[T]):
 
     @functools.cached_property
     def entry_points(self) -> tuple[EntryPoint, ...]:
-        """The ways into the machine."""
+        """The entry points of the machine."""
         return entry_points(self.machine)
 
     def model(self, like: Machine | None) -> Model:
-        """The model with the elements that an instance's sorts have; made once."""
+        """The model, with the elements of sorts that the instance `like` has; cached."""
         elements = {} if like is None else dict(like.__environment__.universe)
         key = tuple(sorted(elements.items()))
         if key not in self.models:
@@ -71,7 +74,7 @@ class Performed:
 
 
 class Run(Generic[T]):
-    """An implementation from its beginning on; `state` is the model's."""
+    """One implementation from its start on, and the state of the model beside it."""
 
     def __init__(self, subject: Subject[T]) -> None:
         self.subject = subject
@@ -105,11 +108,11 @@ class Run(Generic[T]):
         view = self.subject.view
         return self.implementation if view is None else view(self.implementation)
 
-    # What to try.
+    # What Hypothesis draws from.
 
     @property
     def near(self) -> Near:
-        """What occurs in the state, in the last outputs, and whole arguments of late."""
+        """Values in the state and in recent outputs, and whole arguments of recent events."""
         if self._near is None:
             self._near = Near.of(self.machine, self.state)
             for event, args, output in reversed(self._recent):
@@ -120,15 +123,15 @@ class Run(Generic[T]):
         return self._near
 
     def admits(self, entry_point: EntryPoint, args: Args) -> bool:
-        """Whether the model takes a transition."""
+        """Whether the model takes a transition with these arguments."""
         return self.model.step(self.state, entry_point, args).kind in ("done", "fault")
 
     def hopeless(self, entry_point: EntryPoint) -> bool:
-        """Whether no arguments can make the model take a transition here."""
+        """Whether the control state excludes every transition, whatever the arguments."""
         return not self.model.may_take(self.state, entry_point)
 
     def worth(self, entry_point: EntryPoint) -> bool:
-        """Whether to try it here: not what changed nothing before, unless nothing else is left."""
+        """Whether to try it here: not if it had no effect `MOST` times, unless all had none."""
         if entry_point not in self.entry_points:
             return False
         return self.tried[entry_point.name] < MOST or all(
@@ -138,7 +141,8 @@ class Run(Generic[T]):
     # Events.
 
     def perform_action(self, action: Action) -> None:
-        """Let both do it; Mismatch where they differ. What the implementation raises passes."""
+        """Perform the action on both. Raises Mismatch where they differ, and whatever exception the
+        implementation raises."""
         self.actions.append(action)
         match action:
             case Call(entry_point=entry_point, args=args):
@@ -162,10 +166,11 @@ class Run(Generic[T]):
             self.tried[entry_point.name] += MOST if hopeless else 1
 
     def _wait(self, timed: bool) -> None:
-        """Time passes before an event.
+        """Let time pass before an event.
 
-        Without a clock so much that what is armed is due, where that may matter. With one, until
-        the next timer is due, or else by a tick every other time; past no urgent timer.
+        Without a clock, so long that every armed timer is due, if the event may need that. With a
+        clock, until the next timer is due, or else one tick before every other action, but never
+        beyond the deadline of an urgent timer.
         """
         now, tick = self.clock.now(), self.model.tick
         if not tick:
@@ -176,7 +181,7 @@ class Run(Generic[T]):
             later = [due for _, due in self.model.deadlines(self.state) if due > now]
             wanted = min(later, default=wanted)
         passed = self.clock.advance(max(0.0, self.model.moment(self.state, wanted) - now))
-        # The sum may fall short of the deadline: it is the model's time that both are told.
+        # The sum of floats may fall short of the deadline: both get the time of the model.
         self.state = self.model.at(self.state, passed)
 
     def _moved(self, before: State) -> None:
@@ -189,7 +194,9 @@ class Run(Generic[T]):
     ) -> None:
         answer, event = expected
         if answer.kind == "fault" and not self.lawful:
-            self._own_fault(call, answer)  # What an implementation should do here nobody said.
+            self._own_fault(
+                call, answer
+            )  # The declaration does not say what an implementation should do here.
             return
         found = self._perform(name, args, call)
         self._judge(call, answer, found, event)
@@ -205,21 +212,21 @@ class Run(Generic[T]):
         except MachineFault as error:
             return Performed("fault", error=error)
         except Exception as error:
-            error.add_note(self._told(call, ["the implementation raises this exception"]))
+            error.add_note(self._message(call, ["the implementation raises this exception"]))
             raise
 
     # Timers of lawful instances.
 
     @property
     def fires(self) -> bool:
-        """Whether there is a lawful instance whose timers can be fired."""
+        """Whether the implementation is a lawful instance, whose timers can be fired."""
         return self.instance is not None
 
     def _fire_due(self, far: bool) -> None:
         instance, before = self.instance, self.state
         assert instance is not None
         deadline = instance.lawful.next_deadline() or 0.0
-        far = far and not self.model.tick  # With a clock, what is urgent is never late.
+        far = far and not self.model.tick  # With a clock, an urgent timer is never late.
         now = self.clock.advance(FAR if far else max(0.0, deadline - self.clock.now()))
         self.state = before = self.model.at(before, max(now, deadline))
         rows: list[Stepped] = []
@@ -237,7 +244,7 @@ class Run(Generic[T]):
         self._moved(before)
 
     def _follow(self, row: Stepped) -> None:
-        """A timer fired: the model takes the same transition."""
+        """A timer of the instance fired: the model has to take the same transition."""
         transition = self.machine.transition(row.transition or row.event)
         event = self.machine.event(row.event)
         args = tuple(row.args[name] for name, _ in event.params)
@@ -253,7 +260,7 @@ class Run(Generic[T]):
         self.state = answer.state
 
     def _all_fired(self, none: bool, error: MachineFault | None) -> None:
-        """Nothing that the model could fire was left out, and the state is the model's."""
+        """Check that every timer fired that can fire in the model, and that the states agree."""
         fired = [
             w for w in self.entry_points if w.name == w.rows[0].name and w.rows[0].timer is not None
         ]
@@ -267,16 +274,16 @@ class Run(Generic[T]):
         if lines:
             self._fail("fire_due()", lines)
 
-    # Judging.
+    # Comparison.
 
     def _judge(
         self, call: str | None, answer: Answer, found: Performed, event: ir.Event | None
     ) -> None:
-        """Fail with everything in which the implementation differs, or note the call."""
+        """Compare the implementation with the model's answer: fail with all differences."""
         lines = _kinds(answer, found)
         if not lines and event is not None and found.kind == "done":
             lines += self._output(answer, found.output, event)
-        # Before a start there may be nothing to read.
+        # Before a start the implementation may have no variables.
         begins = self.begun or answer.kind == "done"
         differing = self._differences(answer.state) if begins else []
         if differing and not lines and answer.kind != "done":
@@ -289,7 +296,7 @@ class Run(Generic[T]):
             self.calls.append(_past(call, answer))
 
     def _output(self, answer: Answer, found: Any, event: ir.Event) -> list[str]:
-        """Where the output is another."""
+        """A line where the outputs differ."""
         if self.reading.same(answer.output, found, event.output):
             return []
         return [f"output: expected {spelled(answer.output)}, found {spelled(found)}"]
@@ -298,20 +305,20 @@ class Run(Generic[T]):
         return self.reading.differences(state, reader(self._shown()))
 
     def _own_fault(self, call: str | None, answer: Answer) -> None:
-        """Fail where the machine itself breaks a property that it does not expect to break."""
+        """Fail where the machine violates its own property, unless its declaration expects that."""
         broken = None
         if answer.kind == "fault" and answer.name not in self.model.excused:
             broken = f"{answer.name}: {answer.why}"
         elif answer.kind == "done":
             broken = self.model.broken(self.state if self.begun else None, answer.state)
         if broken is not None:
-            self._fail(call, [f"here the machine itself breaks {broken}"])
+            self._fail(call, [f"here the machine itself violates {broken}"])
 
     def _fail(self, call: str | None, lines: list[str]) -> NoReturn:
-        raise Mismatch(self._told(call, lines))
+        raise Mismatch(self._message(call, lines))
 
-    def _told(self, call: str | None, lines: list[str]) -> str:
-        """What went wrong, after the calls that led there."""
+    def _message(self, call: str | None, lines: list[str]) -> str:
+        """The message of a failure: the calls up to it, then the differences."""
         if call is None:
             return "\n".join([f"{self.machine.name}, as it starts:", *lines])
         calls = "".join(f"    {each}\n" for each in (*self.calls, call))
@@ -320,22 +327,22 @@ class Run(Generic[T]):
 
 
 def _parameters(machine: ir.Machine, like: Machine | None) -> dict[str, Any]:
-    """The parameters of an instance; where there is none the defaults serve."""
+    """The parameters of an instance; empty without one, for the defaults."""
     return {} if like is None else {p.name: getattr(like, p.name) for p in machine.parameters}
 
 
 def replay(subject: Subject[Any], actions: Sequence[Action]) -> None:
-    """Run these events from the beginning."""
+    """Run these actions on a new implementation; raises what the run raises."""
     run = Run(subject)
     for action in actions:
         run.perform_action(action)
 
 
-# In words.
+# Messages.
 
 
 def _kinds(answer: Answer, found: Performed) -> list[str]:
-    """Where the machine and the implementation do not do the same kind of thing."""
+    """Lines where the outcomes differ in kind, or in reasons of refusal, or in the fault."""
     expected = "done" if answer.kind == "ignored" else answer.kind
     if found.kind != expected:
         return [_expects(answer), _does(found)]
@@ -364,7 +371,7 @@ def _expects(answer: Answer) -> str:
         case "refused":
             return f"the machine refuses it: {answer.why}"
         case "fault":
-            return f"the machine breaks {answer.name}: {answer.why}"
+            return f"the machine violates {answer.name}: {answer.why}"
 
 
 def _does(found: Performed) -> str:
@@ -384,7 +391,7 @@ def _difference(each: Difference) -> str:
 
 
 def _past(call: str, answer: Answer) -> str:
-    """A call on the way to the failure, with what it gave."""
+    """A call before the failure, with its output or outcome."""
     if answer.kind == "done":
         return call if answer.output is None else f"{call}  # {spelled(answer.output)}"
     return f"{call}  # {answer.name if answer.kind == 'fault' else answer.kind}"

@@ -1,8 +1,8 @@
-"""Reading an implementation's variables, and where they differ from a state of the model.
+"""Reading the variables of an implementation and comparing them with a state of the model.
 
-How an implementation keeps its values is its own: variables are items of a mapping or attributes
-of an object, a list serves as a tuple, a dict as a bag, a deadline as a timer. But 1 is not True,
-and what is of another type is a difference.
+An implementation may keep values in its own form: variables are items of a mapping or attributes of
+an object, a list may stand for a tuple, a dict for a bag, a deadline for a timer. But 1 is not
+True, and a value of another type is a difference.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from lawful.spec.words import Record
 
 Read = Callable[[str], Any]
 ABSENT = "nothing"
-SAME_TIME = 1e-3  # Seconds that two deadlines of one timer may lie apart.
+SAME_TIME = 1e-3  # Seconds by which two deadlines of one timer may differ.
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One place where an implementation's state is not the model's."""
+    """One path at which the state of the implementation differs from that of the model."""
 
     path: str
     expected: str
@@ -35,7 +35,7 @@ class Difference:
 
 
 class Armed(int):
-    """A timer that was started: to the reference engine it is True, and equal to any other."""
+    """An armed timer with its deadline. To the reference engine it is True, equal to any other."""
 
     deadline: float
 
@@ -46,11 +46,11 @@ class Armed(int):
 
 
 class WrongType(Exception):
-    """A value of the implementation is none of its declared type."""
+    """A value of the implementation does not have the declared type."""
 
 
 class Unseen(Exception):
-    """The view leaves out a variable: a mistake of the test, not of the implementation."""
+    """The view lacks a variable: an error in the test, not in the implementation."""
 
 
 def _is_mapping(value: Any) -> TypeGuard[Mapping[Any, Any]]:
@@ -70,7 +70,10 @@ def _is_set(value: Any) -> TypeGuard[Set[Any]]:
 
 
 def reader(source: Any) -> Read:
-    """How to read the variables of a mapping, or of an object whose attributes they are."""
+    """A function that reads variables by name, from a mapping or from attributes.
+
+    It raises `Unseen` where there is no such variable.
+    """
 
     def read(name: str) -> Any:
         try:
@@ -85,7 +88,7 @@ def reader(source: Any) -> Read:
 
 
 class StateComparison:
-    """Compares one machine's states with what is read of an implementation."""
+    """Compares states of one machine with the variables of an implementation."""
 
     def __init__(self, machine: ir.Machine, world: World, unseen: frozenset[str]) -> None:
         self.machine = machine
@@ -94,11 +97,11 @@ class StateComparison:
         self.parts = {part.name: part for part in machine.parts}
 
     def differences(self, state: State, read: Read) -> list[Difference]:
-        """Where the implementation is not in this state; ghosts are nowhere but in the model."""
+        """Where the implementation differs from this state; ghosts are not compared."""
         return list(self._variables(self.machine, state, read, self.unseen))
 
     def same(self, mine: Any, theirs: Any, kind: t.Type) -> bool:
-        """Whether the implementation's value is the model's."""
+        """Whether the value of the implementation is that of the model."""
         return not list(self._compared(kind, mine, theirs, ""))
 
     def _variables(
@@ -131,7 +134,7 @@ class StateComparison:
 
 
 def _parted(mine: Any, theirs: Any, path: str) -> Iterator[Difference]:
-    """What differs between two values; of maps and sets only the elements that do."""
+    """The differences of two values; of maps and sets only the elements that differ."""
     if mine == theirs:
         return
     if _is_mapping(mine) and _is_mapping(theirs):
@@ -156,7 +159,7 @@ def _keys(mine: Mapping[Any, Any], theirs: Mapping[Any, Any], path: str) -> Iter
 
 
 def plain(value: Any, kind: t.Type, world: World) -> Any:
-    """The model's form of an implementation's value; Misread if it is none of this type."""
+    """The value in the form of the model. Raises WrongType where it has another type."""
     match kind:
         case t.Timer():
             return _armed(value)
@@ -210,7 +213,7 @@ def _container(value: Any, kind: t.Type, world: World) -> Any:
 
 
 def _timers(mine: Any, theirs: Any, path: str) -> Iterator[Difference]:
-    """Whether both are armed; and due at the same time, where the implementation says when."""
+    """Differences of two timers: armed or not, and the deadline if the implementation has it."""
     due = getattr(theirs, "deadline", None if isinstance(theirs, bool) else theirs)
     rows = ["armed" if armed else "stopped" for armed in (mine, _armed(theirs))]
     if rows[0] != rows[1]:
@@ -224,7 +227,7 @@ def _timers(mine: Any, theirs: Any, path: str) -> Iterator[Difference]:
 
 
 def _armed(value: Any) -> bool:
-    """A timer is what says whether it is `armed`; or a bool; or its deadline, None if stopped."""
+    """Whether a timer is armed: an object with `armed`, a bool, or a deadline (None: stopped)."""
     armed = getattr(value, "armed", value)
     return armed if isinstance(armed, bool) else armed is not None
 

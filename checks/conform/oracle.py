@@ -1,4 +1,4 @@
-"""The model beside an implementation: what each event should do, by the reference engine."""
+"""The oracle of conformance tests: what each event should do, computed by the reference engine."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from .observation import Armed, spelled
 
 Args = tuple[Any, ...]
 Elements = Mapping[str, tuple[Any, ...]]
-SORT_SIZE = 3  # Elements of a sort where nothing says how many.
-SMALL = 20  # Of so few integers a property's parameter takes each.
+SORT_SIZE = 3  # Elements of a sort without a scope.
+SMALL = 20  # An integer type of fewer values is small: property parameters take each of them.
 
 
-# These are no dataclasses, of which Hypothesis would show, at length, all that is in them.
+# No dataclasses: Hypothesis would print all their fields, at length.
 
 
 class EntryPoint:
-    """A way into the machine: an event, or one of its transitions called by its own name.
+    """What a caller can call: an event, or a transition by its own name.
 
-    `timed`: it may be the firing of a timer. `extra`: only lawful instances have it.
+    `timed`: whether a timer that is due may be a guard. `extra`: only lawful instances have it.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Start:
 
 
 class Fire:
-    """Time passes until the next timer is due, or until all are; then those are fired."""
+    """Let time pass until the next timer is due, or all with `far`, and fire those that are."""
 
     def __init__(self, far: bool) -> None:
         self.far = far
@@ -91,7 +91,10 @@ Action = Call | Start | Fire
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the model does: of a fault the `name`, and of a fault or an `ignore` the `cause`."""
+    """What the model does with an event.
+
+    A fault has a `name` (the property that it violates) and a `cause`, an ignored event a `cause`.
+    """
 
     kind: Literal["done", "ignored", "refused", "fault"]
     state: State
@@ -103,7 +106,7 @@ class Answer:
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """Why it refuses, a row for each transition; worked out only when asked for."""
+        """Why it refuses: a reason for each transition; computed when it is read."""
         return tuple(refusal.reason() for refusal in self.refusals)
 
     @property
@@ -113,9 +116,9 @@ class Answer:
 
 
 def entry_points(machine: ir.Machine) -> tuple[EntryPoint, ...]:
-    """The events, then the transitions that can be called by a name of their own.
+    """The events, then the transitions that have another name than their event.
 
-    Of an event with `choice=True` the caller calls one transition, so it is no way by itself.
+    An event with `choice=True` and several transitions is no entry point: callers choose one.
     """
     made: list[EntryPoint] = []
     for event in machine.events:
@@ -131,7 +134,7 @@ def entry_points(machine: ir.Machine) -> tuple[EntryPoint, ...]:
 
 
 def _timed(machine: ir.Machine, rows: tuple[ir.Transition, ...]) -> bool:
-    """Whether a timer's being due may be a guard of these, their own or that of a part's step."""
+    """Whether a timer that is due may be a guard here, or in a step of a part."""
     if any(row.timer is not None for row in rows):
         return True
     inner = any(row.timer is not None for part in machine.parts for row in part.transitions)
@@ -146,8 +149,10 @@ def answer_of(
     args: Args,
     tried: Sequence[Outcome],
 ) -> Answer:
-    """What a way into the machine does, from what each of its transitions does: the one that is
-    enabled, else a matching `ignore`, else a refusal."""
+    """The outcome of an entry point, from the outcomes of its transitions (`tried`).
+
+    The enabled transition decides, else a matching `ignore`, else it is a refusal.
+    """
     admitted = [outcome for outcome in tried if not isinstance(outcome, Refusal)]
     if len(admitted) > 1:
         both = " and ".join(outcome.transition for outcome in admitted[:2])
@@ -167,10 +172,10 @@ def answer_of(
 
 
 class Model:
-    """One machine's steps and properties; `given` are the elements of sorts, where known.
+    """The steps and properties of one machine; `given` are the elements of sorts, where known.
 
-    `now`: the time at which steps happen, for the deadlines of timers. Without a clock an armed
-    timer may be due at any moment; with one it is due by its deadline.
+    `now` is the time of the next step, from which deadlines of timers are computed. Without a
+    clock an armed timer may be due at any moment, with one it is due at its deadline.
     """
 
     def __init__(self, resolved: Resolved, given: Elements) -> None:
@@ -191,7 +196,7 @@ class Model:
     # Time.
 
     def begin(self, now: float) -> None:
-        """From now on ticks are counted."""
+        """Set the time of the start, from which ticks are counted."""
         self.now = now
         self.time = Environment(SimulatedClock(now))
         if self.clock is not None:
@@ -208,7 +213,7 @@ class Model:
         return kind.tick if isinstance(kind, t.Clock) else 0.0
 
     def at(self, state: State, now: float) -> State:
-        """The state at that time, which is the present from now on."""
+        """Advance the time to `now`; returns the state with its clock at that time."""
         self.now = now
         self.time.pause_at(now)
         if self.time.ticks is None:
@@ -216,19 +221,19 @@ class Model:
         return at_tick(self.reference.machines, self.machine.name, state, self.time.ticks.now)
 
     def moment(self, state: State, wanted: float) -> float:
-        """The latest time up to `wanted` that no urgent timer which is due by then forbids."""
+        """The latest time up to `wanted` that is not beyond the deadline of an urgent timer."""
         urgent = [due for timer, due in self.deadlines(state) if timer.urgent]
         return max(self.now, min([wanted, *urgent]))
 
     def deadlines(self, state: State) -> list[tuple[t.Timer, float]]:
-        """When the armed timers are due."""
+        """The armed timers, with their deadlines."""
         found = timers(self.reference.machines, self.machine.name, state)
         return [(kind, value.deadline) for _, kind, value in found if isinstance(value, Armed)]
 
     # Steps.
 
     def initial(self, parameters: Mapping[str, Any]) -> Answer:
-        """A new instance with these parameters, before any `@initial`."""
+        """A new instance with these parameters, before an `@initial` is called."""
         state = self.reference.initial(parameters)
         out_of = None
         if not self.machine.initials:
@@ -242,13 +247,13 @@ class Model:
         return _answer(state, self.reference.start(state, function, _named(function, args)))
 
     def step(self, state: State, entry_point: EntryPoint, args: Args) -> Answer:
-        """The one enabled transition, else a matching `ignore`, else a refusal."""
+        """The outcome of an event; see `answer_of`."""
         step = self.reference.step
         tried = [step(state, row.name, _named(row.function, args)) for row in entry_point.rows]
         return answer_of(self.reference, entry_point, state, args, tried)
 
     def may_take(self, state: State, entry_point: EntryPoint) -> bool:
-        """False only where the control state excludes every transition, whatever the arguments."""
+        """Whether the control state allows some transition; guards are not evaluated."""
         return any(self._admitted(row, state) for row in entry_point.rows)
 
     def _admitted(self, row: ir.Transition, state: State) -> bool:
@@ -262,7 +267,8 @@ class Model:
     # Properties.
 
     def broken(self, before: State | None, after: State) -> str | None:
-        """Which property the step breaks and why, or None; at the start `before` is None."""
+        """The property that the step violates, and why; None without one. `before` is None at the
+        start."""
         return self._broken(self.machine, "", before, after)
 
     def _broken(
@@ -309,7 +315,7 @@ class Model:
         return None
 
     def _tried(self, params: tuple[tuple[str, t.Type], ...], state: State) -> Iterator[Args]:
-        """Values for a property's parameters: all of a small type, else those that occur."""
+        """Values of a property's parameters: all of a small type, else those in the state."""
         if not params:
             yield ()
             return
@@ -328,7 +334,7 @@ class Model:
 
 
 def _default_elements(resolved: Resolved) -> dict[str, tuple[Any, ...]]:
-    """As many elements of each sort as the scope says."""
+    """Elements of each sort: as many as the default scope says, else `SORT_SIZE`."""
     scope = resolved.scopes.get("scope")
     bounds = {} if scope is None else scope.bounds
     made: dict[str, tuple[Any, ...]] = {}
@@ -339,12 +345,12 @@ def _default_elements(resolved: Resolved) -> dict[str, tuple[Any, ...]]:
 
 
 def elements(sort: type[Any], size: int) -> tuple[Any, ...]:
-    """So many elements of a sort."""
+    """`size` elements of a sort."""
     return tuple(sort(f"{sort.__name__}{i + 1}") for i in range(size))
 
 
 def _excused(resolved: Resolved) -> frozenset[str]:
-    """The properties that the declaration itself expects to fail."""
+    """The properties that the declaration expects to be violated or undefined."""
     rows: dict[str, Expected] = dict(resolved.expects)
     scope = resolved.scopes.get("scope")
     if scope is not None and scope.expects is not None:

@@ -1,8 +1,8 @@
-"""The step that services embed, run in every reachable state, beside what exploration says.
+"""Comparison of the runtime with the reference engine, in every reachable state of a scope.
 
-An instance is put into each state of the scope, and every event is called with every argument, in
-states that admit it and in states that do not. What came of it, the state after it and its output
-must be those of the reference engine. The states are walked through here, whatever engine explored.
+An instance is put into each state, and every event is called with every argument, also where it is
+refused. The outcome, the state after it and the output must be those of the reference engine. The
+states are enumerated here, by the reference engine, independently of the exploration.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from .instances import Outcome as Seen
 from .observation import spelled
 from .oracle import EntryPoint, answer_of, entry_points
 
-MOST = 1000  # Of more tuples of arguments only those are tried that a rule's plan leaves.
+MOST = 1000  # Where an event has more tuples of arguments, only those of its plan are tried.
 OURS = "which is a fault of lawful: please report it with these lines"
-TOLD = 10  # Disagreements that are told in full; the others are counted.
+SHOWN = 10  # Disagreements that are kept; the others are counted.
 FAULTS = ("bounds", "asserts", "undefined", "ambiguous")
-Outcomes = dict[str, dict[Args, Outcome]]  # Of each transition, by its arguments.
+Outcomes = dict[str, dict[Args, Outcome]]  # By transition and arguments.
 
 
 Tell = Callable[[Comparison], None]
@@ -49,23 +49,23 @@ Tell = Callable[[Comparison], None]
 def compare(
     space: Space, cls: type[Machine], limits: Limits, progress: Tell | None = None
 ) -> Comparison:
-    """Compare in every state within the scope, or until a limit is met.
+    """Compare in every state of the scope, or until a limit is reached.
 
-    Raises `ValueError` where the scope gives serial numbers fewer bits than services have.
+    Raises `ValueError` where the scope gives serial numbers fewer bits than instances have.
     """
     if space.machine != with_ticks(resolve(cls).machine):
         what = "within the scope serial numbers have fewer bits than in an instance"
         raise ValueError(f"{space.machine.name}: the runtime cannot be compared: {what}")
     walk = _Walk(space, cls, limits)
     space.budget = Budget(limits, walk.began)
-    with suppress(OutOfBudget):  # What was compared until then was.
+    with suppress(OutOfBudget):  # The comparison up to there remains.
         walk.found.complete = walk.begin() and walk.walk(progress)
     return walk.found
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """An event of an instance in a state, or a start, which has none before it."""
+    """One call: an event in the state `before`, or a start, where that is None."""
 
     before: State | None
     name: str
@@ -75,7 +75,7 @@ class _Call:
 
 
 class _Walk:
-    """A walk through the states, breadth first, with an instance in each."""
+    """Breadth-first search of the states, with an instance in each."""
 
     def __init__(self, space: Space, cls: type[Machine], limits: Limits) -> None:
         self.space = space
@@ -109,7 +109,7 @@ class _Walk:
     # States.
 
     def begin(self) -> bool:
-        """Every start, those that are refused included; whether there was time for all."""
+        """Compare every start, also refused ones; False where the time was over before the end."""
         for made in self.space.parameters():
             for function, args, outcome in self._starts(made):
                 if self._late():
@@ -118,7 +118,9 @@ class _Walk:
                 name = self.space.machine.name if function is None else function.name
                 params = () if function is None else function.params
                 if function is None and isinstance(outcome, Fault) and seen[0] != "done":
-                    seen = expected  # There is no instance, whatever the constructor raises.
+                    seen = (
+                        expected  # Whatever exception the constructor raises, there is no instance.
+                    )
                 self._judge(_Call(None, name, params, t.NOTHING, args), expected, seen)
                 self._meet(outcome, None)
         return True
@@ -145,7 +147,7 @@ class _Walk:
                 yield function, args, space.reference.start(state, function, named)
 
     def _seen(self, outcome: Outcome) -> Seen:
-        """The outcome of a start or of a tick, as an instance shows it."""
+        """The outcome of a start or a tick in the form that instances give."""
         match outcome:
             case Done(state=state):
                 return "done", self.running.without_ghosts(state), None
@@ -155,7 +157,7 @@ class _Walk:
                 return "refused", None, None
 
     def _meet(self, outcome: Outcome, before: State | None) -> None:
-        """The state that a step leads to is to be entered, if it is within the scope."""
+        """Queue the state after a step, if it is new and within the scope."""
         if isinstance(outcome, Done) and outcome.state not in self.known:
             placed, cut = self.space.placed(outcome, before)
             if cut is None and isinstance(placed, Done):
@@ -163,14 +165,14 @@ class _Walk:
                 self.states.append(placed.state)
 
     def walk(self, progress: Tell | None) -> bool:
-        """Enter every state, and those that are found on the way; whether no limit was met."""
-        disagreement_lines = self.began
-        for state in self.states:  # It grows.
+        """Compare in every queued state; False where a limit was reached before the end."""
+        reported = self.began
+        for state in self.states:  # `_meet` appends to it.
             if self._late() or self.found.states == self.limits.states:
                 return False
             now = time.perf_counter()
-            if progress is not None and now - disagreement_lines > 0.2:
-                disagreement_lines = now
+            if progress is not None and now - reported > 0.2:
+                reported = now
                 progress(self.found)
             self._enter(state)
         return True
@@ -178,7 +180,7 @@ class _Walk:
     # Calls.
 
     def _enter(self, state: State) -> None:
-        """Every call in one state."""
+        """Compare every call in one state."""
         self.found.states += 1
         outcomes = self._outcomes(state)
         before = self.running.without_ghosts(state)
@@ -196,14 +198,16 @@ class _Walk:
                     entry = self.running.instance(state)
 
     def _outcomes(self, state: State) -> Outcomes:
-        """What every transition does with every argument; time's own step is judged at once."""
+        """The outcome of every transition with all its arguments; ticks are compared here."""
         made: Outcomes = {}
         for rule, row in self.space.rules:
             mine = made[row.name] = {}
             for args in self._arguments(rule, state):
                 mine[args] = outcome = self._step(row, state, args)
                 self._meet(outcome, state)
-                if is_tick(row) and isinstance(outcome, Done):  # Else an urgent timer forbids it.
+                if is_tick(row) and isinstance(
+                    outcome, Done
+                ):  # Otherwise an urgent timer forbids the tick.
                     entry = self.running.instance(state)
                     call = _Call(self.running.state(entry), row.name, (), t.NOTHING, args)
                     later = "done", self.running.later(entry), None
@@ -217,7 +221,7 @@ class _Walk:
     def _expected(
         self, outcomes: Outcomes, state: State, entry_point: EntryPoint, args: Args
     ) -> Seen:
-        """What the event does, from what each of its transitions does."""
+        """The expected outcome of an event, from the outcomes of its transitions."""
         tried = [
             outcomes[row.name].get(args) or self._step(row, state, args) for row in entry_point.rows
         ]
@@ -226,7 +230,7 @@ class _Walk:
         return answer.name or answer.kind, after, answer.output
 
     def _judge(self, call: _Call, expected: Seen, seen: Seen) -> None:
-        """Count the call, and note where the two differ."""
+        """Count the call, and record a disagreement."""
         self.found.outcomes[expected[0]] += 1
         if self.ghosts and expected[0] in FAULTS and seen[0] != expected[0]:
             self.found.set_aside += 1
@@ -234,11 +238,11 @@ class _Walk:
         if seen == expected and self._exact(call, seen):
             return
         self.found.differing += 1
-        if len(self.found.disagreements) < TOLD:
+        if len(self.found.disagreements) < SHOWN:
             self.found.disagreements.append(self._disagreement(call, expected, seen))
 
     def _exact(self, call: _Call, seen: Seen) -> bool:
-        """Whether what is equal is of the same classes, too."""
+        """Whether equal values also have the same classes."""
         if seen[0] != "done":
             return True
         whole = state_has_exact_types(seen[1], self.space.machine, self.parts, ghosts=False)
@@ -252,7 +256,7 @@ class _Walk:
         return Disagreement(before, call.name, args, *both)
 
     def _said(self, before: Mapping[str, str], seen: Seen) -> str:
-        """An outcome as text: of the state after it what is other than before."""
+        """An outcome as text, with the variables that it changed."""
         kind, after, output = seen
         rows = self._by_name(after).items()
         changed = [f"{name} = {value}" for name, value in rows if before.get(name) != value]
@@ -260,7 +264,7 @@ class _Walk:
         return "; ".join([kind, *changed, *gives])
 
     def _by_name(self, state: State | None) -> dict[str, str]:
-        """The values of a state as text; ghosts, which an instance has not, are left out."""
+        """The values of a state as text, without ghosts, which instances do not have."""
         machine = self.space.machine
         rows = [
             *((v.name, v.ghost) for v in machine.variables),
@@ -270,28 +274,28 @@ class _Walk:
         return {name: spelled(value) for (name, ghost), value in both if not ghost}
 
 
-# What is told.
+# Reports.
 
 
 def text(found: Comparison) -> list[str]:
-    """The comparison in lines for people; the first says how much was compared."""
+    """The comparison as text; the first line says how much was compared."""
     by = ", ".join(f"{count:,} {name}" for name, count in found.outcomes.most_common())
     counts = f"{found.states:,} states, {len(found.events)} events, {found.comparisons:,} calls"
     agree = "all agree" if not found.differing else f"{found.differing:,} DISAGREE"
     lines = [f"{counts}, {agree} ({by})"]
     if not found.complete:
-        lines.append("stopped before every state was entered: this says nothing of the others")
+        lines.append("stopped before every state was compared: nothing is known of the others")
     if found.set_aside:
-        lines.append(f"{found.set_aside:,} faults set aside: ghosts are erased at run time")
+        lines.append(f"{found.set_aside:,} faults not compared: instances have no ghosts")
     if found.narrowed:
         names = ", ".join(found.narrowed)
-        lines.append(f"of {names} too many arguments: those that are surely refused are left out")
+        lines.append(f"{names}: too many arguments; those that are certainly refused are left out")
     return lines
 
 
 def disagreement_lines(found: Comparison) -> list[str]:
-    """The disagreements, in full as many as are kept."""
-    lines = [f"the runtime does something else, {OURS}"] if found.differing else []
+    """The disagreements that were kept, and the number of the others."""
+    lines = [f"the runtime differs from the reference engine, {OURS}"] if found.differing else []
     for each in found.disagreements:
         args = ", ".join(f"{name}={value}" for name, value in each.args.items())
         lines += [f"{each.event}({args})"]
@@ -303,7 +307,7 @@ def disagreement_lines(found: Comparison) -> list[str]:
 
 
 def to_json(found: Comparison) -> Json:
-    """The comparison as it stands in the JSON of a check."""
+    """The comparison as JSON, for the answer of `lawful check`."""
     rows: list[Json] = [
         {
             "state": dict(each.state),

@@ -1,7 +1,9 @@
-"""A run that fails, made as short and as simple as it will go and still fail.
+"""Shrinking of a failing run: a shorter sequence of simpler actions that fails in the same way.
 
-Hypothesis shrinks the choices that led to a run; arguments drawn near a state become others when
-an event before them is left out. The events themselves can be left out, and run again, as they are.
+Why not Hypothesis's shrinker: it shrinks the random choices behind a run. Arguments are drawn near
+the current state, so removing one event changes the arguments of all later ones. Here the actions
+themselves are removed or simplified, and run again. (`checks.explore.simulate` has a third, small
+one: it only removes events, because the arguments of a random walk are already within the scope.)
 """
 
 from __future__ import annotations
@@ -20,15 +22,15 @@ from .lockstep import Subject, replay
 from .oracle import Action, Call, Fire, Start
 
 MOST_RUNS = 2_000
-LEAPS = 12  # Of so few events any number next to each other is left out at once.
+LEAPS = 12  # Actions up to which `_leap` and `_renumber` try all combinations.
 
 
 def shrunk(
     subject: Subject[Any], actions: Sequence[Action], kind: type[Exception], given: Collection[str]
 ) -> list[Action]:
-    """The events that this kind of exception needs, with arguments made simpler.
+    """A short sequence of actions that still raises this kind of exception.
 
-    Types and parameters in `given` keep to values that occur in these events.
+    Arguments whose type or parameter is in `given` keep to values that occur in `actions`.
     """
     simpler = SimplerActions(SimplerValues(subject.model(subject.like).values.of), actions, given)
 
@@ -43,11 +45,11 @@ def shrunk(
 
 
 class _Spent(Exception):
-    """No more runs."""
+    """`MOST_RUNS` runs were made."""
 
 
 class Shrinker:
-    """Tries shorter and simpler sequences."""
+    """Searches for the shortest and simplest sequence of actions for which `fails` is true."""
 
     def __init__(self, fails: Callable[[Sequence[Action]], bool], simpler: SimplerActions) -> None:
         self.fails = fails
@@ -57,7 +59,7 @@ class Shrinker:
         self.best: list[Action] = []
 
     def run(self, actions: Sequence[Action]) -> list[Action]:
-        """The shortest sequence found that fails."""
+        """The shortest failing sequence that was found."""
         self.best = list(actions)
         try:
             while self._shorter() or self._simpler() or self._leap() or self._renumber():
@@ -67,7 +69,7 @@ class Shrinker:
         return self.best
 
     def _try(self, actions: list[Action]) -> bool:
-        """Whether it fails; then it is the best so far."""
+        """Whether the sequence fails; then it is the best so far."""
         if not self.left:
             raise _Spent
         self.left -= 1
@@ -77,7 +79,7 @@ class Shrinker:
         return False
 
     def _shorter(self) -> bool:
-        """Leave out events, many at once and then one by one."""
+        """Remove actions: first large blocks, then one by one."""
         before, size = len(self.best), len(self.best) // 2
         while size:
             at = len(self.best) - size
@@ -88,7 +90,7 @@ class Shrinker:
         return len(self.best) < before
 
     def _simpler(self) -> bool:
-        """Replace one event by a simpler one."""
+        """Replace one action by a simpler one."""
         return any(
             self._try([*self.best[:at], action, *self.best[at + 1 :]])
             for at, old in enumerate(self.best)
@@ -96,7 +98,7 @@ class Shrinker:
         )
 
     def _leap(self) -> bool:
-        """Leave out any events next to each other, and make the last one simpler at once."""
+        """Remove a block of actions and simplify the last action in the same try."""
         last = len(self.best) - 1
         if last > LEAPS:
             return False
@@ -109,7 +111,7 @@ class Shrinker:
         )
 
     def _renumber(self) -> bool:
-        """Leave out one event, and lower a number in all that come after it: one less is used."""
+        """Remove one action and lower a number in all later ones: a counter is then one behind."""
         if len(self.best) > LEAPS:
             return False
         return any(
@@ -120,7 +122,7 @@ class Shrinker:
 
 
 class SimplerActions:
-    """Events with one argument simpler."""
+    """Simpler variants of actions; `given` are the types and parameters with fixed values."""
 
     def __init__(
         self, simpler: SimplerValues, actions: Sequence[Action], given: Collection[str]
@@ -134,14 +136,14 @@ class SimplerActions:
         simpler.only = self._only
 
     def of(self, action: Action) -> Iterator[Action]:
-        """The event, each of its arguments in turn made simpler in each way."""
+        """The action with one argument replaced by a simpler value, in every way."""
         for at, (name, kind, value) in enumerate(_arguments(action)):
             own = _sorted(self.occurring.named(kind, name)) if name in self.given else None
             simpler = self.simpler.of(value, kind) if own is None else _before(value, own)
             yield from (_with(action, at, each) for each in simpler)
 
     def lower(self, actions: Sequence[Action]) -> Iterator[list[Action]]:
-        """The events with one of the numbers in them lowered by one, wherever it stands."""
+        """The actions with one number lowered by one wherever it occurs, for every number."""
         numbers = Near()
         for action in actions:
             for name, kind, value in _arguments(action):
@@ -157,7 +159,7 @@ class SimplerActions:
 
 
 def _arguments(action: Action) -> list[tuple[str, t.Type, Any]]:
-    """The arguments as they are called in `given`, with their types."""
+    """The arguments: name as in `given` ("event.parameter"), type, value."""
     match action:
         case Call(entry_point=entry_point, args=args):
             name, params = entry_point.event.name, entry_point.event.params
@@ -186,7 +188,7 @@ def _lowered(action: Action, number: int) -> Action:
 
 
 def lowered(value: Any, kind: t.Type, number: int) -> Any:
-    """The value with that number lowered by one wherever it stands within its bounds."""
+    """The value with `number` lowered by one wherever it occurs in it, if bounds allow."""
     match kind:
         case t.Int():
             less = value - 1 if value == number else value
@@ -211,9 +213,10 @@ def _sorted(values: Sequence[Any]) -> list[Any]:
 
 
 class SimplerValues:
-    """Simpler values of a type: closer to 0, to empty, to the first.
+    """Simpler values of a type: closer to 0, to empty, to the first member.
 
-    `domain` has the values of small types; `only` those that a type shall keep to, if any.
+    `domain` gives all values of a small type. `only` gives the values that a type is restricted
+    to, or None.
     """
 
     def __init__(self, domain: Callable[[t.Type], Sequence[Any]]) -> None:
@@ -221,7 +224,7 @@ class SimplerValues:
         self.only: Callable[[t.Type], Sequence[Any] | None] = lambda kind: None
 
     def of(self, value: Any, kind: t.Type) -> Iterator[Any]:
-        """Each is simpler than the value, by an order without endless descent."""
+        """Values that are simpler than this one, in a well-founded order."""
         only = self.only(kind)
         if only is not None:
             yield from _before(value, only)

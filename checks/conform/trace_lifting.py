@@ -1,8 +1,8 @@
-"""The runs of a class that a trace may stand for: its starts, its events, with the class's values.
+"""Lifting a trace of a scope to runs of the class: the same events with unscoped values.
 
-A trace is of a scope, in which serial numbers may have fewer bits, and opaque values are tokens. A
-serial number of the trace stands for all those that are equal to it in the bits of the scope:
-itself is tried, and those nearest to the numbers in the state, or of a start to the last number.
+In a scope serial numbers may have fewer bits, and opaque values are tokens. A serial number of the
+trace stands for all numbers that are equal to it modulo the bits of the scope. Candidates are the
+number itself and those nearest to the serial numbers in the state (at a start: to the last number).
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from lawful.spec.words import Scope
 
 from .oracle import Answer, EntryPoint, answer_of, entry_points
 
-MOST = 10_000  # Steps that are tried for one trace, beyond its own.
-NEAR = 8  # Serial numbers of a state near which others are sought.
+MOST = 10_000  # Steps that are tried for one trace, beyond its length.
+NEAR = 8  # Serial numbers of a state near which candidates are made.
 
 
 @dataclass(frozen=True, slots=True)
 class RunStart:
-    """How a run starts: the parameters, the `@initial` or None, its arguments."""
+    """The start of a run: the parameters, the `@initial` or None, and its arguments."""
 
     parameters: Mapping[str, Any]
     function: ir.Function | None
@@ -43,7 +43,7 @@ class RunStart:
 
 @dataclass(frozen=True, slots=True)
 class RunStep:
-    """One event of a run, and what the reference engine says that it does."""
+    """One event of a run, and its outcome in the reference engine."""
 
     entry_point: EntryPoint
     row: ir.Transition
@@ -53,7 +53,7 @@ class RunStep:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run by the reference engine; `fault` is how its start ended, if not with a state."""
+    """A run in the reference engine; `fault` is set where its start ended with one."""
 
     begun: RunStart
     states: tuple[State, ...]
@@ -62,12 +62,15 @@ class Run:
 
     @property
     def faulty(self) -> bool:
-        """Whether its start or its last event breaks a built-in property."""
+        """Whether its start or its last event violates a built-in property."""
         return self.fault is not None or (bool(self.steps) and not _led(self.steps[-1]))
 
 
 class UnscopedMachine:
-    """A machine with its declared types, beside the same machine within a scope."""
+    """A machine with its declared types (`space`) and the same machine within a scope (`scoped`).
+
+    `less` says, in words, where the declared types have fewer values than the scope.
+    """
 
     def __init__(self, found: Resolved, scope: Scope) -> None:
         abstracts = abstract_scopes(found)
@@ -85,13 +88,16 @@ class UnscopedMachine:
         self.space = self.trying({serial: tuple(range(2**b)) for serial, b in self.bits.items()})
 
     def trying(self, serials: Mapping[t.Type, tuple[int, ...]]) -> Space:
-        """The machine's space in which arguments take these serial numbers."""
+        """The space of the machine in which arguments take these serial numbers."""
         values = Values(self.world, sizes_of(self.flat), self.opaques, serials)
         return Space(self.flat, self.world, values)
 
     def around(self, states: Sequence[State]) -> Space:
-        """The space in which the end of a run is judged: of serial numbers it tries those of the
-        scope, as many up to the last one, and those near what the states hold."""
+        """The space in which the last state of a run is judged.
+
+        Serial numbers are the first and the last ones, as many as the scope has, and those near
+        the numbers in the states.
+        """
         found: dict[t.Type, set[int]] = {}
         for serial, bits in self.bits.items():
             few = 2**bits
@@ -105,7 +111,7 @@ class UnscopedMachine:
         return self.trying({kind: tuple(sorted(held)) for kind, held in found.items()})
 
     def serials(self, state: State) -> dict[tuple[int, t.Serial], None]:
-        """The serial numbers in a state, each once, in the order in which they stand there."""
+        """The serial numbers in a state, each once, in the order of the state."""
         found: dict[tuple[int, t.Serial], None] = {}
 
         def note(value: Any, kind: t.Type) -> Any:
@@ -118,11 +124,14 @@ class UnscopedMachine:
 
 
 class _TooMany(Exception):
-    """The Python type of an opaque has not as many values; the text says so."""
+    """The Python type of an opaque type has too few values; the message says how many."""
 
 
 class CandidateRuns:
-    """The runs of the class that a trace may stand for, the trace's own numbers first."""
+    """The runs of the class that a trace may stand for; those with the trace's values first.
+
+    `why` says how the run failed that came farthest.
+    """
 
     def __init__(self, whole: UnscopedMachine, name: str, trace: Trace) -> None:
         self.whole = whole
@@ -133,20 +142,20 @@ class CandidateRuns:
         self.known = -1
 
     def note(self, at: int, why: str) -> None:
-        """Keep the reason that is farthest on the way."""
+        """Keep the reason of the failure that came farthest."""
         if at > self.known:
             self.known, self.why = at, why
 
     def all(self) -> Iterator[Run]:
-        """Every run of as many events, until too many steps were tried."""
+        """Every run with the events of the trace, until too many steps were tried."""
         for begun in self._starts():
             outcome = self._begin(begun)
             if isinstance(outcome, Done) and not self.trace.states:
-                yield Run(begun, (outcome.state,), ())  # A constraint has no value there.
+                yield Run(begun, (outcome.state,), ())  # In that state a constraint is undefined.
             elif isinstance(outcome, Fault):
                 if not self.trace.states and outcome.name == self.name:
                     yield Run(begun, (), (), outcome)
-                self.note(0, f"its start breaks {outcome.name}: {outcome.what}")
+                self.note(0, f"its start violates {outcome.name}: {outcome.what}")
             elif isinstance(outcome, Refusal):
                 self.note(0, f"its start is refused: {outcome.reason()}")
             else:
@@ -157,7 +166,7 @@ class CandidateRuns:
     # Starts.
 
     def _starts(self) -> Iterator[RunStart]:
-        """The starts of the scope from which the trace begins, with the class's values."""
+        """The starts of the scope that lead to the first state of the trace, lifted."""
         scoped = self.whole.scoped
         for made in scoped.parameters():
             for name, args, outcome in scoped.starts(made):
@@ -200,7 +209,7 @@ class CandidateRuns:
     # Steps.
 
     def _steps(self, first: State) -> Iterator[tuple[RunStep, ...]]:
-        """Every way to do all events of the trace, depth first."""
+        """Every sequence of lifted steps for all events of the trace, by depth-first search."""
         if not self.trace.steps:
             yield ()
             return
@@ -220,7 +229,7 @@ class CandidateRuns:
             open_.append(self._next(did.answer.state, len(path)))
 
     def _next(self, state: State, at: int) -> Iterator[RunStep]:
-        """What the class can do for one event of the trace."""
+        """The lifted steps for one event of the trace."""
         step, last = self.trace.steps[at], at == len(self.trace.steps) - 1
         row = self.whole.machine.transition(step.transition)
         for args in self._arguments(step, row, state):
@@ -235,7 +244,7 @@ class CandidateRuns:
                 self.note(at + 1, f"event {at + 1}, {row.name}, is {answer.kind}: {what}")
 
     def _way(self, row: ir.Transition, last: bool) -> EntryPoint:
-        """How the transition is called: by its own name, or as the event where two are enabled."""
+        """The entry point: the transition, or its event where the trace ends as ambiguous."""
         ambiguous = last and self.name == "ambiguous"
         name = row.event if ambiguous and row.event in self.whole.entry_points else row.name
         found = self.whole.entry_points.get(name)
@@ -267,7 +276,7 @@ class CandidateRuns:
     def _lifted(
         self, rows: Sequence[tuple[Any, t.Type]], state: State | None
     ) -> Iterator[tuple[Any, ...]]:
-        """The scope's values as the class's, in each way once."""
+        """The values of the scope as values of the class, in every way, each once."""
         seen: set[tuple[Any, ...]] = set()
         for near in (None, *self._near(state)):
 
@@ -285,7 +294,7 @@ class CandidateRuns:
                 yield found
 
     def _near(self, state: State | None) -> list[int]:
-        """The serial numbers near which others are sought: of a start, the last one."""
+        """The serial numbers near which candidates are made; at a start, the last one."""
         if all(kind.bits == bits for kind, bits in self.whole.bits.items()):
             return []
         if state is None:
@@ -294,7 +303,7 @@ class CandidateRuns:
         return list(found)[:NEAR]
 
     def _own(self, value: Any, kind: t.Type, near: int | None) -> Any:
-        """The class's value for one of the scope's."""
+        """The value of the class for a value of the scope; serial numbers nearest to `near`."""
         if isinstance(kind, t.Serial):
             few = 2 ** self.whole.bits[kind]
             if near is None or few == kind.modulus:
@@ -314,7 +323,7 @@ class CandidateRuns:
 
 
 def _led(did: RunStep) -> bool:
-    """Whether a step led to a state."""
+    """Whether a step ended in a state."""
     return did.answer.kind == "done"
 
 
@@ -323,8 +332,10 @@ def _named(function: ir.Function, args: Args) -> dict[str, Any]:
 
 
 def _opaque_values(world: World, sizes: Mapping[str, int]) -> dict[str, tuple[Any, ...]]:
-    """Values of the Python types of opaques, as many as the scope has; fewer where there are no
-    more. An opaque whose type nobody can make values of has none here: tokens stand for them."""
+    """Values of the Python types of opaque types: as many as the scope has, or all there are.
+
+    Where no values of the Python type can be made, the type is missing here and keeps tokens.
+    """
     made = {
         name: values_of(annotations, sizes[name])
         for name, annotations in world.held.items()
@@ -334,7 +345,7 @@ def _opaque_values(world: World, sizes: Mapping[str, int]) -> dict[str, tuple[An
 
 
 def _bits(whole: ir.Machine, scoped: ir.Machine) -> dict[t.Serial, int]:
-    """How many bits each width of serial numbers has in the scope."""
+    """For each type of serial numbers, its number of bits in the scope."""
     found: dict[t.Serial, int] = {}
     for kind, was in zip(_kinds(whole), _kinds(scoped), strict=True):
         for one, other in zip(t.inside(kind), t.inside(was), strict=True):
@@ -344,7 +355,7 @@ def _bits(whole: ir.Machine, scoped: ir.Machine) -> dict[t.Serial, int]:
 
 
 def _kinds(machine: ir.Machine) -> Iterator[t.Type]:
-    """The types of all that a machine keeps or is given."""
+    """The types of all variables, parameters, arguments and outputs of a machine."""
     for m in (machine, *machine.parts, *machine.abstracts):
         yield from (v.type for v in m.variables)
         yield from (p.type for p in m.parameters)
@@ -358,7 +369,7 @@ def _kinds(machine: ir.Machine) -> Iterator[t.Type]:
 def _less(
     scoped: Space, bits: Mapping[t.Serial, int], opaques: Mapping[str, tuple[Any, ...]]
 ) -> str:
-    """What the scope has and the class has not, in words; nothing where it has nothing such."""
+    """Where the class has other value ranges than the scope, in words; empty where it has not."""
     said = [
         f"serial numbers of {kind.bits} bits have {few}"
         for kind, few in bits.items()

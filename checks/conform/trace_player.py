@@ -1,9 +1,9 @@
-"""The traces of a check played on the class itself, so that the violations it prints are real.
+"""Playing traces of a check on the class itself, to confirm that reported violations are real.
 
-A scope may give a machine what its class has not: serial numbers of fewer bits than declared, or
-more opaque values than the Python type has. So each trace is run again with the declared types, in
-two ways at once: by the reference engine, which has ghosts and judges the property at the end, and
-by an instance of the class, which must do the same at every step.
+Within a scope a machine may behave as its class cannot: serial numbers have fewer bits than
+declared, or an opaque type more values than its Python type. So each trace is run again with the
+declared types, in lockstep on the reference engine, which evaluates the property at the end, and
+on an instance of the class, which must agree at every step.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from .instances import InstanceDriver, Outcome
 from .runtime_check import FAULTS, OURS
 from .trace_lifting import CandidateRuns, Run, RunStep, UnscopedMachine
 
-FAR = 1e9  # Seconds: without a clock, whatever is armed is due after so long.
-AFTER = 2_000  # States that are looked at after the last one, for what cannot be reached any more.
+FAR = 1e9  # Seconds after which, without a clock, every armed timer is due.
+AFTER = 2_000  # Successor states that are searched for what should be unreachable from the last.
 
 
 def played(cls: type[Machine], scope: Scope, result: CheckResult) -> CheckResult:
-    """The result of a check within that scope, with every trace played on the class.
+    """The result of a check within `scope`, after playing every trace on the class.
 
-    A violation or a witness that the class does not have is `unknown`, with the reason.
+    A violation or witness that the class does not have becomes `unknown`, with the reason.
     """
     wanted = [p for p in result.properties if _rests_on_trace(p)]
     if not wanted:
@@ -50,18 +50,18 @@ def played(cls: type[Machine], scope: Scope, result: CheckResult) -> CheckResult
             unplayed.append(found)
         if found is not None and not found.real:
             rows[i] = _open(p, found, stage.whole.less)
-    told = Played(len(wanted), tuple(unplayed))
-    return dataclasses.replace(result, properties=tuple(rows), played=told)
+    summary = Played(len(wanted), tuple(unplayed))
+    return dataclasses.replace(result, properties=tuple(rows), played=summary)
 
 
 def _rests_on_trace(p: PropertyResult) -> bool:
-    """Whether the verdict rests on a trace: a counterexample, or what shows that it is reached."""
+    """Whether the verdict rests on a trace: a counterexample, or a witness of reachability."""
     failed = p.verdict in (Verdict.VIOLATED, Verdict.UNDEFINED)
     return p.trace is not None and (failed or p.kind == "reachable")
 
 
 def _open(p: PropertyResult, found: Unplayed, less: str) -> PropertyResult:
-    """The verdict on a property whose trace the class does not have."""
+    """The property as `unknown`, because the class does not have its trace."""
     assert p.trace is not None
     said = "reached" if _reached(p) else p.verdict.value
     events = f"{len(p.trace)} event{'s' * (len(p.trace) != 1)}"
@@ -71,16 +71,16 @@ def _open(p: PropertyResult, found: Unplayed, less: str) -> PropertyResult:
 
 
 def _reached(p: PropertyResult) -> bool:
-    """Whether the trace shows that the property becomes true."""
+    """Whether the trace is a witness of reachability."""
     return p.kind == "reachable" and p.verdict is not Verdict.UNDEFINED
 
 
 class _Disagreement(Exception):
-    """An instance does what the reference engine does not."""
+    """An instance does something else than the reference engine."""
 
 
 class _Player:
-    """A class on which traces of one scope are played."""
+    """Plays traces of one scope on a class."""
 
     def __init__(self, cls: type[Machine], scope: Scope) -> None:
         found = resolve(cls)
@@ -93,7 +93,7 @@ class _Player:
         self.ghosts = any(v.ghost for m in (machine, *machine.parts) for v in m.variables)
 
     def play(self, p: PropertyResult) -> Unplayed | None:
-        """Play the trace of a property; None where the class has it."""
+        """Play the trace of a property; None where the class has it, else why it has not."""
         assert p.trace is not None
         runs = CandidateRuns(self.whole, p.name, p.trace)
         try:
@@ -114,17 +114,17 @@ class _Player:
     def _shows(self, p: PropertyResult, run: Run) -> bool:
         """Whether the run ends as the verdict says."""
         if run.faulty:
-            return True  # By the very fault that the trace ends with: no other runs are made.
+            return True  # Only runs are made that end with the fault of the trace.
         if not self.whole.less and p.kind in (*LIVENESS, "recoverable"):
-            return True  # It was judged along these very steps.
+            return True  # The check judged the same steps with the same types.
         return broken_at_end(self.whole.around(run.states), p, run.states, AFTER)
 
     def _perform(self, run: Run) -> None:
-        """Do the same on an instance; `_Disagreement` where it does something else."""
+        """Play the run on an instance. Raises `_Disagreement`."""
         entry, seen = self.running.begin(run.begun.parameters, run.begun.function, run.begun.args)
         if run.fault is not None:
-            if seen[0] == "done" and not self.ghosts:  # What a constructor raises is left to it.
-                raise _Disagreement(f"the start breaks {run.fault.name}, and an instance starts")
+            if seen[0] == "done" and not self.ghosts:  # A constructor may raise any exception.
+                raise _Disagreement(f"the start violates {run.fault.name}, but an instance starts")
             return
         state = run.states[0]
         self._agree("the start", ("done", self.running.without_ghosts(state), None), seen)
@@ -136,13 +136,13 @@ class _Player:
             state = did.answer.state
 
     def _do(self, entry: Any, state: State, did: RunStep) -> tuple[Any, Outcome]:
-        """One event of an instance in a state: the instance to go on with, what it came to.
+        """One event on an instance: the instance to continue with, and the outcome.
 
-        With a clock, time passes by the step `tick` alone. Without one any armed timer may be due
-        at any moment: time passes before each event.
+        With a clock, time passes only by the step `tick`. Without one an armed timer may be due
+        at any moment, so time passes before each event.
         """
         if is_tick(did.row):
-            # It is put in anew, so that no sum of many floats falls short of a tick.
+            # A new instance, so that no sum of many floats falls short of a tick.
             later = self.running.later(self.running.instance(state))
             return self.running.instance(did.answer.state), ("done", later, None)
         if not self.running.tick:

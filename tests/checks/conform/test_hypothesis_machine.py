@@ -195,11 +195,11 @@ def test_what_an_implementation_raises_is_shown_with_the_calls() -> None:
 def test_a_machine_that_breaks_its_own_word() -> None:
     assert told(m.Liar, lambda clock: m.Liar())[1:] == [
         "    more()",
-        "here the machine itself breaks few: n < 1 is false (n = 1)",
+        "here the machine itself violates few: n < 1 is false (n = 1)",
     ]
     assert told(m.Below, lambda clock: m.Below())[1:] == [
         "    less()",
-        "here the machine itself breaks bounds: n: -1 is below 0",
+        "here the machine itself violates bounds: n: -1 is below 0",
     ]
 
 
@@ -318,6 +318,6 @@ def test_a_fault_has_its_name() -> None:
 
     lines = told(m.Faults, lambda clock: m.Faults(), perform=perform)
     assert lines[-2:] == [
-        "the machine breaks bounds: n: -1 is below 0",
+        "the machine violates bounds: n: -1 is below 0",
         "the implementation raises PropertyViolated: Faults.take: asserts: what",
     ]

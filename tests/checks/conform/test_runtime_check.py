@@ -254,7 +254,7 @@ def test_a_disagreement_is_a_fault_of_ours(
     assert main(["check", "tests.classics.peterson", "--runtime"]) == 70
     out = capsys.readouterr().out
     assert "505 calls, 84 DISAGREE (428 refused, 77 done)" in out
-    said = "the runtime does something else, which is a fault of lawful: please report it"
+    said = "the runtime differs from the reference engine, which is a fault of lawful"
     told = out[out.index(said) :].splitlines()
     assert told[1:7] == [
         "enter(p=1)",
