@@ -1,1 +1,1 @@
-"""Pictures of a machine."""
+"""Diagrams of machines and traces: Graphviz DOT and Mermaid."""

@@ -1,8 +1,8 @@
-"""Control states as Graphviz's DOT: the same machine always gives the same text.
+"""State diagrams in Graphviz DOT. The same machine always gives the same text.
 
-Events are bold, guards in brackets and blue, outputs after a slash and green: each is told apart
-without colour too. What leaves a state as it is stands inside the state, as in UML. What does not
-fit is cut with an ellipsis and stands whole in the tooltip.
+Events are bold, guards blue and in brackets, outputs green and after a slash, so they can be
+distinguished without colour, too. As in UML, transitions that do not change the state stand inside
+the state. Long labels end with an ellipsis; the tooltip has all of them.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ FILL, BORDER, FRAME = "#eef3f8", "#33475b", "#9fb0c0"
 FONT = "Helvetica,Arial,sans-serif"
 PLAIN = 'BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1"'
 GRID = f'BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4" COLOR="{FRAME}"'
-LONG = 8  # Rows of a table that stand under one another.
+LONG = 8  # Rows up to which a table has one column.
 INDENT = "&#160;&#160;"
 COLUMNS = ("Event", "Guard", "Steps of parts", "Output")
 
 
 def text(m: ir.Machine, dpi: int | None = None) -> str:
-    """The machine's control states as a DOT graph; `dpi` is for formats made of pixels."""
+    """The state diagram as DOT text; `dpi` is the resolution of pixel formats."""
     shown = chart(m)
     below = [*_below(shown)]
     out = [
@@ -56,10 +56,10 @@ def _defaults(dpi: int | None) -> list[str]:
 
 
 def _body(shown: Chart, prefix: str = "") -> list[str]:
-    """The inside of a machine's cluster: its regions, its parts, its table of events."""
+    """The lines inside a machine's cluster: its regions, its parts, its table of events."""
     out = ["labelloc=t", "labeljust=l"]
     for region in shown.regions:
-        # What a part can do in every state stands in it, what the whole can do under all of it.
+        # Events possible in every state stand inside a part, but below the whole machine.
         apart = region.leaves_any or bool(prefix and region.anywhere)
         inside = _region(region, f"{prefix}{region.name}.", apart)
         several = len(shown.regions) > 1 or shown.parts
@@ -84,7 +84,7 @@ def _cluster(name: str, title: str, inside: list[str]) -> list[str]:
 
 def _region(region: Region, prefix: str, apart: bool) -> list[str]:
     stays = {stay.state: stay for stay in region.stays}
-    # Graphviz draws from the top what comes first.
+    # Graphviz draws the first states at the top.
     states = sorted(region.states, key=lambda state: not state.initial)
     out = [line for s in states for line in _state(s, stays.get(s.name), prefix)]
     if apart:
@@ -130,8 +130,8 @@ def _title(title: str, size: int) -> str:
 
 
 def _rows(rows: Iterable[str], title: str = "") -> str:
-    """Lines under one another, flush left, under a heading of their own if there is one."""
-    # Graphviz draws a rule at the very edge of the rows beside it.
+    """An HTML-like table of lines, left-aligned, under a title if there is one."""
+    # Graphviz draws a rule without space between it and the rows next to it.
     gap = '<TR><TD HEIGHT="3"></TD></TR>'
     head = f"<TR><TD>{title}</TD></TR>{gap}<HR/>{gap}" if title else ""
     body = "".join(f'<TR><TD ALIGN="LEFT">{row}</TD></TR>' for row in rows)
@@ -160,7 +160,7 @@ def _tooltip(labels: Iterable[Label]) -> str:
 
 
 def _tables(labels: tuple[Label, ...]) -> str:
-    """A long table in two halves beside one another."""
+    """A table of events; a long one in two halves side by side."""
     high = [_height(label) for label in labels]
     halves = range(1, len(labels)) if len(labels) > LONG else [len(labels)]
     half = min(halves, key=lambda i: max(sum(high[:i]), sum(high[i:])))
@@ -172,13 +172,13 @@ def _tables(labels: tuple[Label, ...]) -> str:
 
 
 def _height(label: Label) -> int:
-    """How many lines its row has; the rule under it takes about as much as one."""
+    """The number of lines of a row, the rule below it counted as one."""
     columns = [label.guards, label.steps]
     return 1 + max(1, *(sum(len(words(each)) for each in column) for column in columns))
 
 
 def _table(labels: Iterable[Label]) -> str:
-    """Events in a table, for what has no control state to be drawn at."""
+    """A table of events that belong to no control state."""
     rows = [
         (
             [_head(label)],
@@ -210,7 +210,7 @@ def _cell(inside: list[str]) -> str:
 
 
 def _below(shown: Chart) -> Iterator[str]:
-    """What stands under the picture: the events of a composed machine, and the notes."""
+    """The lines below the diagram: events of a composed machine, and notes."""
     if shown.always and (shown.regions or shown.parts):
         yield _tables(shown.always)
     if shown.below:
@@ -220,7 +220,7 @@ def _below(shown: Chart) -> Iterator[str]:
 
 
 def _listed(heading: str, items: list[str]) -> Iterator[str]:
-    """A heading and its items, on one line where there is one."""
+    """A heading and its items; a single item stands on the same line."""
     head = _coloured(f"{heading}:", QUIET)
     if len(items) == 1:
         yield f"{head} {items[0]}"

@@ -1,7 +1,7 @@
-"""What a transition's label says: its event, its guards, what it returns, the steps of parts.
+"""Labels of transitions: event, guards, outputs, and steps of parts, computed from the body.
 
-Labels are read off the body. They say `x` for `self.x`, and mark with a prime what the body has
-changed by then; locals stand for what was assigned to them, helpers for what they do.
+A label writes `x` for `self.x`, and `x` with a prime where the body has changed it before. Locals
+are replaced by their values, calls of helpers by their bodies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lawful.spec.text.expressions import Level, expr, operand
 from lawful.spec.text.statements import path
 
 PRIME = "\N{PRIME}"
-SHORT = 24  # An output that is longer is named, not written out.
+SHORT = 24  # Characters; of a longer output only the type is shown.
 OPPOSITE = {"eq": "ne", "ne": "eq", "in": "not_in", "not_in": "in"}
 Env = Mapping[str, ir.Expr]
 Ending = Literal["goes on", "returns", "refuses"]
@@ -26,9 +26,10 @@ Ending = Literal["goes on", "returns", "refuses"]
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One transition as pictures tell it; `brief` is `outputs` in few characters.
+    """The label of one transition.
 
-    `timer` is empty where no timer starts it. `guards` hold together, each exact and on one line.
+    `timer` is empty where no timer fires it. The transition needs all `guards`. `brief` is a short
+    form of `outputs`.
     """
 
     name: str
@@ -41,12 +42,12 @@ class Label:
 
     @property
     def head(self) -> str:
-        """The event, and the timer whose end it is."""
+        """The event, and the timer that fires it."""
         return f"{self.event} after {self.timer}" if self.timer else self.event
 
     @property
     def full(self) -> str:
-        """Everything on one line, nothing left out."""
+        """The whole label on one line."""
         guards = f" [{' and '.join(self.guards)}]" if self.guards else ""
         outputs = f" / {' or '.join(self.outputs)}" if self.outputs else ""
         return f"{self.head}{guards}{outputs}"
@@ -70,7 +71,7 @@ def label_of(m: ir.Machine, tr: ir.Transition) -> Label:
 
 
 def _event(tr: ir.Transition) -> str:
-    """The event with its parameters; a message's type says more than its name."""
+    """The event with its parameters; of records also the type."""
     params = [
         f"{name}: {type}" if isinstance(type, t.Record | t.Union) else name
         for name, type in tr.function.params
@@ -88,12 +89,12 @@ def _brief(outputs: list[ir.Expr], declared: str) -> str:
 
 
 def _hidden(output: ir.Expr) -> bool:
-    """Whether it is what a helper or a part gave: no name in the declaration stands for that."""
+    """Whether the output contains the value of a helper or part, which has no name."""
     return any(isinstance(e, ir.Local) and e.name[:1] == "_" for e in everything([output]))
 
 
 class _Reader:
-    """Reads one body; made for one transition, and told the names of its parameters."""
+    """Reads the body of one transition; `params` are the names of its parameters."""
 
     def __init__(self, m: ir.Machine, params: frozenset[str]) -> None:
         self.m = m
@@ -104,10 +105,10 @@ class _Reader:
         self.steps: list[str] = []
         self.changed: set[str] = set()
 
-    # Expressions, as labels say them.
+    # Expressions in the form of labels.
 
     def shown(self, e: ir.Expr, env: Env) -> ir.Expr:
-        """The expression for a label, locals replaced by what `env` says they are."""
+        """The expression as a label shows it; `env` has the values of locals."""
 
         def change(e: ir.Node) -> ir.Node | None:
             match e:
@@ -133,13 +134,13 @@ class _Reader:
 
     def _variable(self, e: ir.Field, name: str) -> ir.Expr:
         text = name + PRIME if name in self.changed else name
-        # A parameter of the event may have the same name; then the variable keeps its `self`.
+        # Where a parameter has the same name, the variable keeps its `self`.
         if name in self.params:
             return dataclasses.replace(e, name=text)
         return ir.Local(e.place, e.type, text)
 
     def _inlined(self, e: ir.Call, env: Env) -> ir.Expr | None:
-        """What a helper of one `return` says, where no name would change its meaning."""
+        """The body of a helper that is one `return`; None where inlining would capture a name."""
         helper = self._helper(e)
         match helper:
             case ir.Function(body=(ir.Return(value=ir.Expr() as value),)):
@@ -167,7 +168,7 @@ class _Reader:
     def block(
         self, body: Iterable[ir.Stmt], env: Env, path: tuple[ir.Expr, ...], output: bool = True
     ) -> Ending:
-        """Read statements that run where all of `path` holds; `output`: returns are the event's."""
+        """Read statements under the conditions `path`; with `output`, they return the output."""
         known = dict(env)
         for s in body:
             self._needs(s, known, path)
@@ -209,7 +210,7 @@ class _Reader:
             case ir.Step(part=part, name=name, args=args, into=into):
                 given = ", ".join(expr(self.shown(arg, known)) for arg in args)
                 at = expr(self.shown(part, known)).replace(PRIME, "")
-                where = f" if {expr(conjunction(telling(path)))}" if path else ""
+                where = f" if {expr(conjunction(without_implied(path)))}" if path else ""
                 self.steps.append(f"{at}.{name}({given}){where}")
                 self._changes(part, known)
                 self._takes(into, known)
@@ -231,7 +232,7 @@ class _Reader:
         known: Env,
         path: tuple[ir.Expr, ...],
     ) -> None:
-        """A helper's or an ancestor's body, within this one."""
+        """Read the body of a helper or of an inherited transition, inlined here."""
         given = [self.shown(arg, known) for arg in args]
         for f in functions:
             names = [name for name, _ in f.params]
@@ -240,7 +241,7 @@ class _Reader:
     def _branch(
         self, s: ir.Branch, known: dict[str, ir.Expr], path: tuple[ir.Expr, ...], output: bool
     ) -> tuple[Ending, tuple[ir.Expr, ...]]:
-        """Read both sides; how they end, and where what follows runs."""
+        """Read both arms; how they end, and the conditions of the statements after them."""
         test = self.shown(s.test, known)
         before = set(self.changed)
         then = self.block(s.then, known, (*path, test), output)
@@ -269,17 +270,17 @@ class _Reader:
 
     def _guard(self, test: ir.Expr, path: tuple[ir.Expr, ...]) -> None:
         if not path:
-            # Each on its own, so that a label breaks between them; a chain stays one.
+            # Separate guards: a label can break between them. A chained comparison stays one.
             whole = "and" not in expr(test).split()
             self.guards += test.args if isinstance(test, ir.And) and not whole else [test]
             return
         first = conjunction(path)
-        # A negation at its operand's place is what `implies` becomes, and is shown as that.
+        # `not path or test` at this place in the source is shown as `implies`.
         no = ir.Op(first.place, t.BOOL, "not", (first,))
         self.guards.append(ir.Or(test.place, t.BOOL, (no, test)))
 
     def _needs(self, s: ir.Stmt, known: Env, path: tuple[ir.Expr, ...]) -> None:
-        """The guards inside a statement's own expressions."""
+        """Add the guards that `needed` makes in the expressions of a statement."""
         own = [
             getattr(s, field.name)
             for field in dataclasses.fields(s)
@@ -304,14 +305,14 @@ class _Reader:
 
 
 def _field(of: ir.Expr, e: ir.Field) -> ir.Expr:
-    """A record's field; what it was made of, where the record is made right here."""
+    """A field of a record; its value, where the record is made in the same expression."""
     if isinstance(of, ir.Make) and isinstance(of.type, t.Record):
         return of.args[[name for name, _ in of.type.fields].index(e.name)]
     return dataclasses.replace(e, of=of)
 
 
 def negated(e: ir.Expr, written: ir.Expr | None = None) -> ir.Expr:
-    """The opposite of a condition, without a `not` where an operator says it."""
+    """The negation of a condition, by the opposite operator where there is one."""
     match e:
         case ir.Op(op="not", args=(of,)):
             return of
@@ -322,12 +323,12 @@ def negated(e: ir.Expr, written: ir.Expr | None = None) -> ir.Expr:
 
 
 def conjunction(tests: tuple[ir.Expr, ...]) -> ir.Expr:
-    """All of them."""
+    """The conjunction of the conditions."""
     return tests[0] if len(tests) == 1 else ir.And(tests[0].place, t.BOOL, tests)
 
 
-def telling(tests: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
-    """Without what others of them say already: what is of one class is of no other."""
+def without_implied(tests: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
+    """The conditions without those that follow from a class test among them."""
     each = [arg for e in tests for arg in (e.args if isinstance(e, ir.And) else (e,))]
     classes = {expr(e.of): set(e.options) for e in each if isinstance(e, ir.IsA)}
 
@@ -352,12 +353,12 @@ def telling(tests: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
 
 
 def bound(clauses: Iterable[ir.Clause]) -> set[str]:
-    """The names that a comprehension's clauses bind."""
+    """The names that the clauses of a comprehension bind."""
     return {name for clause in clauses for name in clause.names}
 
 
 def without(env: Env, names: Iterable[str]) -> dict[str, ir.Expr]:
-    """What is known of other names."""
+    """The environment without these names."""
     return {name: value for name, value in env.items() if name not in set(names)}
 
 

@@ -1,4 +1,4 @@
-"""Control states as a Mermaid state diagram: what a README shows without a drawing program."""
+"""State diagrams in Mermaid, which web pages and READMEs show without a drawing program."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from lawful.spec import ir
 from .labels import Label
 from .model import Chart, Edge, Region, Stay, chart, lines
 
-# Words that Mermaid's grammar takes for itself where a state is named.
+# Keywords of Mermaid that cannot be names of states.
 RESERVED = frozenset({"as", "class", "default", "direction", "end", "note", "state", "style"})
-# What would end a label, open a tag or begin an entity; Mermaid decodes these codes itself.
+# Characters with a meaning in Mermaid, as codes that it decodes in labels.
 ENTITIES = {
     "#": "#35;",
     ";": "#59;",
@@ -28,7 +28,7 @@ ENTITIES = {
 
 
 def text(m: ir.Machine) -> str:
-    """The machine's control states in Mermaid's `stateDiagram-v2`."""
+    """The state diagram as text of Mermaid's `stateDiagram-v2`."""
     shown = chart(m)
     head = ["---", f"title: {shown.title}", "---", "stateDiagram-v2", "    direction LR"]
     body = [*_body(shown, ""), *_notes(shown)]
@@ -59,7 +59,7 @@ def _region(region: Region, prefix: str) -> Iterator[str]:
     stays = {stay.state: stay for stay in region.stays}
     for state in region.states:
         stay = stays.get(state.name)
-        rows = _told(stay) if stay is not None else ()
+        rows = _inner_rows(stay) if stay is not None else ()
         if stay is not None or _id(prefix + state.name) != state.name:
             yield from _box(prefix + state.name, state.name, rows)
     if region.leaves_any:
@@ -74,8 +74,8 @@ def _region(region: Region, prefix: str) -> Iterator[str]:
             yield f"{_id(prefix + state.name)} --> [*]"
 
 
-def _told(stay: Stay) -> Iterator[str]:
-    """What leaves a state as it is, as lines inside it."""
+def _inner_rows(stay: Stay) -> Iterator[str]:
+    """The transitions that do not change a state, as lines inside it."""
     for label in stay.labels:
         yield from _rows(label)
     for state, labels in stay.repeated:
@@ -100,7 +100,7 @@ def _rows(label: Label) -> Iterator[str]:
 
 
 def _notes(shown: Chart) -> Iterator[str]:
-    """Notes stand beside a state; the first there is will do."""
+    """The notes: Mermaid attaches a note to a state, here to the first one."""
     states = [state.name for region in shown.regions for state in region.states]
     if shown.parts or len(shown.regions) > 1 or not states:
         return
@@ -117,6 +117,7 @@ def _id(name: str) -> str:
 
 
 def safe(text: str) -> str:
+    """The text with special characters as codes."""
     return "".join(ENTITIES.get(char, char) for char in text)
 
 

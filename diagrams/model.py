@@ -1,11 +1,12 @@
-"""What a picture shows of a machine, computed once for every format.
+"""The model of a state diagram, from which every format is written.
 
-    Chart  := name, regions, always, ignored, parts       one machine
-    Region := name, states, edges, stays, anywhere        one control state: `state`, `pc[p]`
-    Edge   := source, target, label                       from one state to another
-    Stay   := state, labels                               what leaves a state as it is
+    Chart  := title, regions, always, ignored, parts      one machine
+    Region := name, states, edges, stays, anywhere        one control variable: `state`, `pc[p]`
+    Edge   := source, target, label                       a transition from one state to another
+    Stay   := state, labels, repeated                     transitions that do not change the state
 
-A composed machine has a chart per part. `always` holds what asks for no control state.
+A composed machine has a chart for each part. `always` has the transitions that do not depend on a
+control variable.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from lawful.spec.text.statements import path
 
 from .labels import PRIME, Label, label_of
 
-WIDTH = 40  # Columns of a label's line, about.
-MOST = 5  # Lines of guards; what is more is cut.
+WIDTH = 40  # Columns of a line of a label, about.
+MOST = 5  # Lines of guards in a label; the others are cut.
 OPERATOR = re.compile(r"[-=<>!+*/%|&^]+|and|or|for|in|if|else|is")
 Kind = Literal["event", "timer", "guard", "output"]
 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """A control state: where instances start, and where they may stop for good, if evident."""
+    """A control state: whether instances start in it, and whether it is evidently terminal."""
 
     name: str
     initial: bool
@@ -40,7 +41,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One transition from `source`, or from every state where it is None, to `target`."""
+    """One transition from `source` to `target`; from every state where `source` is None."""
 
     source: str | None
     target: str
@@ -49,7 +50,10 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """All that leaves `state` as it is; `repeated` was told in full with the states it names."""
+    """The transitions that do not change `state`.
+
+    Long labels that another state has already are in `repeated`, under the name of that state.
+    """
 
     state: str
     labels: tuple[Label, ...]
@@ -58,7 +62,7 @@ class Stay:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """The states of one control state; `anywhere` is possible in all of them and stays there."""
+    """The states of one control variable; `anywhere`: possible in all, without changing them."""
 
     name: str
     states: tuple[Control, ...]
@@ -68,13 +72,13 @@ class Region:
 
     @property
     def leaves_any(self) -> bool:
-        """Whether an edge begins at every state: then a node stands for all of them."""
+        """Whether some edge leaves every state: then a node stands for all of them."""
         return any(edge.source is None for edge in self.edges)
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A machine as pictures show it; `title` says which part of another it is."""
+    """The diagram of a machine; `title` says which part of another machine it is."""
 
     title: str
     regions: tuple[Region, ...]
@@ -84,7 +88,7 @@ class Chart:
 
     @property
     def notes(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """What is written under the picture: a heading and its items."""
+        """The notes below the diagram: headings with their items."""
         primes = any(PRIME in text for label in self.labels() for text in _visible(label))
         rows = (
             ("Accepted without effect", self.ignored),
@@ -94,7 +98,7 @@ class Chart:
 
     @property
     def below(self) -> tuple[Label, ...]:
-        """What is possible in every state and drawn at none of them."""
+        """The transitions that are possible in every state and drawn at none."""
         return tuple(s for r in self.regions if not r.leaves_any for s in r.anywhere)
 
     def labels(self) -> Iterator[Label]:
@@ -113,11 +117,11 @@ def _visible(label: Label) -> tuple[str, ...]:
 
 
 def chart(m: ir.Machine, title: str = "") -> Chart:
-    """What to draw of the machine."""
+    """The chart of a machine."""
     regions, parts = tuple(_regions(m)), tuple(_parts(m))
     always = tuple(label_of(m, tr) for tr in m.transitions if _control(m, tr) is None)
     if len(regions) == 1 and not parts:
-        # With one control state, what does not ask for it is possible in all of its states.
+        # With one control variable, transitions that do not read it are possible in every state.
         regions, always = (_with(regions[0], always),), ()
     return Chart(title or m.name, regions, always, tuple(map(_ignored, m.ignores)), parts)
 
@@ -127,9 +131,9 @@ def _with(region: Region, always: tuple[Label, ...]) -> Region:
 
 
 def _control(m: ir.Machine, tr: ir.Transition) -> ir.Expr | None:
-    """The control state that a transition is drawn in; None if it is drawn in none."""
+    """The control variable of a transition; None where it has none."""
     if tr.control is not None and isinstance(tr.control.type, t.Enum):
-        # A system of parts may well have a control state that a transition does not mention.
+        # A composed machine may have a control variable that a transition does not mention.
         return tr.control
     return None
 
@@ -149,7 +153,7 @@ def _regions(m: ir.Machine) -> Iterator[Region]:
 
 
 def _root(control: ir.Expr) -> str:
-    """The variable that a control state is in."""
+    """The name of the variable that contains a control variable."""
     return path(control).partition("[")[0]
 
 
@@ -174,14 +178,14 @@ def _region(m: ir.Machine, root: str, control: ir.Expr, kind: t.Enum) -> Region:
                     stays[source].append(label)
                 else:
                     moves.append(Edge(source, target, label))
-    met = starts | ends | {n for e in moves for n in (e.source, e.target)} | _spoken_of(m, root)
+    met = starts | ends | {n for e in moves for n in (e.source, e.target)} | _mentioned(m, root)
     seen = [name for name in kind.members if name in met or stays[name]]
     states = tuple(Control(name, name in starts, name in ends) for name in seen)
     return Region(path(control), states, tuple(moves), tuple(_stays(stays)), tuple(anywhere))
 
 
-def _spoken_of(m: ir.Machine, root: str) -> set[str]:
-    """The members of enums that bodies speak of, or may assign: the others are a variant's own."""
+def _mentioned(m: ir.Machine, root: str) -> set[str]:
+    """The members that bodies mention or may assign; a subclass may use the others."""
     rows = (*m.functions, *m.initials, *(tr.function for tr in (*m.transitions, *m.bases)))
     nodes = [node for f in rows for node in everything(f.body)]
     given = [n.value for n in nodes if isinstance(n, ir.Assign) and _root(n.target) == root]
@@ -192,7 +196,7 @@ def _spoken_of(m: ir.Machine, root: str) -> set[str]:
 
 
 def _stays(found: dict[str, list[Label]]) -> Iterator[Stay]:
-    """Each state's transitions; long ones are told once and named afterwards."""
+    """The stays of each state; a long label is shown once and then referred to."""
     first_in: dict[Label, str] = {}
     for state, labels in found.items():
         short = [
@@ -213,7 +217,7 @@ def brief(label: Label) -> bool:
 
 
 def _starts(m: ir.Machine, root: str) -> set[str]:
-    """The states in which instances start, as far as constants say it."""
+    """The states in which instances start, as far as constants are assigned."""
     own = next((v.initial for v in m.variables if v.name == root), None)
     if not m.initials:
         return _members([own])
@@ -229,13 +233,13 @@ def _starts(m: ir.Machine, root: str) -> set[str]:
 
 
 def _members(values: Iterable[ir.Expr | None]) -> set[str]:
-    """The members of enums that are values here, or the value of a total map."""
+    """The constant enum members among the values, or in the value of a total map."""
     plain = [v.element if isinstance(v, ir.Comp) and v.kind == "map" else v for v in values]
     return {str(v.value) for v in plain if isinstance(v, ir.Const) and isinstance(v.type, t.Enum)}
 
 
 def _ends(m: ir.Machine, control: ir.Expr) -> set[str]:
-    """The states that a `@terminal` names outright: `self.state == X`, `in (X, Y)`, or `or`."""
+    """The states that a `@terminal` names: `self.state == X`, `in (X, Y)`, or an `or` of these."""
     out: set[str] = set()
     for p in m.of_kind("terminal"):
         match p.function.body:
@@ -247,7 +251,7 @@ def _ends(m: ir.Machine, control: ir.Expr) -> set[str]:
 
 
 def _named(test: ir.Expr, control: ir.Expr) -> set[str] | None:
-    """The states in which a condition is true, if it is evident that it asks for nothing else."""
+    """The states in which a condition is true; None where it depends on other variables."""
     match test:
         case ir.Op(op="eq", args=(left, ir.Const(value=str(name)))) if left == control:
             return {name}
@@ -281,11 +285,11 @@ def _parts(m: ir.Machine) -> Iterator[Chart]:
                     yield chart(part, f"{v.name}{family}: {part.name}")
 
 
-# Lines of a label: broken between its pieces, then between words.
+# Line breaking of labels: between pieces, then between words.
 
 
 def pieces(label: Label, width: int = WIDTH) -> list[tuple[Kind, str]]:
-    """The label in pieces of about `width` columns, its guards in `MOST` of them at most."""
+    """The label in pieces of about `width` columns, at most `MOST` of them guards."""
     out: list[tuple[Kind, str]] = [("event", label.event)]
     if label.timer:
         out.append(("timer", f"after {label.timer}"))
@@ -300,7 +304,7 @@ def pieces(label: Label, width: int = WIDTH) -> list[tuple[Kind, str]]:
 
 
 def lines(label: Label, width: int = WIDTH) -> list[list[tuple[Kind, str]]]:
-    """The pieces in lines: what fits beside the piece before it stands there."""
+    """The pieces in lines of about `width` columns."""
     out: list[list[tuple[Kind, str]]] = []
     room = 0
     for kind, piece in pieces(label, width):
@@ -313,7 +317,7 @@ def lines(label: Label, width: int = WIDTH) -> list[list[tuple[Kind, str]]]:
 
 
 def _guards(guards: tuple[str, ...], width: int) -> list[str]:
-    """`[a` and `and b]`: each guard on lines of its own where they do not fit on one."""
+    """The guards in brackets, on one line, or each on lines of its own: `[a`, `and b]`."""
     whole = f"[{' and '.join(guards)}]"
     if not guards or len(whole) <= width:
         return [whole] if guards else []
@@ -325,7 +329,7 @@ def _guards(guards: tuple[str, ...], width: int) -> list[str]:
 
 
 def words(text: str, width: int = WIDTH) -> list[str]:
-    """The text in lines, broken at blanks only, and before an operator rather than after it."""
+    """The text in lines, broken at blanks, before an operator rather than after it."""
     out: list[str] = []
     line: list[str] = []
     for word in text.split(" "):

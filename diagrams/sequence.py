@@ -1,8 +1,8 @@
-"""A run as a Mermaid sequence diagram: what a page shows of a counterexample.
+"""Traces as Mermaid sequence diagrams, for counterexamples on web pages.
 
-The machine has a lifeline, and so has each of its parts that changes. An event is a note over the
-machine, with what it changed there; an arrow to a part tells what changed in that part. What a
-lasso repeats is in a frame.
+The machine has a lifeline, and so has each part that changes. An event is a note over the machine
+with the variables that it changed; an arrow to a part has the changes of that part. The loop of a
+lasso stands in a frame.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LONGEST = 60  # Characters of a value.
 
 
 class Step(Protocol):
-    """One event of a run: which transition, its arguments, and the paths that it changed."""
+    """One event of a trace: the transition, its arguments, and the new values by path."""
 
     @property
     def transition(self) -> str: ...
@@ -30,9 +30,9 @@ class Step(Protocol):
 
 
 def text(machine: str, steps: Sequence[Step], loop: int | None, why: str) -> str:
-    """The run of the machine of that name in Mermaid's `sequenceDiagram`.
+    """The trace of the machine of that name as text of Mermaid's `sequenceDiagram`.
 
-    `loop` is the number of events before those that are repeated; `why` stands below the last.
+    `loop` is the number of events before the loop of a lasso; `why` stands below the last event.
     """
     lifelines = _lifelines(steps)
     head = ["sequenceDiagram", f"    participant M as {safe(machine)}"]
@@ -51,7 +51,7 @@ def text(machine: str, steps: Sequence[Step], loop: int | None, why: str) -> str
 
 
 def _lifelines(steps: Sequence[Step]) -> dict[str, str]:
-    """The parts that change, by their path, in the order in which they do so first."""
+    """The keys of the parts that change, by path, in the order of their first change."""
     paths = dict.fromkeys(path.rpartition(".")[0] for step in steps for path in step.changed)
     parts = [path for path in paths if path]
     return {path: f"P{number}" for number, path in enumerate(parts, 1)}
@@ -75,5 +75,5 @@ def _step(number: int, step: Step, lifelines: Mapping[str, str]) -> Iterator[str
 
 
 def _short(value: Json) -> str:
-    said = value_text(value)
-    return said if len(said) <= LONGEST else said[: LONGEST - 3] + "..."
+    text = value_text(value)
+    return text if len(text) <= LONGEST else text[: LONGEST - 3] + "..."

@@ -1,4 +1,4 @@
-"""Lint: what is odd about a declaration, and which small changes no property notices."""
+"""Lint: suspicious parts of a declaration, and mutants that no property detects."""
 
 from .findings import Finding, lint
 

@@ -1,7 +1,7 @@
-"""What is odd about a declaration, though nothing in it is wrong.
+"""The linter: findings about declarations that are legal but suspicious.
 
-Some of it shows in the text, the rest in the states that are reached within the scope; of a scope
-that was not finished only the former is said.
+Some findings need only the declaration, the others the reachable states within the scope. Where
+the exploration is not complete, only the former are reported.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .late_answers import late_answers
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One oddity: `kind` is what to search for, `what` says it of this machine."""
+    """One finding: its kind ("dead", "sink", ...), its place, and a sentence about this machine."""
 
     kind: str
     place: Place
@@ -47,25 +47,25 @@ def lint(flat: Flat, world: World, limits: Limits) -> list[Finding]:
     """
     machine = flat.machine
     found = [*_unanswered(machine), *_late_answers(machine)]
-    seen = _Seen(Space(flat, world), limits)
+    seen = _Reached(Space(flat, world), limits)
     if seen.search.complete:
         for ask in (_dead, _unreached, _sinks, _unchanged, _vacuous):
             found += ask(seen)
     return sorted(found, key=lambda each: (each.place.file, each.place.line, each.kind, each.what))
 
 
-# In the text.
+# Findings from the declaration.
 
 
 def _unanswered(machine: ir.Machine) -> Iterator[Finding]:
-    """Control states in which nothing is said about an event: it is refused there."""
+    """Control states in which an event is neither taken nor ignored, so it is always refused."""
     control = next((v for v in machine.variables if v.name == "state"), None)
     if control is None or not isinstance(control.type, t.Enum):
         return
     for event in machine.events:
         serving = machine.serving(event.name)
         if all(row.timer is not None for row in serving):
-            continue  # Nobody sends it.
+            continue  # It is a timer's: no caller sends it.
         answered = set[str]()
         for row in serving:
             own = isinstance(row.control, ir.Field) and row.control.name == "state"
@@ -80,7 +80,7 @@ def _unanswered(machine: ir.Machine) -> Iterator[Finding]:
 
 
 def _late_answers(machine: ir.Machine) -> Iterator[Finding]:
-    """Late answers that are taken for present ones."""
+    """Transitions that may take an answer to an earlier request for a current one."""
     for row, number, counter in late_answers(machine):
         late = f"a late {row.event} of an earlier {counter} is taken for the present one"
         given = f"though {counter} is counted and given out"
@@ -88,11 +88,11 @@ def _late_answers(machine: ir.Machine) -> Iterator[Finding]:
         yield Finding("unfenced", row.function.place, what)
 
 
-# In the states.
+# Findings from the reachable states.
 
 
-class _Seen:
-    """Every state, and what is asked of all of them."""
+class _Reached:
+    """The reachable states, with the values and control states that occur in them."""
 
     def __init__(self, space: Space, limits: Limits) -> None:
         self.space = space
@@ -113,21 +113,21 @@ class _Seen:
             self.values[v.name].add(value)
 
     def control(self, state: State) -> str:
-        """The control state `state`; nothing where there is none."""
+        """The value of the control state `state`; empty where there is none."""
         for v, value in zip(self.space.machine.variables, state, strict=False):
             if v.name == "state" and isinstance(v.type, t.Enum):
                 return str(value.name)
         return ""
 
 
-def _dead(seen: _Seen) -> Iterator[Finding]:
+def _dead(seen: _Reached) -> Iterator[Finding]:
     for row in seen.space.machine.transitions:
         if not seen.search.enabled[row.name]:
             yield Finding("dead", row.function.place, f"{row.name} is never possible")
 
 
-def _unreached(seen: _Seen) -> Iterator[Finding]:
-    """Control states that are declared and never entered, families included."""
+def _unreached(seen: _Reached) -> Iterator[Finding]:
+    """Control states that are never entered, in families of parts, too."""
     for v in seen.space.machine.variables:
         kind = v.type.value if isinstance(v.type, t.Map) else v.type
         if not isinstance(kind, t.Enum) or not _is_control(seen.space.machine, v.name):
@@ -150,33 +150,33 @@ def _is_control(machine: ir.Machine, name: str) -> bool:
     return any(isinstance(each, ir.Field) and each.name == name for each in of_items)
 
 
-def _sinks(seen: _Seen) -> Iterator[Finding]:
-    """Control states that nothing leaves and in which nobody said that it may end."""
+def _sinks(seen: _Reached) -> Iterator[Finding]:
+    """Control states that no transition leaves and that are not terminal."""
     for name, after in sorted(seen.leads.items()):
         if name and after == {name} and name not in seen.rests:
             place = next(v.place for v in seen.space.machine.variables if v.name == "state")
             yield Finding("sink", place, f"nothing leaves {name}, which is not terminal")
 
 
-def _unchanged(seen: _Seen) -> Iterator[Finding]:
+def _unchanged(seen: _Reached) -> Iterator[Finding]:
     for v in seen.space.machine.variables:
         if len(seen.values[v.name]) == 1 and t.part_of(v.type) is None:
             yield Finding("unchanged", v.place, f"{v.name} never changes")
 
 
-def _vacuous(seen: _Seen) -> Iterator[Finding]:
-    """Properties that hold because what they speak about never happens."""
+def _vacuous(seen: _Reached) -> Iterator[Finding]:
+    """Properties that hold vacuously: their premise is false in all reachable states."""
     for j in seen.space.judged:
         if j.path or j.name in seen.search.failures:
             continue
         if j.kind in ("invariant", "leads_to"):
-            for asked in _asked(j.row):
+            for asked in _premises(j.row):
                 if not _ever(seen, j, asked):
                     yield Finding("vacuous", j.row.place, f"{j.name}: {expr(asked)} is never true")
 
 
-def _asked(row: ir.Property) -> Iterator[ir.Expr]:
-    """What must be true somewhere for the property to say anything."""
+def _premises(row: ir.Property) -> Iterator[ir.Expr]:
+    """The premises of a property: it is vacuous where one is never true."""
     body = row.function.body
     if len(body) != 1 or not isinstance(body[0], ir.Return) or body[0].value is None:
         return
@@ -202,8 +202,8 @@ def _triggers(e: ir.Expr) -> Iterator[ir.Expr]:
             pass
 
 
-def _ever(seen: _Seen, j: Judged, asked: ir.Expr) -> bool:
-    """Whether this is true in some state, for some value of the property's parameters."""
+def _ever(seen: _Reached, j: Judged, asked: ir.Expr) -> bool:
+    """Whether the premise is true in some state, for some arguments of the property."""
     names = [name for name, _ in j.row.function.params]
     for state in seen.search.states:
         for args in seen.space.arguments(j.rule, state):
@@ -217,7 +217,7 @@ def _ever(seen: _Seen, j: Judged, asked: ir.Expr) -> bool:
 
 
 def text(machine: str, findings: Sequence[Finding]) -> str:
-    """The findings of one machine, a line each."""
+    """The findings of one machine as text, a line each."""
     if not findings:
         return f"{machine}: nothing odd"
     return "\n".join([machine, *(f"  {each}" for each in findings)])

@@ -1,18 +1,18 @@
-"""Answers that may come late, and whose handlers do not look at the number that they carry.
+"""A heuristic for late answers: handlers that ignore the request number of a message.
 
-A machine counts its requests (`self.epoch += 1`), gives the number out, and gets it back with what
-answers the request: an answer to an earlier one is told from the present one by nothing else. So a
-handler that reads nothing of that number takes a late answer for the present one. What is flagged:
+Many machines count their requests (`self.epoch += 1`), send the number, and get it back in the
+answer. Only that number distinguishes a current answer from a late one, so a handler that does not
+read it may take a late answer for a current one. The linter reports a transition if
 
-    a transition without `timer=`, one of whose parameters is a number, or a record with one
-    that its body does not read (that a message is in a collection, or of a class, is no reading),
-    and which does more than to take the message away, as a network does that loses it
-    while a variable of that kind of number is a counter: assigned as itself plus a constant only,
-    and given out: in an output, or in a record that is made
-    and the two have a name in common: the variable's, or that of the field it is given out in
+- it has no `timer=`, and a parameter is a number or a record with a number,
+- its body does not read that number (membership and class tests do not count as reading),
+- it does more than remove the message from a collection, as a lossy network does,
+- a variable of the same type is a counter: it is only assigned itself plus a constant, and is sent
+  in an output or a record,
+- and the names of the number and the counter, or of the field it is sent in, have a word in common.
 
-A timer is not flagged: started again or stopped it has another deadline, or none, and what was
-scheduled before does not fire it.
+Transitions of timers are not reported: a timer that is restarted or stopped does not fire at its
+earlier deadline.
 """
 
 from __future__ import annotations
@@ -26,13 +26,16 @@ from lawful.spec.analysis.walk import children, everything, statements, written
 
 MEMBERSHIP = ("in", "not_in")
 REMOVALS = ("remove", "discard")
-# Words that say nothing of what is counted.
+# Words in names that do not say what is counted.
 COMMON = frozenset({"next", "last", "first", "highest", "lowest", "current", "new", "old"})
 
 
 @dataclass
 class _Counter:
-    """A variable that only counts up; `names`: its own, and those it is given out under."""
+    """A variable that only counts up; `names` are its own and those of fields it is sent in.
+
+    `out`: whether it is sent at all.
+    """
 
     name: str
     type: t.Type
@@ -40,7 +43,7 @@ class _Counter:
     out: bool = False
 
     def meets(self, name: str, kind: t.Type) -> bool:
-        """Whether a number of that name may be one that this gave out."""
+        """Whether a number of that name and type may be a value of this counter."""
         if kind.__class__ is not self.type.__class__:
             return False
         if isinstance(kind, t.Sort | t.Serial):
@@ -54,8 +57,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def late_answers(machine: ir.Machine) -> Iterator[tuple[ir.Transition, str, str]]:
-    """The transition, the number that it does not read, and the counter that gave that out; parts'
-    included."""
+    """Each suspicious transition, also of parts, the number that it ignores, and the counter."""
     for m in (machine, *machine.parts):
         found = [each for each in _counters(m) if each.out]
         for row in m.transitions if found else ():
@@ -64,7 +66,7 @@ def late_answers(machine: ir.Machine) -> Iterator[tuple[ir.Transition, str, str]
 
 
 def _loses(row: ir.Transition) -> bool:
-    """Whether the transition does nothing but to take its message away."""
+    """Whether the transition does nothing but remove its message."""
     rows = list(statements(row.function.body))
     taken = [s for s in rows if isinstance(s, ir.Update) and s.op in REMOVALS]
     return bool(taken) and all(s in taken or not written(s) for s in rows)
@@ -84,7 +86,7 @@ def _unread(
 
 
 def _numbers(name: str, kind: t.Type) -> Iterator[tuple[str, t.Type]]:
-    """What may be a number of a request: a parameter itself, which has no path, or a field."""
+    """The numbers in a parameter: (field, type), or ("", type) for the parameter itself."""
     for option in t.options(kind):
         if isinstance(option, t.Record):
             yield from ((n, of) for n, of in option.fields if _is_number(of))
@@ -97,7 +99,7 @@ def _is_number(kind: t.Type) -> bool:
 
 
 def _read(nodes: Sequence[ir.Node]) -> Iterator[tuple[str, str]]:
-    """The locals that are read as they are, with no field, and fields of locals that are."""
+    """What is read: (local, "") for a whole local, (local, field) for a field of one."""
     for node in nodes:
         match node:
             case ir.Field(of=of, name=name) if isinstance(local := _whole(of), ir.Local):
@@ -145,7 +147,7 @@ def _counters(machine: ir.Machine) -> Iterator[_Counter]:
 
 
 def _only_grows(name: str, functions: Sequence[ir.Function]) -> bool:
-    """Whether the variable is assigned, and only as itself plus a constant."""
+    """Whether the variable is assigned, and only itself plus a constant."""
     grows = False
     for stmt in (s for f in functions for s in statements(f.body)):
         if isinstance(stmt, ir.Assign) and _is_of(stmt.target, name):
@@ -156,7 +158,7 @@ def _only_grows(name: str, functions: Sequence[ir.Function]) -> bool:
 
 
 def _is_of(place: ir.Node, name: str) -> bool:
-    """Whether this is the variable, or an item of it."""
+    """Whether this is the variable or an item of it."""
     match place:
         case ir.Field(of=ir.Self(), name=mine):
             return mine == name
@@ -177,7 +179,7 @@ def _next(target: ir.Expr, value: ir.Expr) -> bool:
 
 
 def _give_out(counter: _Counter, function: ir.Function) -> None:
-    """Note the names under which a function gives the counter out: of a field, or none."""
+    """Record whether a function sends the counter, and the names of the fields it is sent in."""
     held = {
         stmt.target.name
         for stmt in statements(function.body)

@@ -1,4 +1,4 @@
-"""Advice on a scope, as text for people and as JSON for programs."""
+"""The advice on a scope (`lawful check --advice`) as text and as JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from lawful.checks.explore.result import Advice, Narrow, OneMore, Widened
 from lawful.spec.ir import Json
 
-COMPARED = "compared: which transitions fire, and the verdicts; of larger scopes nothing is known"
+COMPARED = "compared: which transitions fire, and the verdicts; larger scopes were not explored"
 
 
 def text(advice: Advice) -> list[str]:
@@ -22,7 +22,7 @@ def text(advice: Advice) -> list[str]:
         lines.append(f"  {end} leaves out arguments that may be a step: {names}")
     lines += [f"  {serial}: what holds with so few may not with all" for serial in advice.serials]
     for name, count in advice.constraints.items():
-        lines.append(f"  {name}, a constraint, cuts {_steps(count)}: that is no bound")
+        lines.append(f"  {name}, a constraint, cuts {_steps(count)}; it is no bound")
     explored = " that was explored" if advice.narrow or advice.serials else ""
     lines.append(f"  {_widened(advice.widened, explored)}")
     endless = dict.fromkeys(name for row in advice.narrow for name in row.endless)
@@ -40,20 +40,20 @@ def _steps(count: int) -> str:
 def _widened(found: Widened, explored: str) -> str:
     given = " ".join(f"{key}={value}" for key, value in spelled(found.changes).items())
     if found.why:
-        came = f", having come to {given}" if given else ""
+        came = f"; the last one tried was {given}" if given else ""
         return f"no scope without cuts was found: {_stopped(found.why)}{came}"
     if not found.changes:
         return f"no bound cuts a step{explored}"
-    return f"no bound cuts with {given}, and with less one does: {found.distinct:,} states"
+    return f"no bound cuts with {given}; with less, some bound does: {found.distinct:,} states"
 
 
 def _stopped(why: str) -> str:
-    """Why a search ended early, in words."""
+    """Why a search ended early, as a sentence."""
     words = {
-        "seconds": "the time is over",
-        "states": "too many states",
-        "memory": "no memory left",
-        "asked": "it was asked to end",
+        "seconds": "the time limit was reached",
+        "states": "the limit on states was reached",
+        "memory": "the memory limit was reached",
+        "asked": "it was stopped",
     }
     return words.get(why, why)
 
@@ -78,11 +78,11 @@ def _one_more(row: OneMore) -> Iterator[str]:
     said = "; ".join(changes) or f"the same transitions fire, and {every} is the same"
     yield f"{head}: {said} ({row.distinct:,} states)"
     if row.open:
-        yield f"{head}: not compared, for it is unknown: {', '.join(row.open)}"
+        yield f"{head}: not compared, because the verdict is unknown: {', '.join(row.open)}"
 
 
 def to_json(advice: Advice) -> Json:
-    """The advice as a program reads it."""
+    """The advice as JSON."""
     cuts: list[Json] = [
         {"bound": bound.key, "end": bound.side, "steps": count} for bound, count in advice.cuts
     ]

@@ -1,8 +1,9 @@
-"""Verdicts in the formats of others: JUnit for CI servers, SARIF for code review.
+"""Results for CI servers (JUnit XML) and code review (SARIF 2.1.0).
 
-What a check, a proof or a replay found becomes cases of a suite first: one form, two ways to write
-it. Sources: the JUnit XML that Jenkins, GitLab and pytest read and write; SARIF 2.1.0 (OASIS,
-2020). XML 1.0 has no control characters: they stand as the escapes of Python.
+`ci_checks`, `ci_proofs` and `ci_replays` turn the results of their engines into `Suite`s of
+`Case`s; this module writes those. (They are three modules so that a command needs no other engine
+than its own.) Sources: the JUnit XML that Jenkins, GitLab and pytest exchange; SARIF 2.1.0 (OASIS,
+2020). XML 1.0 has no control characters: they are written as escapes of Python.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One thing that was asked. A failure is a surprise; what is skipped was not established; an
-    error is why nothing was asked at all.
+    """One test case. `failed`: the result is not the expected one; `skipped`: it is undecided;
+    `error`: the command could not run.
 
-    `kind` is the rule that it belongs to, `type` what a failure is, `lines` its evidence.
+    `kind` is the rule of SARIF, `message` a sentence, `type` the type of a failure in JUnit,
+    `lines` the evidence, `place` where the subject is declared.
     """
 
     name: str
@@ -43,7 +45,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """What was asked of one machine."""
+    """The cases of one machine."""
 
     name: str
     seconds: float
@@ -54,7 +56,7 @@ class Suite:
 
 
 def junit(command: str, suites: Sequence[Suite]) -> str:
-    """A test suite for each machine, with its cases."""
+    """The suites as JUnit XML."""
     root = ElementTree.Element("testsuites", name=f"lawful {command}")
     for each in suites:
         outcomes = [case.outcome for case in each.cases]
@@ -95,7 +97,7 @@ def _xml(text: str) -> str:
 
 
 def sarif(suites: Sequence[Suite], version: str) -> dict[str, Json]:
-    """A result for every case that did not pass, where it stands in the source."""
+    """The cases that did not pass as a SARIF log; `version` is that of lawful."""
     rules: dict[str, Json] = {}
     results: list[Json] = []
     for each in suites:
@@ -128,14 +130,14 @@ def _result(case: Case) -> Json:
 
 
 def _uri(file: str) -> str:
-    """A path from here where the file is below; else the whole."""
+    """The path relative to the working directory, if the file is below it; else a file URI."""
     path = Path(file).absolute()
     here = Path.cwd()
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.as_uri()
 
 
 def place(whole: ir.Machine, name: str) -> Place:
-    """Where a property is declared, that of a part in the part; a built-in one at the machine."""
+    """The place of a property, in its part for `part.name`; of a built-in one, of the machine."""
     *way, last = name.split(".")
     machine = whole
     for step in way:

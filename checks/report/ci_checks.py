@@ -1,4 +1,4 @@
-"""CI cases of an exploration: one for each property, and one for the runtime comparison."""
+"""CI cases of `check` and `simulate`: each property, and the comparison with the runtime."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNDECIDED = (Verdict.UNKNOWN, Verdict.BOUNDED, Verdict.SAMPLED)
 
 
 def suite(machine: ir.Machine, result: CheckResult) -> Suite:
-    """A case for each property of an explored machine, and one for the runtime if it was asked."""
+    """A case for each property, and one for the comparison with the runtime, if it was made."""
     rows = [_of_property(machine, p) for p in result.properties]
     return Suite(result.machine, result.seconds, (*rows, *_of_runtime(machine, result)))
 

@@ -1,7 +1,7 @@
-"""Proofs in the formats of others: a case for each property, and one for each obligation.
+"""CI cases and traces of `prove`: each property, and each obligation.
 
-A counterexample to induction is no violation: its state need not be reachable. It is skipped, with
-what it is called, and fails nothing; so is what is open. A run that violates a property fails.
+A trace that violates a property is a failure. A counterexample to induction is none, because its
+state need not be reachable: the case is skipped, as is every other open obligation.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .proofs import PROVED, judgement, refuted
 
 
 def suite(machine: ir.Machine, result: ProofResult, expects: Mapping[str, Expected]) -> Suite:
-    """What was proved of a machine, and what was not."""
+    """The cases of one machine; `expects` are the expected verdicts by property."""
     rows = [_of_property(machine, p, expects) for p in result.properties]
     counted = {o.property for o in result.counted}
     told = [o for o in result.obligations if o.property in counted or o.verdict.failed]
@@ -35,7 +35,7 @@ def _of_property(machine: ir.Machine, p: PropertyProof, expects: Mapping[str, Ex
     lines = () if p.trace is None else (message, *trace_text(p.trace))
     at, judged = place(machine, p.name), judgement(p, expects)
     if p.method == NOT_ASKED:
-        return Case(p.name, "proof", "skipped", f"{p.name} is not asked here: explore it", place=at)
+        return Case(p.name, "proof", "skipped", f"{p.name} is for check, not for prove", place=at)
     if judged.as_expected:
         return Case(p.name, "proof", "passed")
     if verdict.exit_code([judged]) == 3:
@@ -58,13 +58,13 @@ def _of_obligation(machine: ir.Machine, o: Obligation, expects: Mapping[str, Exp
 
 
 def is_to_induction(o: Obligation) -> bool:
-    """Whether it is left open by a counterexample to induction."""
+    """Whether a counterexample to induction leaves the obligation open."""
     return o.counterexample is not None and o.counterexample.get("label") == TO_INDUCTION
 
 
 def traces(machine: ir.Machine, result: ProofResult) -> Iterator[tuple[str, str, Trace]]:
-    """Runs that violate a property, and the steps of counterexamples to induction: each with what
-    it is called and what it is about."""
+    """The traces that violate a property, and the counterexamples to induction, which are traces
+    of one step: each with a name and a description."""
     for p in result.properties:
         if p.trace is not None and p.trace.states:
             yield p.name, f"{machine.name}.{p.name} is {p.verdict.value} {p.note}".rstrip(), p.trace
@@ -75,7 +75,7 @@ def traces(machine: ir.Machine, result: ProofResult) -> Iterator[tuple[str, str,
 
 
 def _step(o: Obligation) -> Trace:
-    """The one step of a counterexample to induction, from its state."""
+    """A counterexample to induction as a trace of one step."""
     shown: Any = o.counterexample
     fixed = shown["parameters"]
     states = [{**shown["state"], **fixed}]

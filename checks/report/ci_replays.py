@@ -1,8 +1,7 @@
-"""Replays in the formats of others: a case for each verdict, and one for each instance shown.
+"""CI cases and traces of `replay`: each verdict, and the first instances of each kind of problem.
 
-Of each kind of deviation the first instances are shown, as everywhere; the case of the verdict has
-the count of all. What could not be judged is skipped. A trace up to a deviation is made by going
-through the rows of that instance once more.
+The case of a verdict has the count of all instances. Instances that could not be judged are
+skipped. For the trace that leads to a deviation the rows of that instance are replayed again.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ JUDGED = ("fits", "open")
 
 
 def suites(result: ReplayResult) -> list[Suite]:
-    """One for each machine, and one for what belongs to none."""
+    """A suite for each machine, and one for rows and instances of no machine."""
     answer: Any = result.to_json()
     machines = {m.name: m for m in result.program.machines}
     out = [
@@ -61,10 +60,10 @@ def _finding(machine: ir.Machine, finding: Mapping[str, Any], verdict: str) -> C
     message = f"{name}: {clause(finding)}"
     lines = [message, *(f"  {k} = {text(value)}" for k, value in finding["state"].items())]
     if finding["legal"]:
-        lines.append(f"  possible there: {', '.join(finding['legal'])}")
-    told = finding.get("row")
-    if told is not None:
-        lines.append(f"  the row: {json.dumps(told)}")
+        lines.append(f"  possible events: {', '.join(finding['legal'])}")
+    row = finding.get("row")
+    if row is not None:
+        lines.append(f"  the row: {json.dumps(row)}")
     place = _place(machine, finding)
     failed = verdict == "deviates"
     rest = message, finding["kind"], tuple(lines), place
@@ -72,7 +71,7 @@ def _finding(machine: ir.Machine, finding: Mapping[str, Any], verdict: str) -> C
 
 
 def _place(machine: ir.Machine, finding: Mapping[str, Any]) -> Place:
-    """The transition that the row names, or the first that serves its event; else the machine."""
+    """The place of the row's transition, or of one that serves its event, or of the machine."""
     named = finding.get("row", {}).get("transition")
     rows = [row for row in machine.transitions if row.name == named]
     rows += machine.serving(str(finding["event"]))
@@ -85,7 +84,7 @@ def _of_no_machine(answer: Mapping[str, Any]) -> Iterator[Case]:
         lines = (message, *(f"  {row}" for row in each["first"]))
         yield Case(str(each["reason"]), "rejected", "skipped", message, "rejected", lines)
     if answer["unknown_machine"]:
-        message = f"{answer['unknown_machine']} instances whose machine no row tells"
+        message = f"{answer['unknown_machine']} instances of an unknown machine"
         yield Case("unknown machine", "quarantined", "skipped", message, "quarantined", (message,))
 
 
@@ -93,7 +92,7 @@ def _of_no_machine(answer: Mapping[str, Any]) -> Iterator[Case]:
 
 
 class _Recording(Fold):
-    """A fold that keeps the states that the machine went through."""
+    """A fold that records the states and steps of the machine."""
 
     def __init__(self, program: ReplayProgram, instance: str) -> None:
         super().__init__(program, instance)
@@ -101,7 +100,7 @@ class _Recording(Fold):
         self.steps: list[TraceStep] = []
 
     def take(self, row: Row) -> None:
-        """The next row, and the state it leads to."""
+        """Take the next row; record its step, and the state after it."""
         before, judged = self.state, self.found is None
         super().take(row)
         if self.stepper is None or not judged:
@@ -114,14 +113,14 @@ class _Recording(Fold):
 
     @property
     def trace(self) -> Trace | None:
-        """The run up to the deviation, whose event is the last; None without a state before it."""
+        """The trace with the deviating event as its last; None without a state before it."""
         return Trace(tuple(self.kept), tuple(self.steps)) if self.kept else None
 
 
 def traces(
     paths: Iterable[str | Path], result: ReplayResult
 ) -> Iterator[tuple[ir.Machine, str, str, Trace]]:
-    """For each deviation that is shown: its machine, instance, what deviates, and the way there."""
+    """For each deviation that is shown: machine, instance, description and trace."""
     answer: Any = result.to_json()
     machines = {m.name: m for m in result.program.machines}
     rows = [(m["machine"], each) for m in answer["machines"] for each in m["deviations"]]

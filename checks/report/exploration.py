@@ -1,4 +1,4 @@
-"""What checks found, as text for people and as JSON for programs (the command line's page)."""
+"""Results of `check` and `simulate` as text and as JSON."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ STOPPED: dict[Reason, str] = {
     "seconds": "by the limit on seconds ",
     "memory": "by the limit on memory ",
     "first": "at the first violation, ",
-    "asked": "when asked to, ",
+    "asked": "on request, ",
 }
 
 
 def check_text(result: CheckResult) -> str:
-    """The whole answer of a check: counts, verdicts, and each counterexample."""
+    """The result as text: counts, verdicts, and counterexamples."""
     lines = [result.machine, *(INDENT + line for line in _summary(result)), ""]
     rows = [("property", "kind", "verdict", "")]
     rows += [(p.name, p.kind, verdict_text(p), expected_text(p)) for p in result.properties]
@@ -38,7 +38,7 @@ def check_text(result: CheckResult) -> str:
     if idle and result.complete:
         lines += ["", f"{INDENT}never enabled: {', '.join(idle)}"]
     if result.unjudged:
-        said = f"asked of parts alone, not here: {', '.join(result.unjudged)}"
+        said = f"checked only for parts by themselves, not here: {', '.join(result.unjudged)}"
         lines += ["", *wrapped(said, INDENT, INDENT)]
     if result.coverage is not None:
         lines += ["", *((INDENT + line).rstrip() for line in coverage_text(result.coverage))]
@@ -83,7 +83,7 @@ def _summary(result: CheckResult) -> Iterable[str]:
 
 
 def coverage_text(found: Coverage) -> list[str]:
-    """What a search exercised: each guard with what is odd about it, each place with its values."""
+    """The coverage as text: how often each guard was true, and the values of each variable."""
     guards = [("guard", "where", "true", "refused", "")]
     guards += [
         (f"{g.transition}: {g.clause}", _where(g.place), f"{g.true:,}", f"{g.refused:,}", g.odd)

@@ -1,8 +1,8 @@
-"""Counterexamples in the Informal Trace Format, which Apalache and Quint write and viewers read.
+"""Traces in the Informal Trace Format (ITF), which Apalache, Quint and trace viewers use.
 
-Source: Apalache, ADR-015 (https://apalache-mc.org/docs/adr/015adr-trace.html). Integers are
-`{"#bigint": "…"}` whatever their size, as its rule 4 asks; sets, maps and tuples have their tags;
-a record is an object; what may be one of several is `{"tag": …, "value": …}`.
+Source: Apalache, ADR-015 (https://apalache-mc.org/docs/adr/015adr-trace.html). Integers of any
+size are `{"#bigint": "…"}`, by its rule 4; sets, maps and tuples have their tags; a record is an
+object; a value of a union is `{"tag": …, "value": …}`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ UNIT: dict[str, Json] = {"#tup": []}
 
 
 def itf(machine: ir.Machine, trace: Trace, about: str) -> dict[str, Json]:
-    """The trace as an ITF document; each state names the event that led to it under `#meta`.
+    """The trace as an ITF document; `about` is its description.
 
-    A lasso's last state, which is the one that `loop` points at, is left out, as the format asks.
+    Each state has the event that led to it under `#meta`. The last state of a lasso is that at
+    `loop`; the format requires that it is left out.
     """
     kinds = {v.name: v.type for v in machine.variables}
     kinds |= {p.name: p.type for p in machine.parameters}

@@ -13,7 +13,7 @@ WIDTH = 96  # Columns of a wrapped sentence.
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of text as aligned columns; the last column is as long as it is."""
+    """Rows of text as aligned columns; the last column is not padded."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)] if rows else []
     out: list[str] = []
     for row in rows:
@@ -38,23 +38,23 @@ def wrapped(sentence: str, first: str, rest: str, *, hyphens: bool = True) -> li
 
 
 def verdict_text(p: PropertyResult) -> str:
-    """The verdict, and how long the run is that shows it."""
+    """The verdict; of a failure, with the length of its trace."""
     if p.verdict.failed and p.trace is not None:
         return f"{p.verdict.value} {after(p.trace)}"
     return p.verdict.value
 
 
 def expected_text(p: PropertyResult) -> str:
-    """What was expected, where it is not that the property holds, or it does not."""
+    """What was expected of a property; empty where it holds as expected."""
     if p.expect == "holds":
-        # That a walk met nothing is all that a walk can say.
+        # A random walk can only find violations, so that it met none is no surprise.
         return "" if p.as_expected or p.verdict is Verdict.SAMPLED else "EXPECTED to hold"
     wanted = p.expect if p.expect_events is None else f"{p.expect} after {p.expect_events}"
     return "as expected" if p.as_expected else f"EXPECTED {wanted}"
 
 
 def counterexample(p: PropertyResult) -> list[str]:
-    """A counterexample: events, their arguments, and only what each changed."""
+    """A failed property with its trace and notes."""
     said = f"{p.name} is {p.verdict.value}: {p.why}"
     lines = wrapped(said, "", INDENT, hyphens=False)
     if p.trace is not None:
@@ -65,18 +65,18 @@ def counterexample(p: PropertyResult) -> list[str]:
 
 
 def _heading(trace: Trace | None) -> str:
-    """What the notes under a counterexample are about."""
+    """The heading of the notes under a counterexample."""
     if trace is None or trace.loop is None:
-        return "there, every transition is refused"
+        return "in the last state every transition is refused"
     first, last = trace.loop + 1, len(trace)
     if first > last:
-        return "then nothing more happens, and that is fair"
+        return "then nothing more happens, which is fair"
     again = f"event {first}" if first == last else f"events {first} to {last}"
-    return f"then {again} again and again, and that is fair"
+    return f"then {again} repeat forever, which is fair"
 
 
 def trace_text(trace: Trace) -> list[str]:
-    """A trace from the initial state on: all of that, then what each event changed."""
+    """A trace: the initial state, then each event with the variables that it changed."""
     lines = ["start", *(f"       {name} = {text(value)}" for name, value in trace.initial.items())]
     for number, step in enumerate(trace.steps, 1):
         lines.append(f"{number:>3}  {event_text(step)}")
@@ -85,7 +85,7 @@ def trace_text(trace: Trace) -> list[str]:
 
 
 def event_text(step: TraceStep) -> str:
-    """An event as a call, with the transition that served it where its name differs."""
+    """An event as a call, with its transition where that has another name, and its output."""
     args = ", ".join(f"{name}={text(value)}" for name, value in step.args.items())
     served = "" if step.transition == step.event else f" by {step.transition}"
     gives = "" if step.output is None else f" gives {text(step.output)}"

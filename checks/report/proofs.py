@@ -1,4 +1,4 @@
-"""What proofs established, as a table for people and as JSON (the command line's page)."""
+"""Results of `prove` as text and as JSON."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ PROVED = frozenset({Verdict.PROVED, Verdict.PROVED_WITHIN})
 
 
 def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
-    """The table of properties, and every obligation that leaves one of them open."""
+    """The result as text: the table of properties, then every open obligation."""
     counted = result.counted
     proved = sum(o.verdict in PROVED for o in counted)
     counts = f"{proved} of {len(counted)} obligations proved, "
     before = sum(o.cached for o in counted)
-    counts += f"{before} of them known from before, " if before else ""
+    counts += f"{before} of them from the cache, " if before else ""
     done = f"{counts if counted else ''}{result.seconds:.1f} s (Z3)"
     lines = [result.machine, f"{INDENT}{'induction' if counted else 'runs':<9}  {done}"]
     asked = [p for p in result.properties if p.method != NONE]
@@ -53,13 +53,15 @@ def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
         f"{g.place}: {g.transition} is never refused by {g.text}" for g in result.redundant_guards
     ]
     rest = [p.name for p in result.properties if p.method == NONE]
-    lines += [f"not asked here (exploration): {', '.join(rest)}"] if rest else []
-    lines += ["nothing that it declares itself was asked"] if _nothing_own(result) else []
+    lines += [f"for check, not for prove: {', '.join(rest)}"] if rest else []
+    lines += (
+        ["no property that it declares was proved or refuted here"] if _nothing_own(result) else []
+    )
     return "\n".join(lines)
 
 
 def _proposed(result: ProofResult) -> list[str]:
-    """The clauses that were found, as they are to be pasted."""
+    """The clauses that strengthening found, as source text to paste."""
     proposal = result.proposal
     if proposal is None:
         return []
@@ -72,32 +74,32 @@ def _proposed(result: ProofResult) -> list[str]:
 
 
 def _covers(asked: Sequence[PropertyProof]) -> str:
-    """What all of the verdicts cover; some may cover less."""
+    """What all verdicts cover; empty where they differ."""
     first = min((p.covers for p in asked), key=len, default="")
     return first if all(p.covers.startswith(first) for p in asked) else ""
 
 
 def _nothing_own(result: ProofResult) -> bool:
-    """Whether all that the machine declares is for exploration: then nothing of it is proved."""
+    """Whether all declared properties are for exploration only, so that none was proved."""
     asked = [p for p in result.properties if p.method != NONE and p.name not in BUILT_IN]
     left = [p for p in result.properties if p.method == NONE and p.name != "deadlock"]
     return bool(left) and not asked
 
 
 def judgements(result: ProofResult, expects: Mapping[str, Expected]) -> list[PropertyResult]:
-    """What is asked here, each with what the declaration expects of it, as `check` has them."""
+    """The results of the properties that `prove` handles, with the expected verdicts."""
     return [judgement(p, expects) for p in result.properties if p.method != NONE]
 
 
 def judgement(p: PropertyProof, expects: Mapping[str, Expected]) -> PropertyResult:
-    """A property's verdict beside the expected one."""
+    """The result of one property with its expected verdict."""
     expected = expects.get(p.name, "holds")
     expect, events = (expected, None) if isinstance(expected, str) else expected
     return PropertyResult(p.name, "proof", p.verdict, expect, events, p.note, p.trace)
 
 
 def _left_open(obligations: Sequence[Obligation]) -> list[str]:
-    """What is not proved, in order; what one reason leaves open is told together."""
+    """The open obligations, in order; those with the same reason are grouped."""
     alike: dict[tuple[Verdict, str], list[Obligation]] = {}
     for o in obligations:
         if o.counterexample is None:
@@ -113,7 +115,7 @@ def _left_open(obligations: Sequence[Obligation]) -> list[str]:
 
 
 def _together(rows: Sequence[Obligation]) -> list[str]:
-    """Obligations that are open for the same reason: the reason, then each step's properties."""
+    """Obligations that are open for the same reason: the reason, then the properties by step."""
     names: dict[str, list[str]] = {}
     for o in rows:
         names.setdefault(o.obligation, []).append(o.property)
@@ -124,7 +126,7 @@ def _together(rows: Sequence[Obligation]) -> list[str]:
 
 
 def refuted(o: Obligation) -> list[str]:
-    """An obligation that is not proved; a counterexample to induction is called just that."""
+    """An open obligation with its counterexample, which is labelled if it is one to induction."""
     shown = o.counterexample
     if shown is None:
         return [f"{o.obligation}: {o.property} is {o.verdict.value}  {o.note}".rstrip()]
@@ -143,7 +145,7 @@ def refuted(o: Obligation) -> list[str]:
 
 
 def _rows(rows: Mapping[str, Json], before: Json) -> list[str]:
-    """Variables with their values; after a step only those that it changed."""
+    """Variables with their values; with `before` only those that changed."""
     old = before if isinstance(before, Mapping) else {}
     return [f"{k} = {value_text(v)}" for k, v in rows.items() if k not in old or old[k] != v]
 
@@ -203,9 +205,8 @@ def _obligation(o: Obligation) -> Json:
 
 
 def exit_code(result: ProofResult, expects: Mapping[str, Expected]) -> int:
-    """0 all as expected, 1 a surprise, 3 something is open: as `check` has it.
+    """0: all as expected; 1: not as expected; 3: something is open.
 
-    What is not asked here does not count, unless it is all that the machine declares: then its
-    pass would be an empty one.
+    Properties for exploration do not count, unless the machine declares no other: then it is 3.
     """
     return verdict.exit_code(judgements(result, expects)) or (3 if _nothing_own(result) else 0)

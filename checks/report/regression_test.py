@@ -1,4 +1,4 @@
-"""A counterexample as a test file, which fails as long as the machine has it."""
+"""A counterexample as a pytest file that fails as long as the machine has it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lawful.checks.verdict import PropertyResult
 from lawful.spec.ir import Json
 
 TEST = '''\
-"""A counterexample that {said}"""
+"""A counterexample that {found}"""
 
 from lawful.testing import rerun
 
@@ -24,11 +24,11 @@ def test_{test}() -> None:
 
 
 def as_test(target: str, scope: Sequence[str], p: PropertyResult) -> str:
-    """A test file that fails as long as the machine has this counterexample."""
+    """The text of the file; `scope` are the bounds as strings `key=value`."""
     assert p.trace is not None
-    said = f"`lawful check {target}` found: {p.name} is {p.verdict.value}: {p.why}"
+    found = f"`lawful check {target}` found: {p.name} is {p.verdict.value}: {p.why}"
     return TEST.format(
-        said=_prose(said),
+        found=_prose(found),
         target=target,
         trace=_python(trace_json(p.trace)),
         test=re.sub(r"\W", "_", p.name),
@@ -38,12 +38,12 @@ def as_test(target: str, scope: Sequence[str], p: PropertyResult) -> str:
 
 
 def _prose(text: str) -> str:
-    """The text as a line that can stand in a docstring."""
+    """The text as one line that can stand in a docstring."""
     return " ".join(text.split()).replace("\\", "/").replace('"', "'")
 
 
 def _python(data: Json) -> str:
-    """JSON data as Python writes them, a row to a line."""
+    """A JSON list as Python source, one element per line."""
     assert isinstance(data, list)
     rows = "".join(f"    {json.loads(json.dumps(row))!r},\n" for row in data)
     return f"[\n{rows}]"

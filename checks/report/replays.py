@@ -1,4 +1,4 @@
-"""A replay's answer for people: as text, and as one HTML page that needs nothing else."""
+"""Results of `replay` as text and as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -13,37 +13,39 @@ from lawful.checks.replay import ReplayResult
 from lawful.checks.replay.fold import VERDICTS
 from lawful.spec.ir import Json
 
-MEANS = {
-    "fits": "the machine did all of this, and the instance may rest where it ended",
-    "open": "the machine did all of this, and the instance is not at its end",
-    "deviates": "the machine would not have done this",
-    "inconclusive": "the machine's answer cannot be worked out",
-    "quarantined": "the rows cannot be replayed",
+MEANING = {
+    "fits": "all events agree with the machine; the instance may end in its last state",
+    "open": "all events agree with the machine; the instance may not end in its last state",
+    "deviates": "an event does not agree with the machine",
+    "inconclusive": "the rows have too little information to compare them with the machine",
+    "quarantined": "the rows are malformed, missing or out of order",
 }
-SAYS = {
+PREFIX = {
     "refused": "the machine refuses it: ",
     "fault": "the machine would fail: ",
     "argument": "out of bounds: ",
     "inconclusive": "cannot be judged: ",
     "quarantined": "cannot be replayed: ",
 }
-SHOWN = 200  # Instances listed on the page.
-TOLD = 20  # Findings in the text.
+LISTED = 200  # Instances on the page.
+SHOWN = 20  # Findings in the text.
 LONGEST = 2000  # Characters of one value on the page.
 
 # Text.
 
 
 def text(result: ReplayResult) -> str:
-    """The answer in a few lines: counts, what is not covered, and what was found."""
+    """The result as text: verdicts, coverage, and the first findings."""
     answer: Any = result.to_json()
     lines = [line for machine in answer["machines"] for line in _machine_text(machine)]
     if len(answer["machines"]) > 1 or answer["unknown_machine"]:
         lines.append(f"in all: {_verdicts_text(answer['verdicts'])}")
     for each in answer["rejected"]["reasons"]:
-        lines.append(f"{each['total']} rows rejected: {each['reason']}, as in {each['first'][0]}")
+        lines.append(
+            f"{_rows(each['total'])} rejected: {each['reason']}, for example {each['first'][0]}"
+        )
     for name, other in answer["other_machines"].items():
-        lines.append(f"{other['rows']} rows of {name} left aside: not asked about")
+        lines.append(f"{_rows(other['rows'])} of {name} not replayed: it is not among the machines")
     lines += _findings_text(answer)
     lines.append(f"replayed by the {answer['engine']} engine in {answer['seconds']:.1f} s")
     return "\n".join(lines)
@@ -69,35 +71,39 @@ def _verdicts_text(verdicts: Mapping[str, int]) -> str:
 
 def _findings_text(answer: Mapping[str, Any]) -> list[str]:
     lines: list[str] = []
-    told = [*answer["deviations"], *answer["not_judged"]][:TOLD]
-    for f in told:
+    shown = [*answer["deviations"], *answer["not_judged"]][:SHOWN]
+    for f in shown:
         lines.append(f"{headline(f)}: {clause(f)}")
         if f["legal"]:
-            lines.append(f"  possible there: {', '.join(f['legal'])}")
+            lines.append(f"  possible events: {', '.join(f['legal'])}")
     found = sum(total["total"] for total in answer["totals"])
-    if found > len(told):
-        lines.append(f"and {found - len(told)} more")
+    if found > len(shown):
+        lines.append(f"and {found - len(shown)} more")
     return lines
 
 
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"
+
+
 def clause(finding: Mapping[str, Any]) -> str:
-    """What is wrong."""
-    return SAYS.get(finding["kind"], "") + str(finding["clause"])
+    """The problem of a finding, as a sentence."""
+    return PREFIX.get(finding["kind"], "") + str(finding["clause"])
 
 
 def headline(finding: Mapping[str, Any]) -> str:
-    """Where it is wrong: instance, row, event, control state."""
-    row = f" row {finding['index']}" if finding["index"] >= 0 else ""
-    event = f", {finding['event']}" if finding["event"] else ""
-    control = f" in {finding['control']}" if finding["control"] else ""
-    return f"{finding['instance']}{row}{event}{control}"
+    """Where a finding is: instance, row, event, control state."""
+    row = f", row {finding['index']}" if finding["index"] >= 0 else ""
+    event = f", event {finding['event']}" if finding["event"] else ""
+    control = f" in state {finding['control']}" if finding["control"] else ""
+    return f"instance {finding['instance']}{row}{event}{control}"
 
 
 # HTML.
 
 
 def html(result: ReplayResult) -> str:
-    """The page: verdicts, coverage, first divergences with state, clause and legal events."""
+    """The page: verdicts, coverage, and the first findings with state and possible events."""
     answer: Any = result.to_json()
     names = ", ".join(machine["machine"] for machine in answer["machines"])
     found = [*answer["deviations"], *answer["not_judged"]]
@@ -106,8 +112,8 @@ def html(result: ReplayResult) -> str:
         _summary(answer),
         _table("Verdicts", _verdict_rows(answer)),
         *(_coverage(machine) for machine in answer["machines"]),
-        _section("First divergences", map(_divergence, found), _more(answer, len(found))),
-        _section("Rows that belong to no instance", _rejected_rows(answer), ""),
+        _section("First findings", map(_article, found), _more(answer, len(found))),
+        _section("Rejected rows", _rejected_rows(answer), ""),
         _section("Other machines in the journal", _other_rows(answer), ""),
         _instances(answer),
     ]
@@ -122,11 +128,12 @@ def _page() -> Template:
 def _summary(answer: Mapping[str, Any]) -> str:
     if answer["verdicts"]["deviates"]:
         count = answer["verdicts"]["deviates"]
-        kind, says = "deviates", f"{count:,} instance{'s deviate' if count > 1 else ' deviates'}"
+        kind = "deviates"
+        summary = f"{count:,} instance{'s deviate' if count > 1 else ' deviates'}"
     elif any(answer["verdicts"][v] for v in VERDICTS[3:]) or answer["rejected"]["rows"]:
-        kind, says = "quarantined", "Not everything could be judged"
+        kind, summary = "quarantined", "Some instances could not be judged"
     else:
-        kind, says = "fits", "All instances agree with their machine"
+        kind, summary = "fits", "All instances agree with their machine"
     facts = (
         f"{answer['instances']:,} instances · {answer['events']:,} events · "
         f"{answer['engine']} engine · {answer['seconds']:.1f} s"
@@ -136,21 +143,19 @@ def _summary(answer: Mapping[str, Any]) -> str:
         for name, count in answer["verdicts"].items()
         if count
     )
-    return (
-        f'<p class="sum {kind}"><b>{says}</b><span>{facts}</span></p><div class="bar">{bar}</div>'
-    )
+    return f'<p class="sum {kind}"><b>{summary}</b><span>{facts}</span></p><div class="bar">{bar}</div>'
 
 
 def _verdict_rows(answer: Mapping[str, Any]) -> list[list[str]]:
     machines = answer["machines"]
-    rows = [["verdict", *(escape(m["machine"]) for m in machines), "means"]]
+    rows = [["Verdict", *(f"Instances of {escape(m['machine'])}" for m in machines), "Meaning"]]
     for name in VERDICTS:
         counts = [f"{machine['verdicts'][name]:,}" for machine in machines]
-        rows.append([f'<span class="chip {name}">{name}</span>', *counts, MEANS[name]])
+        rows.append([f'<span class="chip {name}">{name}</span>', *counts, MEANING[name]])
     if answer["unknown_machine"]:
         rest = ["" for _ in machines[1:]]
-        means = "instances whose machine no row tells, all in quarantine"
-        rows.append(["unknown machine", f"{answer['unknown_machine']:,}", *rest, means])
+        meaning = "quarantined instances whose rows do not name their machine"
+        rows.append(["unknown machine", f"{answer['unknown_machine']:,}", *rest, meaning])
     return rows
 
 
@@ -188,7 +193,7 @@ def _section(title: str, parts: Iterable[str], after: str) -> str:
     return f"<h2>{title}</h2>{body}{after}" if body else ""
 
 
-def _divergence(finding: Mapping[str, Any]) -> str:
+def _article(finding: Mapping[str, Any]) -> str:
     kind = finding["kind"]
     verdict = kind if kind in VERDICTS else "deviates"
     out = [f'<article><h3><span class="chip {verdict}">{escape(kind)}</span> ']
@@ -196,10 +201,10 @@ def _divergence(finding: Mapping[str, Any]) -> str:
     out.append(f'<p class="clause">{escape(clause(finding))}</p>')
     row = finding.get("row")
     if row:
-        said = [f"<b>{escape(k)}</b> {_value(v)}" for k, v in row.items() if v not in (None, {})]
-        out.append(f'<p class="said">The row says: {" · ".join(said)}</p>')
+        facts = [f"<b>{escape(k)}</b> {_value(v)}" for k, v in row.items() if v not in (None, {})]
+        out.append(f'<p class="row">The row: {" · ".join(facts)}</p>')
     if finding.get("differs"):
-        rows = [["differs", "in the row", "by the machine"]]
+        rows = [["Difference", "In the row", "In the machine"]]
         for name, both in finding["differs"].items():
             path = escape(name.removeprefix("changed."))
             rows.append([path, _value(both["row"]), _value(both["machine"])])
@@ -207,9 +212,11 @@ def _divergence(finding: Mapping[str, Any]) -> str:
     if finding["state"]:
         rows = [[escape(name), _value(value)] for name, value in finding["state"].items()]
         lines = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
-        out.append(f"<details open><summary>State before</summary><table>{lines}</table></details>")
+        out.append(
+            f"<details open><summary>State before the event</summary><table>{lines}</table></details>"
+        )
         legal = "".join(f"<code>{escape(name)}</code> " for name in finding["legal"])
-        out.append(f"<p>Possible there: {legal or 'no event'}</p>")
+        out.append(f"<p>Events possible in this state: {legal or 'none'}</p>")
     return "".join(out) + "</article>"
 
 
@@ -222,17 +229,19 @@ def _more(answer: Mapping[str, Any], shown: int) -> str:
     found = sum(total["total"] for total in answer["totals"])
     if found <= shown:
         return ""
-    rows = [["verdict", "kind", "event or reason", "state", "instances"]]
+    rows = [["Verdict", "Kind", "Event or reason", "State", "Instances"]]
     for each in answer["totals"]:
         what = each.get("clause") or each.get("event") or ""
         cells = [each["verdict"], each["kind"], what, each.get("state", "")]
         rows.append([*map(escape, cells), f"{each['total']:,}"])
-    return f"<p>Shown are the first of each kind; in all:</p>{_table('', rows, numbers=False)}"
+    return (
+        f"<p>These are the first of each kind. All findings:</p>{_table('', rows, numbers=False)}"
+    )
 
 
 def _rejected_rows(answer: Mapping[str, Any]) -> list[str]:
     return [
-        f"<p><b>{each['total']:,}</b> {escape(each['reason'])}: "
+        f"<p><b>{_rows(each['total'])}</b>: {escape(each['reason'])}, for example "
         f"{' '.join(_value(first) for first in each['first'])}</p>"
         for each in answer["rejected"]["reasons"]
     ]
@@ -240,8 +249,8 @@ def _rejected_rows(answer: Mapping[str, Any]) -> list[str]:
 
 def _other_rows(answer: Mapping[str, Any]) -> list[str]:
     return [
-        f"<p>{escape(name)}: {other['rows']:,} rows of {other['instances']:,} instances, not "
-        "asked about</p>"
+        f"<p>{escape(name)}: {_rows(other['rows'])} in {other['instances']:,} "
+        f"instance{'' if other['instances'] == 1 else 's'}, not replayed</p>"
         for name, other in answer["other_machines"].items()
     ]
 
@@ -250,8 +259,8 @@ def _instances(answer: Mapping[str, Any]) -> str:
     named = list(answer["by_instance"].items())
     rows = "".join(
         f'<li><span class="chip {verdict}">{verdict}</span> {escape(name)}</li>'
-        for name, verdict in named[:SHOWN]
+        for name, verdict in named[:LISTED]
     )
-    rest = answer["instances"] - min(len(named), SHOWN)
+    rest = answer["instances"] - min(len(named), LISTED)
     more = f"<p>and {rest:,} more</p>" if rest > 0 else ""
-    return f"<details><summary>Instances</summary><ul>{rows}</ul>{more}</details>"
+    return f"<details><summary>All instances</summary><ul>{rows}</ul>{more}</details>"

@@ -1,1 +1,1 @@
-"""A machine with its scope as a TLA+ module, for TLC to check again."""
+"""Export of a machine with its scope as a TLA+ module, which TLC can check."""

@@ -1,12 +1,13 @@
-"""Bodies as TLA+: statements in their order, each line going on where the one before it ends.
+"""Statements in TLA+: a body becomes one expression, in continuation-passing style.
 
-    IF ~condition THEN Stop("refused") ELSE      a guard, or what needs a value
+    IF ~condition THEN Stop("refused") ELSE      a guard, or an expression that may be undefined
     LET self_1 == ... IN                         an assignment
-    LET After_1(self_2, n_1) == ... IN           what follows a branch whose arms both go on
+    LET After_1(self_2, n_1) == ... IN           the statements after a branch that both arms reach
     LET RECURSIVE Round_1(_, _) ... IN           a loop
     Done(self_1, value)                          the end: the next state and the output
 
-What follows is written once, as an operator of what the statements before it change.
+The statements after a branch or a loop are written once: as an operator (`After_1`) of the state
+and of the locals that the branch may change.
 """
 
 from __future__ import annotations
@@ -33,9 +34,10 @@ INDENT = "  "
 
 @dataclass(frozen=True)
 class Continuations:
-    """How a body goes on: after its statements, by `return`, `break` and `continue`.
+    """What follows a body: `then` after its last statement, `leave` at a `return`, `stop` at a
+    `break`, `again` at a `continue`.
 
-    `later` are the locals that may be read after the statements.
+    `later` are the locals that may be read after the body.
     """
 
     then: Then
@@ -50,10 +52,10 @@ class Body(Writer):
 
     def __init__(self, module: Operators, machine: ir.Machine, names: Names) -> None:
         super().__init__(module, machine, names)
-        self.stops: set[str] = set()  # How the body may stop before its end.
+        self.stops: set[str] = set()  # The outcomes with which the body may stop before its end.
 
     def block(self, body: Sequence[ir.Stmt], env: Env, continuations: Continuations) -> Lines:
-        """The statements, and what comes after them."""
+        """The statements and their continuation."""
         if not body:
             return continuations.then(env)
         first, rest = body[0], tuple(body[1:])
@@ -65,7 +67,7 @@ class Body(Writer):
         return STATEMENTS[first.__class__](self, first, env, after)
 
     def checked(self, checks: Checks, lines: Lines) -> Lines:
-        """The lines, where the checks are true."""
+        """The lines, behind the checks."""
         return [*(line for c in checks for line in self._check(c.text, c.out)), *lines]
 
     def _check(self, test: str, out: str) -> Lines:
@@ -73,7 +75,7 @@ class Body(Writer):
         return [f'IF ~{test} THEN Stop("{out}") ELSE']
 
     def assign(self, place: ir.Expr, expression: Expression, env: Env, then: Then) -> Lines:
-        """The place with another value, and what comes then."""
+        """An assignment to `place`, and its continuation."""
         root, text, checks = stored(self, place, expression.text, env)
         name = self.names.fresh(root or "self")
         after = env.having(root, name) if root else env.being(name)
@@ -82,7 +84,7 @@ class Body(Writer):
         )
 
     def into(self, place: ir.Expr | None, text: str, env: Env, then: Then) -> Lines:
-        """What a call gives, where it is wanted."""
+        """An assignment of the value of a call to `place`, if there is one."""
         return then(env) if place is None else self.assign(place, Expression(text), env, then)
 
 
@@ -91,7 +93,7 @@ def _locals(nodes: Sequence[object]) -> frozenset[str]:
 
 
 def indented(lines: Lines) -> Lines:
-    """The lines one level further in."""
+    """The lines, indented by one level."""
     return [INDENT + line for line in lines]
 
 
@@ -124,7 +126,7 @@ def _update(b: Body, s: ir.Update, env: Env, continuations: Continuations) -> Li
 
 
 class _Join:
-    """What follows a branch: written once, as an operator of the state and of some locals."""
+    """A join point: what follows a branch, as an operator of the state and of locals."""
 
     def __init__(
         self, b: Body, env: Env, continuations: Continuations, wanted: frozenset[str]
@@ -137,7 +139,7 @@ class _Join:
         self.calls = 0
 
     def call(self, env: Env) -> Lines:
-        """Go on from here."""
+        """A call of the operator: control reaches the join point from here."""
         self.calls += 1
         self.unset.update(n for n in self.wanted if n not in env.locals or n in env.maybe)
         return [f"{self.name}({', '.join(self.given(env))})"]
@@ -146,7 +148,7 @@ class _Join:
         return [env.self, *(env.locals.get(name, UNSET) for name in self.wanted)]
 
     def params(self, env: Env) -> tuple[list[str], Env]:
-        """Names for the state and the locals, and what is known where they stand."""
+        """The parameters of the operator, and the environment inside it."""
         names = [self.b.names.fresh("self"), *map(self.b.names.fresh, self.wanted)]
         inside = env.being(names[0])
         for wanted, name in zip(self.wanted, names[1:], strict=True):
@@ -197,7 +199,11 @@ def _root(place: ir.Expr) -> str:
 
 
 def _loop(b: Body, s: ir.Loop, env: Env, continuations: Continuations) -> Lines:
-    """Rounds over a sequence; over a set where no order can show, else in our engines' order."""
+    """A loop over a sequence or a set.
+
+    Over a set the order is left to TLC, unless the loop may stop in two ways, which the order
+    could decide: then it has the order of the reference engine.
+    """
     if is_sequence(s.over):
         over = as_sequence(b, s.over, env)
         return b.checked(over.checks, _rounds(b, s, env, continuations, over.text)[0])
@@ -212,7 +218,10 @@ def _loop(b: Body, s: ir.Loop, env: Env, continuations: Continuations) -> Lines:
 def _rounds(
     b: Body, s: ir.Loop, env: Env, continuations: Continuations, over: str
 ) -> tuple[Lines, frozenset[str]]:
-    """The rounds, and how one may stop; `over` is a sequence, or a set with ` = {}` behind it."""
+    """The recursive operator of a loop, and the outcomes with which a round may stop.
+
+    `over` is a sequence, or a set followed by ` = {}`.
+    """
     items, ordered = over.removesuffix(" = {}"), not over.endswith(" = {}")
     changed = _assigned(s.body) & (continuations.later | _locals(s.body))
     changed = (changed - {*s.names}) | ({*s.names} & continuations.later)
@@ -329,7 +338,7 @@ def _do(b: Body, s: ir.Do, env: Env, continuations: Continuations) -> Lines:
 def _taken(
     b: Body, call: str, place: ir.Expr, into: ir.Expr | None, at: tuple[Env, Continuations]
 ) -> Lines:
-    """A step within the step: it stops the whole, or changes its place."""
+    """A nested step at `place`: where it stops, the whole step stops; else it changes the place."""
     env, continuations = at
     name = b.names.fresh("step")
     b.stops.update(b.module.stops[call.partition("(")[0]])

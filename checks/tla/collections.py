@@ -1,7 +1,7 @@
-"""What can be iterated, as a set or as a sequence of TLA+.
+"""Iterables as sets or as sequences of TLA+.
 
-A map or bag is iterated by its keys. `values()` of a map is a sequence in an order that nothing
-depends on, since equal values stand in it more than once.
+A map or bag is iterated by its keys. `values()` of a map becomes a sequence, because a set would
+merge equal values; no result depends on its order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SEQUENCES = frozenset(
 
 
 def is_sequence(e: ir.Expr) -> bool:
-    """Whether the text of the expression is a sequence, and no set or function of keys."""
+    """Whether the expression becomes a sequence, and not a set or a function of keys."""
     match e:
         case ir.Op(op=op) if isinstance(e.type, t.Iter):
             return op in SEQUENCES
@@ -48,7 +48,7 @@ def is_sequence(e: ir.Expr) -> bool:
 
 
 def as_set(w: Writer, e: ir.Expr, env: Env) -> Expression:
-    """The set of the elements."""
+    """The elements as a set."""
     match e:
         case ir.Op(op="range", args=(high,)):
             text, checks = w.expr(high, env)
@@ -74,7 +74,7 @@ def as_set(w: Writer, e: ir.Expr, env: Env) -> Expression:
 
 
 def as_sequence(w: Writer, e: ir.Expr, env: Env) -> Expression:
-    """The elements in their order; in one that nothing depends on where they have none."""
+    """The elements as a sequence, in their order; in any order where they have none."""
     if is_sequence(e):
         return w.expr(e, env)
     text, checks = as_set(w, e, env)
@@ -82,7 +82,8 @@ def as_sequence(w: Writer, e: ir.Expr, env: Env) -> Expression:
 
 
 def in_order(w: Writer, e: ir.Expr, env: Env) -> Expression:
-    """The elements of what has no order, in that of our engines: see `spec.sorting`."""
+    """The elements of an unordered collection in the order of the reference engine: see
+    `spec.sorting.in_order`."""
     match e:
         case ir.Op(op="items" | "values" as op, args=(of,)):
             keys, one = in_order(w, of, env), w.names.fresh("k")
@@ -98,7 +99,7 @@ def in_order(w: Writer, e: ir.Expr, env: Env) -> Expression:
             every = f"{word(name)}_order"
             return Expression(f"SelectSeq({every}, LAMBDA {one} : {one} \\in {text})", checks)
         case t.Enum(members=members):
-            # Their text goes on with a colon, by which our engines put them in order.
+            # The sort key of a member is its text with a colon behind it.
             every = ", ".join(quoted(m) for m in sorted(members, key=lambda m: f"{m}:"))
             return Expression(f"SelectSeq(<<{every}>>, LAMBDA {one} : {one} \\in {text})", checks)
         case t.Int():
@@ -109,5 +110,5 @@ def in_order(w: Writer, e: ir.Expr, env: Env) -> Expression:
 
 
 def not_empty(text: str, empty: str) -> Check:
-    """That there is an element."""
+    """The check that a collection has an element."""
     return Check(f"({text} # {empty})", "undefined")

@@ -15,19 +15,19 @@ from .terms import Check, Checks, Env, Expression, Writer, unwritten
 
 @dataclass(frozen=True)
 class BoundClause:
-    """One clause: a bound name over a set, what is known of the loop's names, the conditions."""
+    """A clause in TLA+: a bound name over a set, with the conditions on it."""
 
     name: str
     over: str
     env: Env
     test: str | None
-    checks: Checks  # Of the conditions, in each round.
-    before: Checks  # Of what is iterated.
-    tested: str  # The set of the bound name's values that meet the conditions.
+    checks: Checks  # Of the conditions, for each value of the name.
+    before: Checks  # Of the iterable.
+    tested: str  # The set of values that meet the conditions.
 
 
 def comprehension(w: Writer, e: ir.Comp, env: Env) -> Expression:
-    """The comprehension; CannotWrite where an order of evaluation would show that is not kept."""
+    """The comprehension. Raises CannotWrite where its result depends on an order of evaluation."""
     checks = _checks(w, e, env)
     match e.kind:
         case "all" | "any" | "set" | "min" | "max":
@@ -43,7 +43,7 @@ def comprehension(w: Writer, e: ir.Comp, env: Env) -> Expression:
 
 
 def bind(env: Env, names: tuple[str, ...], text: str) -> Env:
-    """The loop's names for an element; several of them unpack it."""
+    """The environment in which the loop's names stand for the element `text`."""
     if len(names) == 1:
         return env.having(names[0], text)
     for i, name in enumerate(names, 1):
@@ -52,14 +52,14 @@ def bind(env: Env, names: tuple[str, ...], text: str) -> Env:
 
 
 def _bound_clause(w: Writer, c: ir.Clause, env: Env, *, places: bool = False) -> BoundClause:
-    """A clause over the elements; over their places, where equal ones are counted apart."""
+    """A clause over the elements, or over their indices with `places`, to count equal ones."""
     over, base, known, before = _bound(w, c, env, places)
     name = w.names.fresh(base)
     inner = known(name)
     test, checks = _tested(w, c, inner)
     if test is None:
         return BoundClause(name, over, inner, test, checks, before, over)
-    # A name is not bound again in the set over which it is bound.
+    # TLA+ does not allow a name to be bound again inside the set over which it is bound.
     other = w.names.fresh(base)
     again, _ = _tested(w, c, known(other))
     return BoundClause(
@@ -71,7 +71,7 @@ Known = Callable[[str], Env]
 
 
 def _bound(w: Writer, c: ir.Clause, env: Env, places: bool) -> tuple[str, str, Known, Checks]:
-    """The set, what its elements may be called, and what is known where one has that name."""
+    """The set, a name for its elements, and the environment in which an element has a name."""
     match c.over:
         case ir.Op(op="items" | "values" as op, args=(of,)):
             text, before = w.expr(of, env)
@@ -109,11 +109,11 @@ def _tested(w: Writer, c: ir.Clause, env: Env) -> tuple[str | None, Checks]:
     return expression.text, expression.checks
 
 
-# What must be true before.
+# Checks: that every expression that Python evaluates has a value.
 
 
 def _checks(w: Writer, e: ir.Comp, env: Env) -> Checks:
-    """That every evaluation has a value, as far as Python asks for it."""
+    """The checks of a comprehension; CannotWrite where two outcomes of checks would compete."""
     checks = _inside(w, e, env, 0)
     if len({c.out for c in checks}) > 1:
         raise unwritten(e, "needed() beside what may be undefined, in one comprehension,")
@@ -149,7 +149,7 @@ def _element_checks(w: Writer, e: ir.Comp, env: Env) -> Checks:
 
 
 def _unless_stopped(w: Writer, e: ir.Comp, clause: ir.Clause, env: Env) -> Callable[[str], str]:
-    """That no earlier element of a list has decided the outcome already."""
+    """The condition that no earlier element of a list decided the outcome."""
     row = _bound_clause(w, clause, env, places=True)
     decides = {"all": "~", "any": "", "first": ""}[e.kind]
     found = "TRUE" if e.kind == "first" else f"{decides}{w.expr(e.element, row.env).text}"

@@ -1,4 +1,4 @@
-"""Values of the scope, which come in their JSON form, as TLA+."""
+"""Constants of the scope, given in JSON form, as TLA+."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def token(name: str, number: object) -> str:
 
 
 def constant(data: Any, kind: t.Type) -> str:
-    """The value; CannotWrite for a kind that no parameter has."""
+    """The value as TLA+. Raises CannotWrite for a type that has no constants."""
     match kind:
         case _ if data is None:
             return NONE

@@ -1,8 +1,8 @@
-"""Fairness as TLA+ says it: WF and SF of the actions of a group.
+"""Fairness in TLA+: WF or SF of the disjunction of the actions of a group.
 
-A step that the scope cuts counts as enabled: where there may be such steps, the fair action is one
-that also leaves the scope (`Steps.fair_action`). No state that a step of `Next` leads to is outside
-the scope, so that only the steps within it are ever taken.
+A step that leaves the scope counts as enabled. So where the scope may cut steps, the fair action
+includes those that leave it (`Steps.fair_action`). `Next` does not include them, so they are never
+taken.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .steps import SOME, Steps, called
 
 
 def fairness(steps: Steps) -> list[str]:
-    """A conjunct for every group of the machine."""
+    """A formula for every fairness group of the machine."""
     return [_group(steps, *group) for group in steps.machine.fairness]
 
 
@@ -43,7 +43,7 @@ def _values(rows: list[tuple[Rule, ir.Transition]], name: str) -> str:
 def _union(
     steps: Steps, rows: list[tuple[Rule, ir.Transition]], shared: dict[str, str], around: Names
 ) -> str:
-    """That one of the group's actions happens."""
+    """The disjunction of the actions of a group."""
     found: list[str] = []
     for rule, row in rows:
         quantified, args = steps.bindings(rule, steps.now, around, shared)

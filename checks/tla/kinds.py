@@ -1,4 +1,4 @@
-"""Types as sets of TLA+, and what is within their bounds."""
+"""Types in TLA+: the sets of their values, their bounds, and their order."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LARGEST = 2**31 - 1  # TLC's integers have 32 bits.
 
 
 def integer(value: int) -> str:
-    """The integer; TLC would not take one that is larger."""
+    """The integer. Raises CannotWrite where it does not fit into the 32 bits of TLC."""
     if abs(value) > LARGEST:
         raise CannotWrite(f"the integer {value}: those of TLC have 32 bits")
     return str(value) if value >= 0 else f"({value})"
 
 
 def values(kind: t.Type) -> str:
-    """The set of all values of a bounded type."""
+    """The set of all values of a bounded type. Raises CannotWrite for any other."""
     match kind:
         case t.Bool() | t.Timer(ticks=False):
             return "BOOLEAN"
@@ -66,9 +66,9 @@ Part = Callable[[str, str], str | None]
 
 
 def within(text: str, kind: t.Type, fresh: Fresh, part: Part) -> str | None:
-    """What is true of a value within the bounds of its type; None where there are no bounds.
+    """The condition that a value is within the bounds of its type; None without bounds.
 
-    `part` says it of the value of a machine, by its name.
+    `fresh` gives names; `part(machine, text)` is the condition for a value of a machine.
     """
 
     def inside(value: str, of: t.Type) -> str | None:
@@ -123,7 +123,7 @@ def _container(text: str, kind: t.Type, fresh: Fresh, inside: Inside) -> str | N
 
 
 def is_of(text: str, kind: t.Type) -> str:
-    """That a value of a union is of this option."""
+    """The condition that a value of a union has this option as its type."""
     match kind:
         case t.Nothing():
             return f"({text} = {NONE})"
@@ -146,13 +146,13 @@ def _each(name: str, over: str, inside: str | None) -> str | None:
 
 
 def both(rows: Iterable[str | None]) -> str | None:
-    """All of the conditions that there are; None where there is none."""
+    """The conjunction of the conditions that are not None; None where all are."""
     found = [row for row in rows if row is not None]
     return f"({AND.join(found)})" if found else None
 
 
 def less(left: str, right: str, kind: t.Type, *, equal: bool = False) -> str:
-    """That one value comes before another in the order of their type, or is it where `equal`."""
+    """The condition `left < right`, or `left <= right` with `equal`, in the order of the type."""
     match kind:
         case t.Int():
             return f"({left} {'<=' if equal else '<'} {right})"

@@ -1,7 +1,8 @@
-"""The operators of a module: one for each transition, helper and property that is used.
+"""The definitions of a module: one operator for each transition, helper and property in use.
 
-Each machine, the whole or a part, is a record of its variables and parameters; an operator of it
-has that record as its first parameter and gives what comes of it: see `prelude.Done` and `Stop`.
+A state of a machine, also of a part, is a record of its variables and parameters. It is the first
+parameter of each operator. The value of a step is a record: see `Done` and `Stop` in
+`prelude.HELPERS`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Params = tuple[tuple[str, t.Type], ...]
 
 
 class Definitions:
-    """Definitions in the order in which they need one another."""
+    """The definitions of a module, each after those that it uses."""
 
     def __init__(self, flat: Flat) -> None:
         self.flat = flat
@@ -39,7 +40,9 @@ class Definitions:
         machines = (self.whole, *self.whole.parts)
         self.machines = {m.name: m for m in machines}
         self.names.prefixes = tuple(f"{word(m.name)}_" for m in machines)
-        self.stops: dict[str, frozenset[str]] = {}  # How what an operator does may stop.
+        self.stops: dict[
+            str, frozenset[str]
+        ] = {}  # For each operator the outcomes with which it may stop.
         self._known: dict[tuple[str, ...], tuple[str, bool]] = {}
         self._fields = {(m, v): kind for m, v, kind in flat.fields}
 
@@ -52,7 +55,7 @@ class Definitions:
         return dict(self.flat.sizes)[sort]
 
     def ticks(self, kind: t.Type, text: str) -> str:
-        """After how many ticks a timer is due."""
+        """The number of ticks after which a timer is due."""
         return due(self.flat, kind, text)
 
     def operation(self, w: Writer, e: ir.Op, env: Env) -> Expression:
@@ -64,8 +67,7 @@ class Definitions:
         return comprehension(w, e, env)
 
     def body(self, machine: ir.Machine, around: Names | None = None) -> Body:
-        """A writer of one operator, or of what stands where the names of `around` are bound, with
-        names of its own."""
+        """A writer for one operator; names in `around` are bound outside of its text."""
         return Body(self, machine, Names(around or self.names))
 
     def write(self, name: str, params: Sequence[str], lines: Lines) -> None:
@@ -74,7 +76,7 @@ class Definitions:
         self.texts.append("\n".join([f"{head} ==", *indented(lines)]))
 
     def _once(self, key: tuple[str, ...], make: Callable[[str], bool]) -> tuple[str, bool]:
-        """The name of a definition, made when it is first asked for, and what `make` says."""
+        """The name of a definition and the value of `make`, which is called once for each key."""
         if key not in self._known:
             name = self.names.claim("_".join(map(word, key[1:])))
             self._known[key] = name, False
@@ -122,7 +124,7 @@ class Definitions:
         return b, [*([self_] if own else []), *given.values()], env
 
     def _present(self, m: ir.Machine, self_: str | None) -> str | None:
-        """The present tick, as a body of the machine can say it: its clock is that of the whole."""
+        """The text of the present tick in a body of the machine; None where it has none."""
         clock = clock_of(m)
         if clock is not None and self_ is not None:
             return f"{self_}.{word(clock.name)}"
@@ -135,7 +137,7 @@ class Definitions:
         return False
 
     def _event(self, name: str, m: ir.Machine, event: ir.Event) -> bool:
-        """Of the transitions that serve an event the enabled one; else what ignores it."""
+        """The operator of an event: the enabled transition, or `ignore`, or a refusal."""
         b, params, env = self._begin(m, event.params)
         args = ", ".join(params)
         rows = [f"{self.transition(m, row)}({args})" for row in m.serving(event.name)]
@@ -175,7 +177,7 @@ class Definitions:
     # Helpers and properties.
 
     def helper(self, machine: str, function: ir.Function, own: bool) -> tuple[str, bool]:
-        """The operator of a function, and whether it gives its value alone: see `Expression`."""
+        """The operator of a function, and whether its value is plain, not a record of a step."""
         m = self.machines[machine]
 
         def make(name: str) -> bool:
@@ -198,20 +200,20 @@ class Definitions:
         return self._once((machine if own else "", machine, function.name), make)
 
     def true(self, m: ir.Machine, function: ir.Function, args: Sequence[str]) -> str:
-        """That a property has a value, and that it is true."""
+        """The condition that a property is defined and true."""
         operator, plain = self.helper(m.name, function, True)
         text = f"{operator}({', '.join(args)})"
         return text if plain else f'(({text}.out = "done") /\\ {text}.value)'
 
     def defined(self, m: ir.Machine, function: ir.Function, args: Sequence[str]) -> str | None:
-        """That a property has a value; None where it has always one."""
+        """The condition that a property is defined; None where it always is."""
         operator, plain = self.helper(m.name, function, True)
         return None if plain else f'({operator}({", ".join(args)}).out = "done")'
 
     # States.
 
     def fresh_state(self, machine: str) -> Fresh:
-        """The operator that makes a state of the defaults."""
+        """The operator that makes a state with the default values."""
         m = self.machines[machine]
         timed = self._timed(m)
 
@@ -233,7 +235,7 @@ class Definitions:
         return Fresh(name, timed, plain)
 
     def _timed(self, m: ir.Machine) -> bool:
-        """Whether a new state of the machine has the present tick in it, parts included."""
+        """Whether a new state of the machine, or of its parts, contains the present tick."""
         made = {
             node.type.machine
             for v in m.variables
@@ -244,12 +246,13 @@ class Definitions:
         return clock_of(m) is not None or any(self._timed(self.machines[name]) for name in made)
 
     def assumption(self, machine: str, state: str) -> str | None:
-        """What a machine assumes of its parameters, in this state."""
+        """The condition that the assumptions about the parameters are true in this state."""
         m = self.machines[machine]
         return both(self.true(m, p.function, [state]) for p in m.of_kind("assume"))
 
     def within(self, machine: str, *, scoped: bool) -> str | None:
-        """The operator that says that a state is within its types' bounds, or in the scope's."""
+        """The operator for a state within the bounds of its types, or of the scope with `scoped`;
+        None where there are no bounds."""
         m = self.machines[machine]
         name = f"{word(machine)}_{'in_scope' if scoped else 'in_bounds'}"
 
@@ -278,7 +281,7 @@ class Definitions:
 
 
 def _first(b: Body, v: ir.Variable, env: Env) -> Expression:
-    """The value that a variable begins with."""
+    """The initial value of a variable."""
     if isinstance(v.type, t.Clock):
         assert env.present is not None
         return Expression(env.present)
@@ -293,7 +296,7 @@ def _to_the_end() -> Continuations:
 
 
 class _Entered:
-    """A transition, its header and its body."""
+    """Writes the operator of one transition: header and body."""
 
     def __init__(self, b: Body, row: ir.Transition, env: Env) -> None:
         self.b = b
@@ -317,7 +320,7 @@ class _Entered:
         return b.checked((*checks, *more, Check(due_, "refused")), stopped)
 
     def _header(self, place: ir.Expr, env: Env) -> Expression:
-        """A place of the header: where a key is missing, the event is refused."""
+        """A place in the header; where a key is missing, the event is refused."""
         expression = self.b.expr(place, env)
         return Expression(
             expression.text, tuple(Check(c.text, "refused") for c in expression.checks)
@@ -331,7 +334,7 @@ class _Entered:
         row, b = self.row, self.b
         if row.target is None or row.control is None:
             return [f"Done({env.self}, {value})"]
-        # The header's names are as they were given.
+        # The header uses the arguments, not locals that the body assigned.
         at = replace(self.env, self=env.self)
         if len(row.target) == 1:
             return b.assign(

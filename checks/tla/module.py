@@ -1,14 +1,14 @@
-"""A whole module with its configuration: the states, the steps, the properties.
+"""The export: a TLA+ module with its configurations. TLC finds the same number of states.
 
-What differs from a module written by hand, and why the counts are equal to ours:
+Differences from a module written by hand:
 
 - A step that leaves the scope, or that a `@constraint` prunes, is no action: TLC never sees its
-  target. It counts as enabled, so that deadlock is an invariant here and TLC's own search for
-  deadlocks is switched off.
-- A step that is undefined, breaks a bound or an `assert` has no target either; that there is none
-  in any reachable state is one invariant for each of the built-in properties.
-- A property that has no value is false here, as an undefined one is a failure there.
-- TLA+ is blind to steps that change nothing; of a step property those are asked apart.
+  target. But it counts as enabled. So deadlock is an invariant, and TLC's own search for deadlocks
+  is switched off.
+- A step that is undefined or violates a bound or an `assert` is no action either. For each built-in
+  property, one invariant says that no reachable state has such a step.
+- An undefined property is false in TLA+; in the other engines it is a failure of its own.
+- TLA+ ignores steps that change nothing. A step property has an extra invariant for those.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ ASKED_ALONE = (
 
 @dataclass(frozen=True)
 class Exported:
-    """A module, its configurations, and what of the machine is not in them.
+    """A module, its configurations, and the properties that are not in them.
 
-    `config` names every property, `safety` those of them that one step or one state can break.
+    `config` names every property, `safety` only those that a single state or step can violate.
     """
 
     name: str
@@ -56,8 +56,11 @@ class Exported:
 
 
 def export(flat: Flat, expects: Mapping[str, Expected]) -> Exported:
-    """The machine within its scope. Raises CannotWrite where a step could only be written wrongly;
-    a property that cannot be written is left out by name."""
+    """Export a machine within its scope; `expects` are the expected verdicts by property.
+
+    Raises CannotWrite where a step cannot be written in TLA+. A property that cannot be written
+    is named in `left_out`.
+    """
     sorts = [kind for kind in flat.machine.types if isinstance(kind, t.Sort | t.Opaque)]
     elements = {kind.name: _elements(kind, flat) for kind in sorts}
     _all_differ(flat, elements)
@@ -97,7 +100,7 @@ def module_name(machine: str) -> str:
 
 
 def _all_differ(flat: Flat, elements: Mapping[str, Sequence[str]]) -> None:
-    """CannotWrite where two names are the same in the letters that TLA+ has."""
+    """CannotWrite where two names become the same identifier of TLA+."""
     m = flat.machine
     sorts = [word(name) for name in elements]
     sorts += [name for names in elements.values() for name in names]
@@ -117,7 +120,7 @@ def _all_differ(flat: Flat, elements: Mapping[str, Sequence[str]]) -> None:
 
 
 def _taken(flat: Flat, elements: Mapping[str, Sequence[str]]) -> list[str]:
-    """The names of the module that are always there."""
+    """Names that every module of this machine defines."""
     sorts = [word(name) for name in elements]
     more = [f"{name}_{what}" for name in sorts for what in ("order", "rank")]
     each = [name for names in elements.values() for name in names]
@@ -125,7 +128,7 @@ def _taken(flat: Flat, elements: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _elements(kind: t.Sort | t.Opaque, flat: Flat) -> list[str]:
-    """The model values of a sort: those that are explored, and those that the machine names."""
+    """The model values of a sort. Raises CannotWrite where the machine names another element."""
     count = dict(flat.sizes)[kind.name]
     if isinstance(kind, t.Opaque):
         return [token(kind.name, i) for i in range(count)]
@@ -177,8 +180,10 @@ def _body(steps: Steps, starts: tuple[str, str], fair: Sequence[str]) -> str:
 def _config(
     constants: Sequence[str], rows: Sequence[Written], expects: Mapping[str, Expected], live: bool
 ) -> str:
-    """The configuration: what is expected to be false is there as a comment. Without liveness
-    there is no fairness either, of which TLC would make more cases than it can judge."""
+    """The configuration; properties that are expected to be false stand in comments.
+
+    Without `live` it has neither liveness nor fairness, with which TLC needs far more time.
+    """
     rows = [row for row in rows if live or not row.live]
     found = [row for row in rows if _to_hold(row, expects)]
     lines = [f"SPECIFICATION {'Spec' if live else 'Safety'}", "CHECK_DEADLOCK FALSE", "CONSTANTS"]
@@ -196,7 +201,7 @@ def _config(
 
 
 def _to_hold(row: Written, expects: Mapping[str, Expected]) -> bool:
-    """Whether TLC is to find that it holds; what is never reached has no witness."""
+    """Whether TLC should find that the definition holds."""
     expected = expects.get(row.about, "holds")
     verdict = expected if isinstance(expected, str) else expected[0]
     if row.value:

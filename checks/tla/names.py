@@ -1,4 +1,4 @@
-"""Names that TLA+ takes: identifiers that mean nothing else, and strings."""
+"""Names in TLA+: identifiers that clash with nothing, and strings."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ KEYWORDS = frozenset(
         "WITNESS",
     }
 )
-# What the standard modules define that a module of ours extends.
+# Definitions of the standard modules that an exported module extends.
 STANDARD = frozenset(
     {
         "Nat",
@@ -96,7 +96,7 @@ STANDARD = frozenset(
         "TLCEval",
     }
 )
-# What TLC takes for the beginning of a section in a configuration.
+# Words with which sections of a configuration of TLC begin.
 SECTIONS = frozenset(
     {
         "ACTION_CONSTRAINT",
@@ -119,10 +119,10 @@ SECTIONS = frozenset(
         "VIEW",
     }
 )
-# What every module of ours defines, beside its helpers.
+# Definitions of every exported module, beside its helpers.
 OWN = frozenset({"Init", "Next", "Spec", "Safety", "None", "Unset"})
 RESERVED = KEYWORDS | STANDARD | SECTIONS | OWN | {*HELPERS}
-# Names of files that TLC reads for itself: a module of ours has another.
+# Modules of TLC: an exported module needs another file name.
 MODULES = frozenset(
     {
         "Bags",
@@ -144,16 +144,16 @@ CUP, CAP, TIMES = " \\cup ", " \\cap ", " \\X "
 
 
 class CannotWrite(Exception):
-    """The machine has something that is not written in TLA+; the text says what, and where."""
+    """A construct of the machine cannot be exported to TLA+; the message says which, and where."""
 
 
 def spelled(name: str) -> str:
-    """The name in the letters of TLA+; the same for the same name."""
+    """The name in letters that TLA+ allows. Equal names give equal results."""
     return re.sub(r"[^A-Za-z0-9_]", lambda found: f"u{ord(found[0]):x}", name)
 
 
 def word(name: str) -> str:
-    """An identifier as near to the name as TLA+ allows; the same for the same name."""
+    """The name as an identifier of TLA+ that is not reserved."""
     plain = spelled(name)
     letters = any(letter.isalpha() for letter in plain)
     if not letters or plain[:3] in ("WF_", "SF_"):
@@ -162,12 +162,15 @@ def word(name: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A name as a string of TLA+, as the members of an enum are written."""
+    """The name as a string of TLA+, which is the form of members of an enum."""
     return f'"{spelled(text)}"'
 
 
 class Names:
-    """Gives out names; those of `outer`, and those that begin as an operator does, are taken."""
+    """Unique names of one scope.
+
+    Names of the scope `outer` are taken, too, and names with a prefix of the operators.
+    """
 
     def __init__(self, outer: Names | None, taken: Iterable[str] = ()) -> None:
         self.outer = outer
@@ -175,14 +178,14 @@ class Names:
         self.prefixes: tuple[str, ...] = ()
 
     def fresh(self, wanted: str) -> str:
-        """The name, or the first of `name_1`, `name_2`, ... that is free."""
+        """An unused name: `wanted`, or the first of `wanted_1`, `wanted_2`, ..."""
         base = word(wanted)
         while base.startswith(self._all_prefixes()):
             base = f"v{base}"
         return self.claim(base)
 
     def claim(self, base: str) -> str:
-        """The same of a name that may begin as an operator does."""
+        """The same for the name of an operator, which may have such a prefix."""
         name, count = base, 0
         while self._is_taken(name):
             count += 1

@@ -1,7 +1,7 @@
-"""The operators in TLA+: another table over the names of `spec.ops.TABLE`.
+"""The operators of `spec.ops.TABLE` in TLA+.
 
-A row is a template, `{0}` and `{1}` standing for the operands and `{n}` for a bound name, or a
-function for what depends on the operands' types.
+An operator has a template in `TEMPLATES`, with `{0}` and `{1}` for the operands and `{n}` for a
+bound name, or a function in `WRITERS`, where the text depends on the types of the operands.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ TEMPLATES: dict[str, str] = {
     "list_of": "{0}",
     "tuple_of": "{0}",
 }
-# What takes its operands as sets, however they are given, and what as sequences.
+# Operators whose operands are converted to sets, and to sequences.
 OF_SETS = frozenset(
     {
         "union",
@@ -78,7 +78,7 @@ OF_SEQUENCES = frozenset({"concat", "count", "reversed", "enumerate", "list_of",
 
 
 def operation(w: Writer, e: ir.Op, env: Env) -> Expression:
-    """The operation; CannotWrite where the tables have no row for it."""
+    """The operation. Raises CannotWrite where neither table has it."""
     if e.op in WRITERS:
         return WRITERS[e.op](w, e, env)
     if e.op not in TEMPLATES:
@@ -89,7 +89,7 @@ def operation(w: Writer, e: ir.Op, env: Env) -> Expression:
 
 
 def _operands(w: Writer, e: ir.Op, env: Env) -> tuple[list[str], Checks]:
-    """The operands in the form that the operator takes; single elements as they are."""
+    """The operands, converted to the form that the operator takes."""
     found: list[Expression] = []
     for i, arg in enumerate(e.args):
         if e.op in OF_SETS:
@@ -132,7 +132,7 @@ def _chosen(w: Writer, e: ir.Op, env: Env) -> Expression:
 
 
 def least(w: Writer, text: str, kind: t.Type, op: str) -> str:
-    """The least or greatest of a set."""
+    """The minimum or maximum of a set, by `op`."""
     one, other = w.names.fresh("m"), w.names.fresh("n")
     pair = (one, other) if op.startswith("min") else (other, one)
     first = less(*pair, kind, equal=True)

@@ -1,4 +1,4 @@
-"""Assignments: a place of the state with another value, as a state of its own."""
+"""Assignments in TLA+: the state that results from changing one place of it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .terms import Check, Checks, Env, Writer, has_every_key, unwritten
 
 
 def stored(w: Writer, place: ir.Expr, value: str, env: Env) -> tuple[str, str, Checks]:
-    """What `place` being `value` makes of its root: the root's name, its text, and the checks.
+    """The result of assigning `value` to `place`: the root's name, its new value, and the checks.
 
-    The name of the machine itself is empty.
+    The root is a local, or the machine itself, whose name is empty.
     """
     checks: list[Check] = []
     while True:
@@ -38,7 +38,7 @@ def stored(w: Writer, place: ir.Expr, value: str, env: Env) -> tuple[str, str, C
 
 
 def _path(w: Writer, place: ir.Expr, env: Env) -> tuple[str, ir.Expr, list[Check]]:
-    """The way to a place through fields and maps that have every key, and where it begins."""
+    """The path of an EXCEPT to a place, through fields and total maps, and where it begins."""
     path, checks = "", list[Check]()
     while True:
         match place:
@@ -67,7 +67,7 @@ def _put(kind: t.Type, parts: tuple[str, str, str]) -> tuple[str, Checks]:
 
 
 def updated(w: Writer, s: ir.Update, env: Env) -> tuple[str, str, Checks]:
-    """What an update makes of the value at its place, what it gives, and the checks."""
+    """The new value at the place of an update, the value that it returns, and the checks."""
     held, before = w.expr(s.target, env)
     if isinstance(s.target.type, t.Timer):
         return _timer(w, s, env, before)

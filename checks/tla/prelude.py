@@ -1,10 +1,10 @@
-"""What a module defines for itself, as far as it uses it: Python's meaning in TLA+'s words."""
+"""The helper operators of exported modules: operations of Python in TLA+."""
 
 from __future__ import annotations
 
 import re
 
-# In this order; one may use those before it.
+# In the order of the module: a helper may use those before it.
 HELPERS: dict[str, str] = {
     "Done": 'Done(self, value) == [out |-> "done", to |-> self, value |-> value]',
     "Stop": "Stop(out) == [out |-> out]",
@@ -54,7 +54,7 @@ HELPERS: dict[str, str] = {
 
 
 def used(text: str) -> list[str]:
-    """The definitions of the helpers that the text uses, and that they use themselves."""
+    """The definitions of the helpers that the text uses, directly or through other helpers."""
     seen: set[str] = set()
     waiting = [text]
     while waiting:

@@ -1,4 +1,4 @@
-"""Properties as invariants, as properties of steps, and of what happens for ever."""
+"""Properties in TLA+: invariants, step properties and liveness."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ LIVE = {
     "infinitely_often": "[]<>{0}",
     "leads_to": "({0} ~> {1})",
 }
-Text = Callable[[list[str], Names], str]  # Of states, where these names are bound.
-MOST = 64  # Invariants for one reachability property, one for each of its values.
+Text = Callable[[list[str], Names], str]  # A formula of states; the names are bound around it.
+MOST = 64  # Integers of a parameter of a reachability property, with an invariant for each.
 
 
 @dataclass(frozen=True)
 class Written:
     """A definition of the module that the configuration names.
 
-    `about` is the property's name; `witness`: that TLC finds it false shows that the property can
-    be reached; `live`: no finite run can break it; `value`: it says that the property has a value.
+    `about` is the name of the property. `witness`: a counterexample of TLC is a witness that the
+    property is reachable. `live`: no finite run can violate it. `value`: the definition says that
+    the property is defined.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Written:
 
 
 class Properties:
-    """Writes what is asked of a machine."""
+    """Writes the properties of a machine."""
 
     def __init__(self, steps: Steps) -> None:
         self.steps = steps
@@ -57,7 +58,7 @@ class Properties:
         self.left_out: list[str] = []
 
     def all(self) -> Iterator[Written]:
-        """Every property that can be written; the others are left out by name."""
+        """Every property that can be written; the names of the others go to `left_out`."""
         yield from self._built_in()
         rules = {rule.name: rule for rule in self.steps.flat.properties}
         for j in judged(self.machine, rules):
@@ -98,7 +99,7 @@ class Properties:
         self.defined.write(made, (), lines)
         return Written(made, about, temporal, witness, live, value)
 
-    # Built-in ones.
+    # Built-in properties.
 
     def _built_in(self) -> Iterator[Written]:
         comes = self.steps.comes
@@ -117,7 +118,7 @@ class Properties:
         return [j for j in judged(self.machine, rules) if j.kind == "terminal"]
 
     def _one_at_a_time(self) -> Iterator[str]:
-        """That of the transitions of an event one is enabled at most."""
+        """Conditions that at most one transition of each event is enabled."""
         rows = {row.name: (rule, row) for rule, row in self.steps.rows}
         for event in self.machine.events:
             serving = [row.name for row in self.machine.serving(event.name)]
@@ -135,7 +136,7 @@ class Properties:
                     ]
                     return f"({OR.join(both_)})"
 
-                # What one of them does not try is refused by that one alone.
+                # Both get all arguments: the plan of one may leave out arguments of the other.
                 plans = tuple(Plan(plan.name, plan.type) for plan in rule.plans)
                 yield self.steps.each(Rule(rule.name, plans), self.steps.now, one, "\\A")
 
@@ -150,7 +151,7 @@ class Properties:
         return machine
 
     def _truth(self, j: Judged, states: list[str], names: Names | None = None) -> str:
-        """That the property is true in a state, or of a step, for all of its values."""
+        """The condition that the property is true of the states, for all its arguments."""
         m = self._owner(j)
         return self.steps.each(
             j.rule,
@@ -161,14 +162,16 @@ class Properties:
         )
 
     def _everywhere(self, j: Judged, states: list[str]) -> str:
-        """The same of every member of the families on the way, where all the states have it."""
+        """The same for every member of the families of parts that all states have."""
         return self._members(j.path, states, lambda inside, names: self._truth(j, inside, names))
 
     def _members(
         self, path: Sequence[Hop], states: list[str], text: Text, *, lasting: bool = False
     ) -> str:
-        """The text of every member of the families on the way, where all the states have it;
-        `lasting` where the text is said of all time, so that the members may not come and go."""
+        """The text for every member of the families on `path` that all states have.
+
+        With `lasting` the text is temporal: raises CannotWrite where members come and go.
+        """
         names, families = Names(self.defined.names), list[tuple[str, str, str]]()
         machine = self.machine
         for i, hop in enumerate(path):
@@ -217,7 +220,7 @@ class Properties:
             text = self.defined.true(m, j.row.function, [self.steps.now, *texts])
             yield self._add(f"never_{j.name}", j.name, [f"~{text}"], witness=True)
 
-    # Of steps, and for ever.
+    # Step properties and liveness.
 
     def _of_steps(self, j: Judged) -> Iterator[Written]:
         steps = self.steps
@@ -254,7 +257,7 @@ class Properties:
 
 
 def _each_value(kind: t.Type, sizes: Mapping[str, int]) -> list[str]:
-    """The values of a simple type, one by one."""
+    """The values of a small type."""
     match kind:
         case t.Bool():
             return ["FALSE", "TRUE"]

@@ -1,4 +1,4 @@
-"""The steps of the whole: for each transition what comes of it, an action, and its fairness."""
+"""The steps of a machine in TLA+: initial states, and for each transition an action."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from .terms import Env, Writer
 
 SOME = "\\E"
 UNDEFINED = 'Stop("undefined")'
-Bindings = tuple[list[tuple[str, str]], list[str]]  # Names with their sets, arguments by place.
+Bindings = tuple[list[tuple[str, str]], list[str]]  # Bound names with their sets; the arguments.
 
 
 class FreshState(NamedTuple):
-    """A state of the defaults, or where it is not `plain` what comes of making one, beside the
-    names that are bound where it stands."""
+    """A state with the default values; where it is not `plain`, the record of a step that makes it.
+
+    `names` are bound around the text.
+    """
 
     text: str
     plain: bool
@@ -62,8 +64,10 @@ class Steps:
         around: Names | None = None,
         given: Mapping[str, str] | None = None,
     ) -> Bindings:
-        """The parameters of a rule with the sets of their values; `given` are those that have a
-        name already, and `around` has the names that are bound where the text will stand."""
+        """The parameters of a rule with the sets of their values, and the arguments.
+
+        Parameters in `given` have a name already; names in `around` are bound around the text.
+        """
         w = self.defined.body(self.machine, around)
         env = Env(self_, given or {})
         rows: list[tuple[str, str]] = []
@@ -78,14 +82,17 @@ class Steps:
         return rows, [env.locals[plan.name] for plan in rule.plans]
 
     def _known(self, w: Writer, plan: Plan, env: Env) -> bool:
-        """Whether all that narrows a parameter has a value in every state; else this one and those
-        after it take all their values, since the step may be undefined and not only refused."""
+        """Whether the expressions that narrow a parameter are defined in every state.
+
+        Otherwise this parameter and those after it take all values: the step may be undefined,
+        and not only refused.
+        """
         w = self.defined.body(self.machine, w.names)
         guards = [w.expr(guard, env).checks for guard in plan.guards]
         return not any(guards) and (plan.over is None or not as_set(w, plan.over, env).checks)
 
     def _over(self, w: Writer, plan: Plan, env: Env) -> str:
-        """The values that are not refused anyway."""
+        """The values of a parameter, without those that are certainly refused."""
         if plan.over is None:
             return values(plan.type)
         one = w.names.fresh(plan.name)
@@ -99,7 +106,7 @@ class Steps:
         sign: str,
         around: Names | None = None,
     ) -> str:
-        """The text for all arguments or for some: `sign` is the quantifier. See `bindings`."""
+        """The text under quantifiers `sign` over all arguments of the rule. See `bindings`."""
         rows, args = self.bindings(rule, self_, around)
         made = text(args)
         for name, over in reversed(rows):
@@ -109,7 +116,7 @@ class Steps:
     # Definitions.
 
     def base(self) -> None:
-        """The state as one record, and what a step makes of it."""
+        """Define the state as one record, and what a step makes of the variables."""
         write, whole = self.defined.write, self.machine.name
         names = Names(self.defined.names)
         r = names.fresh("r")
@@ -130,13 +137,13 @@ class Steps:
             write(name, (r,), [f'/\\ {r}.out = "done"', *self._taken(r, prime)])
 
     def _taken(self, result: str, prime: str) -> Lines:
-        """That the variables are those of what a step gave."""
+        """Conditions that the variables have the values in the result of a step."""
         rows = self.variables.items()
         return [f"/\\ {at}{prime} = {result}.to.{word(name)}" for name, at in rows]
 
     def fair_action(self, row: ir.Transition) -> str:
-        """The operator that fairness is about: the action, and where a step may be cut also that
-        the step leaves the scope. No step of `Next` does that, but it makes it enabled."""
+        """The action that fairness is about. Where the scope may cut steps, it includes steps that
+        leave the scope: `Next` does not take them, but they count as enabled."""
         if not self.cuts:
             return self.actions[row.name]
         if row.name not in self._fair:
@@ -160,8 +167,11 @@ class Steps:
             yield rules[f"{self.machine.name}.{p.name}"], p.function
 
     def _pruned(self, at: tuple[Rule, ir.Function], result: str, around: Names) -> Lines:
-        """What a constraint makes of a step: the first of its arguments decides in our engines, so
-        that where one makes it false and another undefined TLC is stopped, and nothing is said."""
+        """The effect of a constraint on a step.
+
+        In the other engines the first argument decides. Where one makes the constraint false and
+        another undefined, an `Assert` stops TLC, because the order is unknown here.
+        """
         (rule, function), state = at, f"{result}.to"
 
         def true(args: list[str]) -> str:
@@ -196,7 +206,7 @@ class Steps:
         return pruned or (inside is not None and not same)
 
     def initial(self) -> tuple[str, str]:
-        """The initial states; and that no start goes wrong, which is asked beforehand."""
+        """The formula of the initial states, and the assumption that no start is faulty."""
         fresh = self.defined.fresh_state(self.machine.name)
         w = self.defined.body(self.machine)
         tried = dict(self.flat.parameters)
@@ -208,7 +218,7 @@ class Steps:
             rows.append((w.names.fresh(p.name), f"{{{', '.join(texts)}}}"))
         args = [*(["0"] if fresh.timed else []), *(name for name, _ in rows)]
         made = FreshState(called(fresh.operator, args), fresh.plain, w.names)
-        # An assumption is about the parameters alone: it is asked where a default is undefined too.
+        # An assumption reads parameters only, so it is evaluated even if a default is undefined.
         fixed = [
             f"{word(p.name)} |-> {name}"
             for p, (name, _) in zip(self.machine.parameters, rows, strict=True)
@@ -233,7 +243,7 @@ class Steps:
     def _begun(
         self, start: tuple[Rule, ir.Function | None], made: FreshState, *, sound: bool
     ) -> str:
-        """That an initial state is what a start gives, or that no start goes wrong."""
+        """That an initial state is the result of a start; with `sound`, that no start is faulty."""
         (rule, function), state = start, made.text if made.plain else f"{made.text}.to"
 
         def result_text(args: list[str]) -> str:
@@ -249,7 +259,8 @@ class Steps:
         return text if made.plain else f'(({made.text}.out = "done") /\\ {text})'
 
     def steps(self) -> None:
-        """What comes of every transition, the actions, and whether something comes at all."""
+        """Define the result and the action of every transition, and `Comes`: whether any transition
+        has one of some outcomes."""
         for _, row in self.rows:
             w = self.defined.body(self.machine)
             params = [w.names.fresh(name) for name, _ in row.function.params]
@@ -267,7 +278,7 @@ class Steps:
         self.defined.write(self.comes, (outs,), lines or ["FALSE"])
 
     def _judged(self, w: Writer, result: str, row: ir.Transition) -> Lines:
-        """What comes of a transition, its output within the bounds of its type."""
+        """The result of a transition, after the bounds of its output were checked."""
         gave = w.names.fresh("gave")
         test = within(f"{gave}.value", row.function.output, w.names.fresh, _no_part)
         if test is None:
@@ -279,11 +290,11 @@ class Steps:
         ]
 
     def action(self, row: ir.Transition) -> Callable[[list[str]], str]:
-        """The action of a transition with arguments."""
+        """The action of a transition, as a function of its arguments."""
         return lambda args: called(self.actions[row.name], args)
 
     def gives(self, row: ir.Transition, args: Sequence[str]) -> str:
-        """What comes of a transition with these arguments."""
+        """The result of a transition with these arguments."""
         return called(self.outcomes[row.name], args)
 
     def some(
@@ -293,14 +304,14 @@ class Steps:
         text: Callable[[str], str],
         around: Names | None = None,
     ) -> str:
-        """That something is true of what comes of the transition with some arguments."""
+        """The condition that `text` is true of the result for some arguments."""
         return self.each(rule, self.now, lambda args: text(self.gives(row, args)), SOME, around)
 
 
 def called(operator: str, args: Sequence[str]) -> str:
-    """The operator with its arguments, if it has any."""
+    """The operator applied to its arguments, if there are any."""
     return f"{operator}({', '.join(args)})" if args else operator
 
 
 def _no_part(_machine: str, _text: str) -> None:
-    """An output has no machine inside."""
+    """For `within`: an output contains no machine."""

@@ -1,7 +1,7 @@
-"""Expressions as TLA+: their text, and what must be true for them to have a value.
+"""Expressions in TLA+: their text, and the conditions under which they are defined.
 
-A `Check` is a condition with what stops the step where it is false: `undefined`, or `refused` for
-a `needed`. Checks stand in the order of evaluation; each may rely on those before it.
+A `Check` is such a condition, with the outcome of the step where it is false: `undefined`, or
+`refused` for a `needed`. Checks are in the order of evaluation; each may rely on those before it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lawful.spec import types as t
 from .kinds import NONE, integer, is_of, values
 from .names import AND, OR, CannotWrite, Names, quoted, word
 
-UNSET = "Unset"  # The value of a local that was not assigned.
+UNSET = "Unset"  # The value of a local before its first assignment.
 
 
 class Check(NamedTuple):
@@ -31,7 +31,7 @@ Checks = tuple[Check, ...]
 
 
 class Expression(NamedTuple):
-    """An expression's text, which needs no parentheses, and its checks."""
+    """The text of an expression, with parentheses where needed, and its checks."""
 
     text: str
     checks: Checks = ()
@@ -39,9 +39,9 @@ class Expression(NamedTuple):
 
 @dataclass(frozen=True)
 class Env:
-    """What the names of a body are in the text; those in `maybe` may not be assigned yet.
+    """The texts of `self` and of the locals of a body; those in `maybe` may be unassigned.
 
-    `present` is the tick in which the body runs; None where the text has no name for it.
+    `present` is the text of the current tick; None where it cannot be written.
     """
 
     self: str
@@ -50,17 +50,20 @@ class Env:
     present: str | None = None
 
     def having(self, name: str, text: str) -> Env:
-        """With this local assigned."""
+        """The environment after an assignment to a local."""
         return replace(self, locals={**self.locals, name: text}, maybe=self.maybe - {name})
 
     def being(self, text: str) -> Env:
-        """With another state of the machine."""
+        """The environment with another state of the machine."""
         return replace(self, self=text)
 
 
 class Fresh(NamedTuple):
-    """The operator that makes a state of the defaults. Its parameters are the present tick, where
-    `timed`, and the machine's; it gives the state where `plain`, else what comes of making it."""
+    """The operator that makes a state with the default values.
+
+    Its parameters are the current tick, if `timed`, and those of the machine. Its value is the
+    state, if `plain`, else the record of a step.
+    """
 
     operator: str
     timed: bool
@@ -108,32 +111,32 @@ class Writer:
         self.names = names
 
     def expr(self, e: ir.Expr, env: Env) -> Expression:
-        """The expression; CannotWrite where it has something that is not written."""
+        """The expression in TLA+. Raises CannotWrite for a construct that is not supported."""
         write = WRITE.get(e.__class__)
         if write is None:
             raise unwritten(e, REFUSED[e.__class__])
         return write(self, e, env)
 
     def all(self, args: Iterable[ir.Expr], env: Env) -> tuple[list[str], Checks]:
-        """The expressions in their order, and all their checks."""
+        """The texts of the expressions, and all their checks in order."""
         found = [self.expr(arg, env) for arg in args]
         return [expression.text for expression in found], tuple(
             c for expression in found for c in expression.checks
         )
 
     def stopped(self) -> str:
-        """A timer that does not run."""
+        """The value of a stopped timer."""
         return NONE if self.module.counting else "FALSE"
 
 
 def unwritten(e: ir.Node, what: str) -> CannotWrite:
-    """The refusal of a construct, with its place."""
+    """The exception for a construct that is not supported, with its place in the source."""
     where = f"{PurePath(e.place.file).name}:{e.place.line}"
     return CannotWrite(f"{where}: {what} is not written in TLA+")
 
 
 def under(condition: str, checks: Checks) -> Checks:
-    """The checks where they are only made if the condition is true."""
+    """The checks, made only if the condition is true."""
     return tuple(Check(f"({condition} => {c.text})", c.out) for c in checks)
 
 
@@ -158,7 +161,7 @@ def _const(w: Writer, e: ir.Const, env: Env) -> Expression:
 
 
 def seconds(value: float) -> str:
-    """A number of seconds, which is only passed on: a string of its own."""
+    """A number of seconds as a string: TLA+ has no floats, and seconds are only passed on."""
     return f'"{float(value)!r}"'
 
 
@@ -206,7 +209,7 @@ def _item(w: Writer, e: ir.Item, env: Env) -> Expression:
 
 
 def has_every_key(kind: t.Map) -> bool:
-    """Whether each key that can be written down is one of the map's."""
+    """Whether the map has every key of its type."""
     return kind.total and isinstance(kind.key, t.Sort | t.Enum | t.Bool)
 
 
@@ -219,7 +222,7 @@ def _or(w: Writer, e: ir.Or, env: Env) -> Expression:
 
 
 def _short(w: Writer, args: Sequence[ir.Expr], env: Env, how: tuple[str, str]) -> Expression:
-    """Left to right; an argument is only looked at where those before it do not decide."""
+    """Short-circuit evaluation: an argument's checks count where those before do not decide."""
     sign, but = how
     before: list[str] = []
     checks: list[Check] = []
@@ -312,7 +315,7 @@ def _call(w: Writer, e: ir.Call, env: Env) -> Expression:
 
 
 def called(w: Writer, e: ir.Call) -> tuple[ir.Machine, ir.Function]:
-    """The function of a call, and the machine that it belongs to; see `ir.Call`."""
+    """The machine and the function that a call names; see `ir.Call`."""
     machine = w.machine
     if e.of is not None:
         assert isinstance(e.of.type, t.Part)

@@ -1,4 +1,4 @@
-"""Time in TLA+: what a tick makes of clocks and timers, and after how many a timer is due."""
+"""Time in TLA+: the effect of a tick on clocks and timers, and deadlines in ticks."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .terms import Writer, seconds
 
 
 def ticked(w: Writer, self_: str) -> tuple[str | None, str]:
-    """That no urgent timer is due, and the state after a tick; parts are of the same time."""
+    """The condition that no urgent timer is due, and the state after a tick, parts included."""
     tests, changed = _passed(w, w.machine, self_)
     assert changed is not None  # It has a clock.
     return both(tests), changed
 
 
-Passed = tuple[list[str], str | None]  # Conditions, and the value after it if that is another.
+Passed = tuple[list[str], str | None]  # Conditions for a tick; the new value if it changes.
 
 
 def _passed(w: Writer, machine: ir.Machine, self_: str) -> Passed:
-    """What a tick makes of a machine."""
+    """The effect of a tick on a machine."""
     tests: list[str] = []
     rows: list[str] = []
     for v in machine.variables:
@@ -59,7 +59,7 @@ def _sooner(text: str) -> str:
 
 
 def due(flat: Flat, kind: t.Type, text: str) -> str:
-    """After how many ticks a timer is due that was started with so many seconds."""
+    """The number of ticks after which a timer is due that was started with `text` seconds."""
     clock = clock_of(flat.machine)
     assert clock is not None and isinstance(clock.type, t.Clock)
     tick = clock.type.tick
@@ -77,7 +77,7 @@ def due(flat: Flat, kind: t.Type, text: str) -> str:
 
 
 def _given(flat: Flat) -> Iterator[float]:
-    """Every number of seconds that the machine and its scope name."""
+    """Every number of seconds in the machine and its scope."""
     machines = (flat.machine, *flat.machine.parts)
     for node in everything(machines):
         if isinstance(node, ir.Const) and isinstance(node.type, t.Float):

@@ -62,7 +62,7 @@ def test_without_dot_mermaid_is_written_beside_it(
     pytest.importorskip("graphviz")
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     drawn = render(M, tmp_path / "light.svg", "svg")
-    note = "Graphviz's program `dot` is not installed, so Mermaid is in light.mmd instead of svg"
+    note = "Graphviz's program `dot` is not installed, so light.mmd has Mermaid instead of svg"
     assert drawn == Drawn(tmp_path / "light.mmd", "mermaid", note)
     assert drawn.path.read_text(encoding="utf-8") == mermaid.text(M)
     assert [path.name for path in tmp_path.iterdir()] == ["light.mmd"]
@@ -76,7 +76,9 @@ def test_without_the_package_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_an_unknown_format(tmp_path: Path) -> None:
-    with pytest.raises(RenderError, match="gif is no format of a picture: svg, png"):
+    with pytest.raises(
+        RenderError, match="gif is no format of a diagram; the formats are svg, png"
+    ):
         render(M, tmp_path / "light.gif", "gif")
     assert "gif" not in FORMATS
 

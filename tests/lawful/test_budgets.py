@@ -54,7 +54,7 @@ def test_asked_to_stop_it_says_so_and_goes_on_later(
     monkeypatch.setattr(plain.Expanding, "expanded", interrupted)
     code, out, _ = run(*asked, capsys=capsys)
     assert code == 3
-    assert "stopped   when asked to, before everything was explored" in out
+    assert "stopped   on request, before everything was explored" in out
     assert signal.getsignal(signal.SIGINT) is before
     code, out, _ = run(*asked, capsys=capsys)
     assert code == 0

@@ -260,7 +260,7 @@ def test_what_spacer_proves_has_one_verdict_and_no_counterexample(
     lines = capsys.readouterr().out.splitlines()
     assert "9 of 9 obligations proved" in lines[1]
     assert lines[8].split() == ["together", "proved", "spacer"]
-    assert lines[9:] == ["not asked here (exploration): deadlock"]
+    assert lines[9:] == ["for check, not for prove: deadlock"]
     said = xml.read_text(encoding="utf-8")
     assert "counterexample" not in said and "<failure" not in said
 

@@ -122,8 +122,8 @@ def test_where_none_is_found_that_is_said_with_how_far_it_came(
     came = found.widened.changes["Nat"]
     assert isinstance(came, range)
     assert text == (
-        "  no scope without cuts was found: the time is over, "
-        f"having come to Nat=0..{came.stop - 1}"
+        "  no scope without cuts was found: the time limit was reached; "
+        f"the last one tried was Nat=0..{came.stop - 1}"
     )
 
 
@@ -134,7 +134,7 @@ def test_it_ends_when_it_is_asked_to_in_the_midst_of_many_states() -> None:
     late = advise(found, wide, {}, Limits(seconds=60.0, stop=lambda: next(times) > 200))
     assert late == Advice(60.0, why="asked")
     assert advice.text(late) == [
-        "advice: none, the scope was not explored to its end: it was asked to end"
+        "advice: none, the scope was not explored to its end: it was stopped"
     ]
     times = count()
     later = advise(found, wide, {}, Limits(seconds=60.0, stop=lambda: next(times) > 1000))
@@ -162,7 +162,7 @@ def test_one_element_more_may_change_what_fires_and_the_verdicts() -> None:
     assert wide.sizes == (OneMore("Node", 4, 16, (), (), {}),)
     assert advice.text(wide)[-2:] == [
         "  Node=4: the same transitions fire, and every verdict is the same (16 states)",
-        "  compared: which transitions fire, and the verdicts; of larger scopes nothing is known",
+        "  compared: which transitions fire, and the verdicts; larger scopes were not explored",
     ]
 
 
@@ -197,7 +197,7 @@ def test_a_verdict_that_is_unknown_is_compared_with_none() -> None:
     )
     assert [line for line in advice.text(found) if "Node" in line] == [
         "  Node=3: close fires; few is violated, not holds-within-scope (16 states)",
-        "  Node=3: not compared, for it is unknown: four_came",
+        "  Node=3: not compared, because the verdict is unknown: four_came",
     ]
 
 
@@ -205,7 +205,7 @@ def test_of_a_scope_that_was_not_explored_nothing_is_said() -> None:
     found = advised(texts.machine(CROWD), states=2)
     assert found == Advice(60.0, why="states")
     assert advice.text(found) == [
-        "advice: none, the scope was not explored to its end: too many states"
+        "advice: none, the scope was not explored to its end: the limit on states was reached"
     ]
 
 
@@ -218,7 +218,8 @@ def test_the_command_tells_it_and_writes_it(
     out = capsys.readouterr().out.splitlines()
     assert "    Nat: its high end cuts 4 steps" in out
     assert (
-        "    no bound cuts with Nat=0..6 int=-3..1 log=3, and with less one does: 64 states" in out
+        "    no bound cuts with Nat=0..6 int=-3..1 log=3; with less, some bound does: 64 states"
+        in out
     )
     (machine,) = json.loads(answer.read_text(encoding="utf-8"))["machines"]
     assert machine["advice"] == {

@@ -421,7 +421,7 @@ def test_what_is_for_exploration_is_listed_and_does_not_count() -> None:
     }
     assert proofs.exit_code(result, {}) == 0
     last = proofs.text(result, {}).splitlines()[-1]
-    assert last == f"not asked here (exploration): {', '.join(rest)}"
+    assert last == f"for check, not for prove: {', '.join(rest)}"
 
 
 def test_what_has_no_bound_and_no_number_covers_all_states() -> None:
@@ -438,7 +438,7 @@ def test_what_one_reason_leaves_open_is_told_once() -> None:
         ["  size: bounds, asserts, undefined, natural, short"],
         [
             "  visit: bounds, asserts, undefined, natural, short",
-            "not asked here (exploration): deadlock",
+            "for check, not for prove: deadlock",
         ],
     ]
     assert told[0].startswith("5 are unknown  not encodable: ")

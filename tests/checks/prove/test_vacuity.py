@@ -122,8 +122,8 @@ def test_a_pass_needs_something_that_was_asked() -> None:
     assert verdicts(result) == {"bounds": "proved", "asserts": "proved", "undefined": "proved"}
     assert proofs.exit_code(result, {}) == 3
     assert proofs.text(result, {}).splitlines()[-2:] == [
-        "not asked here (exploration): deadlock, goes_on",
-        "nothing that it declares itself was asked",
+        "for check, not for prove: deadlock, goes_on",
+        "no property that it declares was proved or refuted here",
     ]
     assert proofs.exit_code(proof(Plain), {}) == 0
 

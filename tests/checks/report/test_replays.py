@@ -64,12 +64,12 @@ def test_the_page_tells_the_divergence(tmp_path: Path) -> None:
     told = " ".join(" ".join(page.words).split())
     for words in (
         "1 instance deviates",
-        "a row 4, take in IDLE",
+        "instance a, row 4, event take in state IDLE",
         "output is 7 in the row, 2 in the machine",
-        "Possible there: take",
+        "Events possible in this state: take",
         "another format version",
         "no instance",
-        "Bell: 4 rows of 1 instances",
+        "Bell: 4 rows in 1 instance, not replayed",
         "3 of 4 transitions",
     ):
         assert words in told
@@ -104,8 +104,9 @@ def test_all_kinds_of_findings_are_told(tmp_path: Path) -> None:
     lines = replays.text(result).splitlines()
     assert lines[0].startswith("Worker ") and lines[3].startswith("Bell ")
     assert (
-        "arg/a row 2, take in IDLE: the machine refuses it: an empty job (0 > 0 is false)" in lines
-    )
+        "instance arg/a, row 2, event take in state IDLE: the machine refuses it: an empty job "
+        "(0 > 0 is false)"
+    ) in lines
     assert any(re.fullmatch(r"and \d+ more", line) for line in lines)
     assert lines[-1].startswith("replayed by the local engine")
 

@@ -65,7 +65,7 @@ def test_a_lasso_says_where_it_goes_round_and_why_that_is_fair() -> None:
         "    2  leave(p=Lock2)",
         "         waits[Lock2] = True",
         "         inside = None",
-        "  then events 1 to 2 again and again, and that is fair",
+        "  then events 1 to 2 repeat forever, which is fair",
         "         weak fairness of enter for p = Lock1: not enabled after event 1",
         "         weak fairness of enter for p = Lock2: event 1 takes it",
         "         weak fairness of leave for p = Lock2: event 2 takes it",
@@ -79,7 +79,7 @@ def test_a_behaviour_may_stop_where_nothing_forbids_it() -> None:
         "         state = RED",
         "    1  go()",
         "         state = GREEN",
-        "  then nothing more happens, and that is fair",
+        "  then nothing more happens, which is fair",
         "         no fair group is enabled there, so nothing forbids to stop",
     ]
     assert said(lively.Unfair, "once")[-1].strip() == (
@@ -90,7 +90,7 @@ def test_a_behaviour_may_stop_where_nothing_forbids_it() -> None:
 def test_a_promise_is_asked_for_on_the_way_or_on_the_loop() -> None:
     assert "it is false again and again" in said(lively.Fair, "settled")[0]
     assert said(lively.Beyond, "zero")[-2:] == [
-        "  then events 2 to 3 again and again, and that is fair",
+        "  then events 2 to 3 repeat forever, which is fair",
         "         weak fairness of more: event 2 takes it",
     ]
 
@@ -115,7 +115,7 @@ def test_what_a_part_promises_is_asked_of_it_in_the_whole() -> None:
         "         one.state = GREEN",
         "    3  stop_one()",
         "         one.state = RED",
-        "  then events 2 to 3 again and again, and that is fair",
+        "  then events 2 to 3 repeat forever, which is fair",
         "         weak fairness of go_one: event 2 takes it",
         "         weak fairness of stop_one: event 3 takes it",
     ]
@@ -128,7 +128,7 @@ def test_what_a_part_promises_is_asked_of_it_in_the_whole() -> None:
 
 def test_what_parts_have_to_reach_is_named_as_not_asked() -> None:
     text = check_text(checked(Fifo))
-    assert "asked of parts alone, not here: " in text
+    assert "checked only for parts by themselves, not here: " in text
     assert checked(lively.Crew).unjudged == ()
 
 

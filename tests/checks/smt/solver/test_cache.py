@@ -210,7 +210,7 @@ def test_the_command_says_what_was_known(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(cache, "users", lambda: tmp_path)
-    known = "21 of them known from before"
+    known = "21 of them from the cache"
     for more, is_known in (([], False), ([], True), (["--no-cache"], False)):
         assert main(["prove", "tests.classics.peterson", *more]) == 0
         assert (known in capsys.readouterr().out) == is_known
