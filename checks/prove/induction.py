@@ -344,7 +344,7 @@ class Induction:
         fixed, after, output = system.told(case, witness)
         if witness.infinite:
             return None
-        if witness.model.truth(case.step.excess):
+        if witness.model.truth(case.step.stopped["excess"]):
             return {"label": UNSEEN}
         reached = witness.model.truth(case.step.done)
         out: dict[str, Json] = {

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from lawful.checks.smt.algebra.term import Term
 from lawful.checks.smt.encode.execution import Execution
 from lawful.checks.smt.encode.sorts import NotEncodable, Options, fields_of
-from lawful.checks.smt.encode.trail import (
+from lawful.checks.smt.encode.symbolic import (
     Unencodable,
     Value,
 )

@@ -93,7 +93,7 @@ def _question(
     if case.before is not None:
         facts = (*system.about_any(), *left.values())
     # Of a step that is not seen to its end nothing is known.
-    seen, goes = logic.negate(step.excess), logic.all((step.done, case.bounded))
+    seen, goes = logic.negate(step.stopped["excess"]), logic.all((step.done, case.bounded))
     run, goals = system.run(step.after), dict[int, Term]()
     for i in left:
         after = attempt(rows[i].said, run)

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lawful.checks.smt.algebra.term import Term
+from lawful.checks.smt.encode.control_flow import join_states
 from lawful.checks.smt.encode.sorts import NotEncodable
-from lawful.checks.smt.encode.trail import (
+from lawful.checks.smt.encode.symbolic import (
     Value,
 )
 from lawful.checks.smt.obligations import Case, State
@@ -66,17 +67,17 @@ class Run:
         after: State = cases[-1].step.after
         for test, case in reversed(list(zip(taken, cases, strict=True))):
             here, step = (test, *case.given, case.within), case.step
-            seen = (*here, logic.negate(step.excess))
+            seen = (*here, logic.negate(step.stopped["excess"]))
             goes.append(logic.all((*seen, step.done, case.bounded)))
             out_of = logic.all((step.done, logic.negate(case.bounded)))
-            faults["bounds"].append(logic.all((*seen, logic.any((step.bounds, out_of)))))
-            faults["asserts"].append(logic.all((*seen, step.asserts)))
-            faults["undefined"].append(logic.all((*seen, step.undefined)))
-            faults["ambiguous"].append(logic.all((*seen, step.ambiguous)))
-            faults["excess"].append(logic.all((*here, step.excess)))
+            faults["bounds"].append(logic.all((*seen, logic.any((step.stopped["bounds"], out_of)))))
+            faults["asserts"].append(logic.all((*seen, step.stopped["asserts"])))
+            faults["undefined"].append(logic.all((*seen, step.stopped["undefined"])))
+            faults["ambiguous"].append(logic.all((*seen, step.stopped["ambiguous"])))
+            faults["excess"].append(logic.all((*here, step.stopped["excess"])))
             if case is not cases[-1]:
-                join = system.run(self.states[-1]).joined
-                after = join(test, step.after, after, system.machine)
+                run = system.run(self.states[-1])
+                after = join_states(run, test, step.after, after, system.machine)
         ways = [(test, case.step.after) for test, case in zip(taken, cases, strict=True)]
         named, equal = self._named(after, ways)
         self.states.append(named)
@@ -116,7 +117,7 @@ class Run:
             if only not in (None, event.name):
                 continue
             case = self.system.choice(event, self.states[-1])
-            found.append(logic.all((*case.given, case.within, case.step.ambiguous)))
+            found.append(logic.all((*case.given, case.within, case.step.stopped["ambiguous"])))
         return logic.any(found)
 
     def case(self, model: Model, number: int) -> Case:

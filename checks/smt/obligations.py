@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
 from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.execution import SymbolicStep
 from lawful.checks.smt.encode.sorts import NotEncodable
-from lawful.checks.smt.encode.trail import Value
+from lawful.checks.smt.encode.symbolic import SymbolicStep, TypedValue, Value
 from lawful.spec import types as t
 from lawful.spec.ir import Json
 
@@ -37,7 +36,7 @@ class Case:
     name: str
     event: str
     before: State | None
-    args: Mapping[str, tuple[Value, t.Type]]
+    args: Mapping[str, TypedValue]
     given: tuple[Term, ...]
     step: SymbolicStep
     bounded: Term

@@ -11,9 +11,10 @@ from itertools import islice, product
 from math import prod
 
 from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.execution import Execution, SymbolicStep
+from lawful.checks.smt.encode.execution import Execution
 from lawful.checks.smt.encode.sorts import NotEncodable, fields_of
-from lawful.checks.smt.encode.trail import (
+from lawful.checks.smt.encode.symbolic import (
+    SymbolicStep,
     Unencodable,
     Value,
 )

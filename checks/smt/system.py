@@ -12,16 +12,22 @@ from dataclasses import dataclass
 
 from lawful.checks.smt.algebra.term import Term, conjuncts
 from lawful.checks.smt.encode.bounds import inside, limit
-from lawful.checks.smt.encode.execution import Execution, SymbolicStep
+from lawful.checks.smt.encode.conversion import now as present
+from lawful.checks.smt.encode.execution import Execution
 from lawful.checks.smt.encode.parts import members, unlisted
+from lawful.checks.smt.encode.places import bind_args, read
 from lawful.checks.smt.encode.sorts import NotEncodable, Options, fields_of
-from lawful.checks.smt.encode.time import same_time
-from lawful.checks.smt.encode.trail import (
+from lawful.checks.smt.encode.symbolic import (
+    STOPS,
     PathStep,
     StatePath,
+    StopKind,
+    SymbolicStep,
+    TypedValue,
     Unencodable,
     Value,
 )
+from lawful.checks.smt.encode.time import same_time
 from lawful.checks.smt.encode.values import Encoding
 from lawful.checks.smt.solver.models import Witness, literal
 from lawful.spec import ir
@@ -32,7 +38,7 @@ from .obligations import Case, Fixed, Question, State, attempt
 from .refinement import Refinement
 from .timer_clauses import TimerClause
 
-BUILT_IN = ("bounds", "asserts", "undefined", "ambiguous")
+BUILT_IN: tuple[StopKind, ...] = ("bounds", "asserts", "undefined", "ambiguous")
 START = "the start"  # No transition can have this name.
 
 
@@ -145,7 +151,7 @@ class TransitionSystem:
 
     def _one_time(self) -> list[Term]:
         """That the clocks of parts tell the time of the whole."""
-        now = self.run(self.state).now()
+        now = present(self.run(self.state))
         rows = [(self.state[v.name], v.type) for v in self.machine.variables]
         return [
             same_time(self.encoding, value, kind, now)
@@ -202,7 +208,7 @@ class TransitionSystem:
             args: dict[str, Value] = {}
             for i, (name, kind) in enumerate(j.row.function.params):
                 if after is not None and i == 0:
-                    args[name] = self.run(after).read(place)
+                    args[name] = read(self.run(after), place)
                     continue
                 term = self.logic.fresh(name, self.encoding.shape(kind))
                 names.append(term)
@@ -259,30 +265,32 @@ class TransitionSystem:
         before = before or self.state
         logic = self.logic
         args, given = self._arguments(event.params)
-        typed = {name: (args[name], kind) for name, kind in event.params}
+        typed = {name: TypedValue(args[name], kind) for name, kind in event.params}
         steps: list[SymbolicStep] = []
         for row in self.machine.serving(event.name):
             run = self.run(before)
-            named = run.named(row.function.params, list(typed.values()), row)
-            steps.append(run.step(row, named))
-        taken = [logic.negate(step.refused) for step in steps]
-        several = [logic.all((a, b)) for i, a in enumerate(taken) for b in taken[:i]]
-        step = SymbolicStep(
-            done=logic.false,
-            refused=logic.negate(logic.any(taken)),
-            undefined=logic.false,
-            asserts=logic.false,
-            bounds=logic.false,
-            ambiguous=logic.any((*several, *(step.ambiguous for step in steps))),
-            beyond=logic.any(step.beyond for step in steps),
-            excess=logic.any(step.excess for step in steps),
-            laws=logic.all(step.laws for step in steps),
-            after=before,
-            outputs=(),
+            steps.append(run.step(row, bind_args(run, row.function.params, [*typed.values()], row)))
+        enabled = [logic.negate(step.stopped["refused"]) for step in steps]
+        several = [logic.all((a, b)) for i, a in enumerate(enabled) for b in enabled[:i]]
+        stopped: dict[StopKind, Term] = dict.fromkeys(STOPS, logic.false)
+        stopped["refused"] = logic.negate(logic.any(enabled))
+        ambiguous = logic.any((*several, *(step.stopped["ambiguous"] for step in steps)))
+        stopped["ambiguous"] = ambiguous
+        stopped["beyond"] = logic.any(step.stopped["beyond"] for step in steps)
+        stopped["excess"] = logic.any(step.stopped["excess"] for step in steps)
+        laws = logic.all(step.laws for step in steps)
+        step = SymbolicStep(logic.false, stopped, laws, before, ())
+        return Case(
+            name=event.name,
+            event=event.name,
+            before=before,
+            args=typed,
+            given=(*given, laws),
+            step=step,
+            bounded=logic.true,
+            within=logic.negate(stopped["beyond"]),
+            output=event.output,
         )
-        true, within = logic.true, logic.negate(step.beyond)
-        given = (*given, step.laws)
-        return Case(event.name, event.name, before, typed, given, step, true, within, event.output)
 
     def step(self, row: ir.Transition, before: State | None = None) -> Case:
         """One transition, from an arbitrary state where none is given; raises NotEncodable."""
@@ -327,7 +335,7 @@ class TransitionSystem:
         ]
         for when, value in step.outputs:
             kept.append(self.logic.implies(when, inside(self.encoding, value, names[2])))
-        typed = {name: (args[name], kind) for name, kind in params}
+        typed = {name: TypedValue(args[name], kind) for name, kind in params}
         bounded, within = self.logic.all(kept), self._within(step)
         return Case(names[0], names[1], before, typed, given, step, bounded, within, names[2])
 
@@ -339,7 +347,9 @@ class TransitionSystem:
             for name, kind in self.scoped.items()
             if not isinstance(step.after[name], Unencodable)
         ]
-        return logic.all((logic.negate(step.beyond), logic.implies(step.done, logic.all(kept))))
+        return logic.all(
+            (logic.negate(step.stopped["beyond"]), logic.implies(step.done, logic.all(kept)))
+        )
 
     # Questions.
 
@@ -365,9 +375,12 @@ class TransitionSystem:
             raise goal
         facts = self.possible(case) if name in BUILT_IN else self.happens(case)
         if name == "bounds":
-            facts = (*facts, self.logic.any((step.bounds, step.done, step.excess)))
+            facts = (
+                *facts,
+                self.logic.any((step.stopped["bounds"], step.done, step.stopped["excess"])),
+            )
         # No list may get longer than is seen.
-        goals = (*conjuncts(self.logic.negate(case.step.excess)), *goal)
+        goals = (*conjuncts(self.logic.negate(case.step.stopped["excess"])), *goal)
         return Question((*facts, case.within), goals)
 
     def nearer(self, case: Case, name: str) -> Question | None:
@@ -384,14 +397,9 @@ class TransitionSystem:
         if name == "bounds":
             self._all_judged(case)
             kept = logic.all(logic.implies(step.done, part) for part in conjuncts(case.bounded))
-            return list(conjuncts(logic.all((logic.negate(step.bounds), kept))))
+            return list(conjuncts(logic.all((logic.negate(step.stopped["bounds"]), kept))))
         if name in BUILT_IN:
-            stops = {
-                "asserts": step.asserts,
-                "undefined": step.undefined,
-                "ambiguous": step.ambiguous,
-            }
-            return list(conjuncts(logic.negate(stops[name])))
+            return list(conjuncts(logic.negate(step.stopped[name])))
         j = self.judged[name]
         if j.row.kind == "refines":
             goal = Refinement(self.encoding, self.machine, j.row).goal(case, near=near)

@@ -12,11 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lawful.checks.smt.algebra.term import Term
+from lawful.checks.smt.encode.conversion import as_term, now
 from lawful.checks.smt.encode.execution import Execution
 from lawful.checks.smt.encode.parts import members, unlisted
+from lawful.checks.smt.encode.places import read
 from lawful.checks.smt.encode.sorts import fields_of
+from lawful.checks.smt.encode.symbolic import PathStep, StatePath
 from lawful.checks.smt.encode.time import armed, entries, started
-from lawful.checks.smt.encode.trail import PathStep, StatePath
 from lawful.checks.smt.encode.values import Encoding
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -55,7 +57,7 @@ class TimerClause(ABC):
 
     def read(self, run: Execution, place: StatePath, name: str) -> Term:
         """The value of a variable of the machine at a place."""
-        return run.sure(run.read((*place, PathStep(t.Part(self.machine.name), name))))
+        return as_term(read(run, (*place, PathStep(t.Part(self.machine.name), name))))
 
     @abstractmethod
     def of(self, run: Execution, place: StatePath, one: tuple[Term, Term | None]) -> Term:
@@ -87,7 +89,7 @@ class Deadline(TimerClause):
             soon = logic.any(logic.at_most(timer, each) for each in rest)
             return logic.implies(armed(run.encoding, timer), soon)
         known, since = _number(run.encoding, *self.item(run, place, self.since, key))
-        left = logic.add(since, *rest, logic.negative(run.now()))
+        left = logic.add(since, *rest, logic.negative(now(run)))
         if not self._urgent:  # No tick passes an urgent one by.
             left = logic.choose(logic.at_most(logic.number(0), left), left, logic.number(0))
         then = logic.all((known, logic.equal(timer, left)))

@@ -7,7 +7,7 @@ from typing import Any
 from lawful.checks.reference import Outcome
 from lawful.checks.reference.states import PartState
 from lawful.checks.smt.encode.sorts import NotEncodable, fields_of
-from lawful.checks.smt.encode.trail import Unencodable
+from lawful.checks.smt.encode.symbolic import Unencodable
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.resolve import resolve

@@ -9,7 +9,7 @@ from lawful.checks.smt.algebra.term import Term
 from lawful.spec import types as t
 
 from .sorts import NotEncodable
-from .trail import Composite, Elements, OtherState, Unencodable, Value
+from .symbolic import Composite, Elements, OtherState, Unencodable, Value
 from .values import Encoding
 
 

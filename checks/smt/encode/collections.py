@@ -10,12 +10,14 @@ from lawful.checks.smt.algebra.term import Term
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from .iteration import NO_FIRST, Rounds
+from .conversion import as_term, contains, convert, make_product, merge, settle, to_term
+from .iteration import NO_FIRST, elements, fold, least
 from .sequences import places, sorted_elements
 from .sorts import LISTED, NotEncodable
-from .trail import Element, Elements, Value
+from .symbolic import Element, Elements, Value
+from .trail import Trail
 
-Operator: TypeAlias = Callable[[Rounds, ir.Op, list[Value]], Value]
+Operator: TypeAlias = Callable[[Trail, ir.Op, list[Value]], Value]
 
 
 def unknown(kind: t.Type) -> bool:
@@ -23,22 +25,22 @@ def unknown(kind: t.Type) -> bool:
     return isinstance(t.element(kind), t.Unknown) or isinstance(kind, t.Unknown)
 
 
-def _keys(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+def _keys(run: Trail, e: ir.Op, values: list[Value]) -> Term:
     kind = e.args[0].type
     assert isinstance(kind, t.Map)
-    run.listing(kind, e)
+    run.stop_at_extra_key(kind, e)
     key = run.logic.fresh("k", run.encoding.shape(kind.key))
-    there = run.encoding.get(kind, run.sure(values[0]), key)[0]
+    there = run.encoding.get(kind, as_term(values[0]), key)[0]
     if kind.total:
         there = run.encoding.bounds(key, kind.key)
     return run.logic.by_cases(key, there)
 
 
-def _values(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
+def _values(run: Trail, e: ir.Op, values: list[Value]) -> Elements:
     return _entries(run, e, values, lambda key, value: value)
 
 
-def _items(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
+def _items(run: Trail, e: ir.Op, values: list[Value]) -> Elements:
     kind = t.element(e.type)
     assert kind is not None
     data = run.encoding.data(kind)
@@ -46,63 +48,63 @@ def _items(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
 
 
 def _entries(
-    run: Rounds, e: ir.Op, values: list[Value], make: Callable[[Term, Term], Term]
+    run: Trail, e: ir.Op, values: list[Value], make: Callable[[Term, Term], Term]
 ) -> Elements:
     kind, item = e.args[0].type, t.element(e.type)
     assert item is not None
     rows: list[Element] = []
-    for row in run.elements(values[0], kind, e).rows:
-        key = run.sure(row.value)
-        value = run.encoding.get(kind, run.sure(values[0]), key)[1]
+    for row in elements(run, values[0], kind, e).rows:
+        key = as_term(row.value)
+        value = run.encoding.get(kind, as_term(values[0]), key)[1]
         rows.append(Element(row.names, row.when, make(key, value)))
     return Elements(tuple(rows), item)
 
 
-def _get(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+def _get(run: Trail, e: ir.Op, values: list[Value]) -> Value:
     kind = e.args[0].type
     item = t.element(kind)
     assert item is not None
-    key = run.term(run.fit(values[1], e.args[1].type, item, e), item, e)
-    there, value = run.held(kind, run.term(values[0], kind, e), key)
-    found = run.fit(value, kind.value if isinstance(kind, t.Map) else t.INT, e.type, e)
-    default = run.fit(values[2], e.args[2].type, e.type, e)
-    return run.merge(there, found, default, e)
+    key = to_term(run, convert(run, values[1], e.args[1].type, item, e), item, e)
+    there, value = run.lookup(kind, to_term(run, values[0], kind, e), key)
+    found = convert(run, value, kind.value if isinstance(kind, t.Map) else t.INT, e.type, e)
+    default = convert(run, values[2], e.args[2].type, e.type, e)
+    return merge(run, there, found, default, e)
 
 
 def _fold(kind: str) -> Operator:
-    def fold(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
-        return run.fold(kind, run.elements(values[0], e.args[0].type, e), e)
+    def operator(run: Trail, e: ir.Op, values: list[Value]) -> Term:
+        return fold(run, kind, elements(run, values[0], e.args[0].type, e), e)
 
-    return fold
+    return operator
 
 
-def _gathered(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+def _gathered(run: Trail, e: ir.Op, values: list[Value]) -> Value:
     """`set list tuple` of what can be iterated."""
     if unknown(e.args[0].type):
         return Elements((), t.Unknown())
     if isinstance(e.type, t.Set) and isinstance(e.args[0].type, t.Set):
-        return run.fit(values[0], e.args[0].type, e.type, e)
-    many = run.elements(values[0], e.args[0].type, e)
+        return convert(run, values[0], e.args[0].type, e.type, e)
+    many = elements(run, values[0], e.args[0].type, e)
     item = t.element(e.type) or many.item
-    fitted = run.fit(many, t.Iter(many.item, False), t.Iter(item, False), e)
+    fitted = convert(run, many, t.Iter(many.item, False), t.Iter(item, False), e)
     assert isinstance(fitted, Elements)
-    return run.settle(fitted, e.type, e)
+    return settle(run, fitted, e.type, e)
 
 
-def _sorted(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+def _sorted(run: Trail, e: ir.Op, values: list[Value]) -> Value:
     kind = e.args[0].type
-    many = run.elements(values[0], kind, e)
+    many = elements(run, values[0], kind, e)
     if isinstance(kind, t.Set | t.Map | t.Bag) and not isinstance(values[0], Elements):
         # The elements of listed types, and the numbers of a quantifier, come in ascending order.
         return many
     return sorted_elements(run, many, e)
 
 
-def _dict_of(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
-    return run.fit(values[0], e.args[0].type, e.type, e)
+def _dict_of(run: Trail, e: ir.Op, values: list[Value]) -> Value:
+    return convert(run, values[0], e.args[0].type, e.type, e)
 
 
-def _counter_of(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+def _counter_of(run: Trail, e: ir.Op, values: list[Value]) -> Value:
     kind, logic = e.args[0].type, run.logic
     item = t.element(e.type)
     if item is None or isinstance(item, t.Unknown):
@@ -111,15 +113,15 @@ def _counter_of(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
         return run.encoding.empty(e.type)
     key = logic.fresh("e", run.encoding.shape(item))
     if isinstance(kind, t.Set | t.Map | t.Bag):
-        there, value = run.encoding.held(kind, run.term(values[0], kind, e), key)
+        there, value = run.encoding.held(kind, to_term(run, values[0], kind, e), key)
         count = logic.number(1) if isinstance(kind, t.Set) else value
         return logic.by_cases(key, logic.choose(there, count, logic.number(0)))
-    many = run.elements(values[0], kind, e)
+    many = elements(run, values[0], kind, e)
     if not many.listed:
         raise NotEncodable("Counter of a collection without a bound")
     counts = [
         logic.choose(
-            logic.all((r.when, run.encoding.equal(run.sure(r.value), key, item))),
+            logic.all((r.when, run.encoding.equal(as_term(r.value), key, item))),
             logic.number(1),
             logic.number(0),
         )
@@ -128,9 +130,9 @@ def _counter_of(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     return logic.by_cases(key, logic.add(logic.number(0), *counts))
 
 
-def _range(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
+def _range(run: Trail, e: ir.Op, values: list[Value]) -> Elements:
     logic = run.logic
-    terms = [run.sure(v) for v in values]
+    terms = [as_term(v) for v in values]
     low = terms[0] if len(terms) > 1 else logic.number(0)
     high = terms[1] if len(terms) > 1 else terms[0]
     step = 1 if len(terms) < 3 else logic.known(terms[2])
@@ -159,7 +161,7 @@ def _range(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
     return Elements((Element((name,), inside(name), name),), t.INT)
 
 
-def _listed_range(run: Rounds, numbers: range, high: Term) -> Elements:
+def _listed_range(run: Trail, numbers: range, high: Term) -> Elements:
     """The numbers of a range up to its end, which is not beyond the last of these."""
     logic = run.logic
     rows: list[Element] = []
@@ -169,141 +171,143 @@ def _listed_range(run: Rounds, numbers: range, high: Term) -> Elements:
     return Elements(tuple(rows), t.INT, dense=True)
 
 
-def _reversed(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
-    many = run.elements(values[0], e.args[0].type, e)
+def _reversed(run: Trail, e: ir.Op, values: list[Value]) -> Elements:
+    many = elements(run, values[0], e.args[0].type, e)
     if not many.listed:
         raise NotEncodable("reversed of a collection without a bound")
     return Elements(many.rows[::-1], many.item)
 
 
-def _zipped(run: Rounds, e: ir.Op, columns: list[tuple[Element, ...]]) -> Elements:
+def _zipped(run: Trail, e: ir.Op, columns: list[tuple[Element, ...]]) -> Elements:
     item = t.element(e.type)
     assert isinstance(item, t.Tuple)
     rows = [
-        Element((), run.logic.all(r.when for r in row), run.made(item, [r.value for r in row]))
+        Element(
+            (), run.logic.all(r.when for r in row), make_product(run, item, [r.value for r in row])
+        )
         for row in zip(*columns, strict=False)
     ]
     return Elements(tuple(rows), item, dense=True)
 
 
-def _enumerate(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
+def _enumerate(run: Trail, e: ir.Op, values: list[Value]) -> Elements:
     rows = places(run, values[0], e.args[0].type, e).rows
     numbers = [Element((), run.logic.true, run.logic.number(i)) for i in range(len(rows))]
     return _zipped(run, e, [tuple(numbers), rows])
 
 
-def _zip(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
+def _zip(run: Trail, e: ir.Op, values: list[Value]) -> Elements:
     pairs = zip(values, e.args, strict=True)
     return _zipped(run, e, [places(run, v, arg.type, e).rows for v, arg in pairs])
 
 
-def _concat(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
+def _concat(run: Trail, e: ir.Op, values: list[Value]) -> Elements:
     both: list[Element] = []
     item = t.element(e.type)
     assert item is not None
     for value, arg in zip(values, e.args, strict=True):
-        many = run.elements(value, arg.type, e)
-        fitted = run.fit(many, t.Iter(many.item, True), t.Iter(item, True), e)
+        many = elements(run, value, arg.type, e)
+        fitted = convert(run, many, t.Iter(many.item, True), t.Iter(item, True), e)
         assert isinstance(fitted, Elements)
         both += fitted.rows
     return Elements(tuple(both), item)
 
 
-def _count(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
-    many = run.elements(values[0], e.args[0].type, e)
+def _count(run: Trail, e: ir.Op, values: list[Value]) -> Term:
+    many = elements(run, values[0], e.args[0].type, e)
     if not many.listed:
         raise NotEncodable("count in a sequence without a bound")
-    element = run.term(run.fit(values[1], e.args[1].type, many.item, e), many.item, e)
+    element = to_term(run, convert(run, values[1], e.args[1].type, many.item, e), many.item, e)
     one, none, logic = run.logic.number(1), run.logic.number(0), run.logic
     hits = [
-        logic.all((r.when, run.encoding.equal(run.sure(r.value), element, many.item)))
+        logic.all((r.when, run.encoding.equal(as_term(r.value), element, many.item)))
         for r in many.rows
     ]
     return logic.add(none, *(logic.choose(hit, one, none) for hit in hits))
 
 
-def _total(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+def _total(run: Trail, e: ir.Op, values: list[Value]) -> Term:
     kind = e.args[0].type
     assert isinstance(kind, t.Bag)
-    return run.encoding.total(run.term(values[0], kind, e), kind)
+    return run.encoding.total(to_term(run, values[0], kind, e), kind)
 
 
-def _display(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+def _display(run: Trail, e: ir.Op, values: list[Value]) -> Value:
     item = t.element(e.type)
     assert item is not None
-    fitted = [run.fit(v, a.type, item, e) for v, a in zip(values, e.args, strict=True)]
+    fitted = [convert(run, v, a.type, item, e) for v, a in zip(values, e.args, strict=True)]
     many = Elements(tuple(Element((), run.logic.true, v) for v in fitted), item)
-    return run.settle(many, e.type, e)
+    return settle(run, many, e.type, e)
 
 
-def _tuple(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+def _tuple(run: Trail, e: ir.Op, values: list[Value]) -> Value:
     if not isinstance(e.type, t.Tuple):
         return _display(run, e, values)
     triples = zip(values, e.args, e.type.items, strict=True)
-    return run.made(e.type, [run.fit(v, a.type, kind, e) for v, a, kind in triples])
+    return make_product(run, e.type, [convert(run, v, a.type, kind, e) for v, a, kind in triples])
 
 
-def _map(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+def _map(run: Trail, e: ir.Op, values: list[Value]) -> Value:
     kind = e.type
     if not isinstance(kind, t.Map) or unknown(kind):
         return Elements((), t.Unknown())
     terms = [
-        run.term(run.fit(v, a.type, of, e), of, e)
+        to_term(run, convert(run, v, a.type, of, e), of, e)
         for v, a, of in zip(values, e.args, [kind.key, kind.value] * len(values), strict=False)
     ]
     partial = t.Map(kind.key, kind.value, kind.mutable)
     made = run.encoding.empty(partial)
     for key, value in zip(terms[::2], terms[1::2], strict=True):
         made = run.logic.write(made, key, run.encoding.present(kind.value, value))
-    return run.fit(made, partial, kind, e)
+    return convert(run, made, partial, kind, e)
 
 
 def _or_default(kind: str) -> Operator:
     """`min` or `max` with a default: of the elements as they are in the result's type."""
 
-    def fold(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
-        default = run.fit(values[1], e.args[1].type, e.type, e)
+    def operator(run: Trail, e: ir.Op, values: list[Value]) -> Value:
+        default = convert(run, values[1], e.args[1].type, e.type, e)
         if unknown(e.args[0].type):
             return default
-        many = run.elements(values[0], e.args[0].type, e)
+        many = elements(run, values[0], e.args[0].type, e)
         if not many.rows:
             return default
         some = run.logic.any(row.when for row in many.rows)
         with run.where(some):
-            best = run.fit(run.fold(kind, many, e), many.item, e.type, e)
-        return run.merge(some, best, default, e)
+            best = convert(run, fold(run, kind, many, e), many.item, e.type, e)
+        return merge(run, some, best, default, e)
 
-    return fold
+    return operator
 
 
-def _first_or(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
-    found = run.fit(values[1], e.args[1].type, e.type, e)
+def _first_or(run: Trail, e: ir.Op, values: list[Value]) -> Value:
+    found = convert(run, values[1], e.args[1].type, e.type, e)
     many, names = values[0], list[Term]()
     assert isinstance(many, Elements)
     for row in reversed(many.rows):
         names += row.names
-        here = run.least(row) if row.names else row
-        found = run.merge(here.when, run.fit(here.value, many.item, e.type, e), found, e)
+        here = least(run, row) if row.names else row
+        found = merge(run, here.when, convert(run, here.value, many.item, e.type, e), found, e)
     if len(set(names)) < len(names):  # Several of one round: rows are not in order.
         raise NotEncodable(NO_FIRST)
     return found
 
 
-def _subsets(run: Rounds, e: ir.Op, values: list[Value]) -> Elements:
+def _subsets(run: Trail, e: ir.Op, values: list[Value]) -> Elements:
     kind, item = e.args[0].type, t.element(e.type)
     assert isinstance(item, t.Set)
-    elements = run.encoding.universe(item.item)
-    if elements is None or 2 ** len(elements) > LISTED:
+    members = run.encoding.universe(item.item)
+    if members is None or 2 ** len(members) > LISTED:
         raise NotEncodable(f"the subsets of a {kind}: its elements are not few")
     logic = run.logic
-    many = run.elements(values[0], kind, e)
+    many = elements(run, values[0], kind, e)
     rows: list[Element] = []
-    for size in range(len(elements) + 1):
-        for chosen in itertools.combinations(elements, size):
+    for size in range(len(members) + 1):
+        for chosen in itertools.combinations(members, size):
             made = run.encoding.empty(item)
             for element in chosen:
                 made = logic.write(made, element, logic.true)
-            when = logic.all(run.member(many, element, item.item, e) for element in chosen)
+            when = logic.all(contains(run, many, element, item.item, e) for element in chosen)
             rows.append(Element((), when, made))
     return Elements(tuple(rows), item)
 

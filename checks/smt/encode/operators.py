@@ -13,20 +13,22 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .collections import COLLECTIONS, Operator, unknown
-from .iteration import Rounds
+from .conversion import as_term, contains, convert, to_term
+from .iteration import elements
 from .sequences import equal, index, length, sliced
 from .sorts import NotEncodable
-from .trail import Elements, Value
+from .symbolic import Elements, Value
+from .trail import Trail
 
 
-def _integers(work: Callable[[Rounds, list[Term]], Term]) -> Operator:
+def _integers(work: Callable[[Trail, list[Term]], Term]) -> Operator:
     """An operator over integers that always has a value."""
-    return lambda run, e, values: work(run, [run.sure(v) for v in values])
+    return lambda run, e, values: work(run, [as_term(v) for v in values])
 
 
-def _divide(work: Callable[[Rounds, Term, Term], Term]) -> Operator:
-    def divide(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
-        a, b = (run.sure(v) for v in values)
+def _divide(work: Callable[[Trail, Term, Term], Term]) -> Operator:
+    def divide(run: Trail, e: ir.Op, values: list[Value]) -> Term:
+        a, b = (as_term(v) for v in values)
         run.stop("undefined", run.logic.equal(b, run.logic.number(0)), e)
         return work(run, a, b)
 
@@ -34,34 +36,34 @@ def _divide(work: Callable[[Rounds, Term, Term], Term]) -> Operator:
 
 
 def _least(sign: int) -> Operator:
-    def least(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+    def least(run: Trail, e: ir.Op, values: list[Value]) -> Term:
         def better(a: Term, b: Term) -> Term:
             later = (b, a) if sign < 0 else (a, b)
             return run.logic.choose(run.encoding.less(*later, e.type), b, a)
 
         pairs = zip(values, e.args, strict=True)
-        terms = [run.term(run.fit(v, arg.type, e.type, e), e.type, e) for v, arg in pairs]
+        terms = [to_term(run, convert(run, v, arg.type, e.type, e), e.type, e) for v, arg in pairs]
         return reduce(better, terms)
 
     return least
 
 
-def _int(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
-    value, logic = run.sure(values[0]), run.logic
+def _int(run: Trail, e: ir.Op, values: list[Value]) -> Term:
+    value, logic = as_term(values[0]), run.logic
     if isinstance(e.args[0].type, t.Bool):
         return logic.choose(value, logic.number(1), logic.number(0))
     return value
 
 
-def _bool(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
-    value, logic = run.sure(values[0]), run.logic
+def _bool(run: Trail, e: ir.Op, values: list[Value]) -> Term:
+    value, logic = as_term(values[0]), run.logic
     if isinstance(e.args[0].type, t.Bool):
         return value
     return logic.negate(logic.equal(value, logic.number(0)))
 
 
-def _before(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
-    first, second, size = (run.sure(v) for v in values)
+def _before(run: Trail, e: ir.Op, values: list[Value]) -> Term:
+    first, second, size = (as_term(v) for v in values)
     logic = run.logic
     ahead = logic.remainder(logic.add(first, logic.negative(second)), size)
     return logic.less(size, logic.add(ahead, ahead))
@@ -71,45 +73,45 @@ def _wider(a: t.Type, b: t.Type) -> t.Type:
     return b if t.fits(a, b) and not unknown(b) else a
 
 
-def _equal(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+def _equal(run: Trail, e: ir.Op, values: list[Value]) -> Term:
     kind = _wider(e.args[0].type, e.args[1].type)
     if isinstance(kind, t.Seq):
         return _same_sequence(run, e, values)
-    run.listing(kind, e)
+    run.stop_at_extra_key(kind, e)
     a, b = (
-        run.term(run.fit(v, arg.type, kind, e), kind, e)
+        to_term(run, convert(run, v, arg.type, kind, e), kind, e)
         for v, arg in zip(values, e.args, strict=True)
     )
     return run.encoding.equal(a, b, kind)
 
 
-def _same_sequence(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
-    a, b = (run.elements(v, arg.type, e) for v, arg in zip(values, e.args, strict=True))
+def _same_sequence(run: Trail, e: ir.Op, values: list[Value]) -> Term:
+    a, b = (elements(run, v, arg.type, e) for v, arg in zip(values, e.args, strict=True))
     return equal(run, a, b, _wider(e.args[0].type, e.args[1].type), e)
 
 
 def _order(swapped: bool, negated: bool) -> Operator:
     """`a < b`, or what it is with the sides swapped, negated, or both."""
 
-    def compare(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+    def compare(run: Trail, e: ir.Op, values: list[Value]) -> Term:
         kind = _wider(e.args[0].type, e.args[1].type)
         pairs = zip(values, e.args, strict=True)
-        a, b = (run.term(run.fit(v, arg.type, kind, e), kind, e) for v, arg in pairs)
+        a, b = (to_term(run, convert(run, v, arg.type, kind, e), kind, e) for v, arg in pairs)
         less = run.encoding.less(*((b, a) if swapped else (a, b)), kind)
         return run.logic.negate(less) if negated else less
 
     return compare
 
 
-def _rank(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
-    return run.encoding.rank(run.sure(values[0]), e.args[0].type)
+def _rank(run: Trail, e: ir.Op, values: list[Value]) -> Term:
+    return run.encoding.rank(as_term(values[0]), e.args[0].type)
 
 
 def _step(step: int) -> Operator:
     """The element so many steps further round the ring."""
 
-    def neighbour(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
-        elements, value = run.encoding.elements_of(e.type), run.sure(values[0])
+    def neighbour(run: Trail, e: ir.Op, values: list[Value]) -> Term:
+        elements, value = run.encoding.elements_of(e.type), as_term(values[0])
         found = elements[0]
         for i, element in enumerate(elements):
             target = elements[(i + step) % len(elements)]
@@ -119,29 +121,29 @@ def _step(step: int) -> Operator:
     return neighbour
 
 
-def _in(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+def _in(run: Trail, e: ir.Op, values: list[Value]) -> Term:
     of, kind, mine = values[1], e.args[1].type, e.args[0].type
     if unknown(kind):
         return run.logic.false
     item = t.element(kind)
     assert item is not None
     if isinstance(kind, t.Set | t.Map | t.Bag) and not isinstance(of, Elements):
-        container = run.term(of, kind, e)
+        container = to_term(run, of, kind, e)
         known = run.logic.true
         if isinstance(mine, t.Union) and not t.fits(mine, item):
-            known = run.encoding.is_option(run.sure(values[0]), mine, (item,))
-        key = run.term(run.fit(values[0], mine, item, e), item, e)
-        return run.logic.all((known, run.held(kind, container, key)[0]))
+            known = run.encoding.is_option(as_term(values[0]), mine, (item,))
+        key = to_term(run, convert(run, values[0], mine, item, e), item, e)
+        return run.logic.all((known, run.lookup(kind, container, key)[0]))
     wide = _wider(mine, item)
-    element = run.term(run.fit(values[0], mine, wide, e), wide, e)
-    return run.member(run.elements(of, kind, e), element, wide, e)
+    element = to_term(run, convert(run, values[0], mine, wide, e), wide, e)
+    return contains(run, elements(run, of, kind, e), element, wide, e)
 
 
-def _len(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+def _len(run: Trail, e: ir.Op, values: list[Value]) -> Term:
     kind = e.args[0].type
-    many = run.elements(values[0], kind, e)
+    many = elements(run, values[0], kind, e)
     if not many.listed and isinstance(kind, t.Set) and not isinstance(values[0], Elements):
-        return run.encoding.size(run.term(values[0], kind, e), kind)
+        return run.encoding.size(to_term(run, values[0], kind, e), kind)
     if not many.listed:
         raise NotEncodable(f"len of a {kind}, which has no bound")
     if many.dense:
@@ -150,10 +152,10 @@ def _len(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
     return run.logic.add(none, *(run.logic.choose(row.when, one, none) for row in many.rows))
 
 
-def _pointwise(work: Callable[[Rounds, Term, Term], Term]) -> Operator:
+def _pointwise(work: Callable[[Trail, Term, Term], Term]) -> Operator:
     """A set from two: whether each element is in it."""
 
-    def combine(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+    def combine(run: Trail, e: ir.Op, values: list[Value]) -> Value:
         if not isinstance(e.type, t.Set) or unknown(e.type):
             raise NotEncodable(f"{e.op} of empty sets of unknown type")
         a, b = _both_sets(run, e, values, e.type)
@@ -164,15 +166,15 @@ def _pointwise(work: Callable[[Rounds, Term, Term], Term]) -> Operator:
     return combine
 
 
-def _both_sets(run: Rounds, e: ir.Op, values: Sequence[Value], kind: t.Type) -> tuple[Term, Term]:
-    fitted = [run.fit(v, arg.type, kind, e) for v, arg in zip(values, e.args, strict=True)]
-    return run.term(fitted[0], kind, e), run.term(fitted[1], kind, e)
+def _both_sets(run: Trail, e: ir.Op, values: Sequence[Value], kind: t.Type) -> tuple[Term, Term]:
+    fitted = [convert(run, v, arg.type, kind, e) for v, arg in zip(values, e.args, strict=True)]
+    return to_term(run, fitted[0], kind, e), to_term(run, fitted[1], kind, e)
 
 
-def _everywhere(work: Callable[[Rounds, Term, Term], Term]) -> Operator:
+def _everywhere(work: Callable[[Trail, Term, Term], Term]) -> Operator:
     """A comparison of two sets: what is true of every element."""
 
-    def compare(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+    def compare(run: Trail, e: ir.Op, values: list[Value]) -> Term:
         kind = _wider(e.args[0].type, e.args[1].type)
         if not isinstance(kind, t.Set) or unknown(kind):
             raise NotEncodable(f"{e.op} of empty sets of unknown type")
@@ -188,9 +190,9 @@ def _everywhere(work: Callable[[Rounds, Term, Term], Term]) -> Operator:
 
 
 def _proper(compare: Operator) -> Operator:
-    def proper(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+    def proper(run: Trail, e: ir.Op, values: list[Value]) -> Term:
         equal = run.logic.negate(_equal(run, e, values))
-        return run.logic.all((run.sure(compare(run, e, values)), equal))
+        return run.logic.all((as_term(compare(run, e, values)), equal))
 
     return proper
 
@@ -229,7 +231,7 @@ OPERATORS: Mapping[str, Operator] = {
     "rank": _rank,
     "successor": _step(1),
     "predecessor": _step(-1),
-    "not": lambda run, e, v: run.logic.negate(run.sure(v[0])),
+    "not": lambda run, e, v: run.logic.negate(as_term(v[0])),
     "in": _in,
     "not_in": lambda run, e, v: run.logic.negate(_in(run, e, v)),
     "len": _len,

@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator, Mapping
 from lawful.checks.smt.algebra.term import Term, occurs
 from lawful.spec import ir
 
-from .places import Places
+from .conversion import as_term
+from .iteration import bind
 from .sorts import NotEncodable
-from .trail import Elements, Value
+from .symbolic import Elements, Value
+from .trail import Trail
 
 
-def at_once(run: Places, s: ir.Loop, many: Elements, body: Callable[[], None]) -> None:
+def at_once(run: Trail, s: ir.Loop, many: Elements, body: Callable[[], None]) -> None:
     """Execute the body for every element; raises NotEncodable where that is not all it takes."""
     logic, refused = run.logic, NotEncodable(f"a loop over a {s.over.type}, which has no bound")
     row = many.rows[0]
@@ -36,26 +38,26 @@ def at_once(run: Places, s: ir.Loop, many: Elements, body: Callable[[], None]) -
     own = [(logic.read(blank[n], element), logic.read(held[n], element)) for n in changed]
     outside = [(blank[n], held[n]) for n in blank if n not in changed]
     for n in changed:
-        value = logic.replace(logic.replace(logic.read(run.sure(after[n]), element), own), outside)
+        value = logic.replace(logic.replace(logic.read(as_term(after[n]), element), own), outside)
         if any(occurs(blank[other], value) for other in changed):
             raise refused
         stays = logic.read(held[n], element)
         run.state[n] = logic.by_cases(element, logic.choose(row.when, value, stays))
 
 
-def _round(run: Places, s: ir.Loop, many: Elements, body: Callable[[], None]) -> bool:
+def _round(run: Trail, s: ir.Loop, many: Elements, body: Callable[[], None]) -> bool:
     """One round, for an arbitrary element; whether it does no more than change the state."""
     frame, kept = run.frame, dict(run.frame.locals)
     ways = len(frame.returns), len(frame.broken), len(frame.continued)
-    extra, count = run.extra, len(run.found)
+    extra, count = run.extra_key, len(run.laws)
     with run.inside(many.rows[0].when) as stops:
-        run.bind(s.names, many.rows[0].value, many.item)
+        bind(run, s.names, many.rows[0].value, many.item)
         body()
     local = [n for n in kept if n not in s.names and frame.locals[n][0] is not kept[n][0]]
     left = ways != (len(frame.returns), len(frame.broken), len(frame.continued))
     frame.locals = kept
-    found = len(run.found) > count
-    return not (stops or local or left or found or run.extra is not extra)
+    found = len(run.laws) > count
+    return not (stops or local or left or found or run.extra_key is not extra)
 
 
 def _arrays(state: Mapping[str, Value]) -> Iterator[tuple[str, Term]]:

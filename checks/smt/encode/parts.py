@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 from lawful.checks.smt.algebra.term import Term
 from lawful.spec import types as t
 
-from .execution import Execution
-from .trail import PathStep, StatePath
+from .conversion import as_term
+from .places import read
+from .symbolic import PathStep, StatePath
+from .trail import Trail
 from .values import Encoding
 
 
 def members(
-    encoding: Encoding, path: StatePath, states: Sequence[Execution]
+    encoding: Encoding, path: StatePath, states: Sequence[Trail]
 ) -> list[tuple[StatePath, list[Term]]]:
     """The path to each member, and that it is there in each of the states. Keys that can be listed
     are, so that what a step does not touch is word for word what it was; others have a name."""
@@ -33,12 +35,10 @@ def members(
     return found
 
 
-def _there(
-    family: t.Map, place: StatePath, key: Term, states: Sequence[Execution]
-) -> Iterator[Term]:
+def _there(family: t.Map, place: StatePath, key: Term, states: Sequence[Trail]) -> Iterator[Term]:
     """Whether there is a part at a key, in each of the states."""
     for run in states:
-        yield run.encoding.held(family, run.sure(run.read(place)), key)[0]
+        yield run.encoding.held(family, as_term(read(run, place)), key)[0]
 
 
 def unlisted(place: StatePath) -> list[Term]:

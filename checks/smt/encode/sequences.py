@@ -12,19 +12,21 @@ from lawful.checks.smt.algebra.term import Term
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from .iteration import Rounds
+from .conversion import appended, as_term, convert, merge, sequence_elements, to_term, without_gaps
+from .iteration import elements
 from .sorts import NotEncodable
-from .trail import Element, Elements, Value
+from .symbolic import Element, Elements, Value
+from .trail import Trail
 
 
-def places(run: Rounds, value: Value, kind: t.Type, node: ir.Node) -> Elements:
+def places(run: Trail, value: Value, kind: t.Type, node: ir.Node) -> Elements:
     """The places of a list, sequence or what has an order; raises NotEncodable."""
     if isinstance(value, Elements) or not isinstance(kind, t.Seq):
-        return run.dense(run.elements(value, kind, node), node)
-    return run.opened(value, kind, node)
+        return without_gaps(run, elements(run, value, kind, node), node)
+    return sequence_elements(run, value, kind, node)
 
 
-def length(run: Rounds, many: Elements) -> Term:
+def length(run: Trail, many: Elements) -> Term:
     """The number of places that are there."""
     found = run.logic.number(len(many.rows))
     for i, row in reversed(list(enumerate(many.rows))):
@@ -32,7 +34,7 @@ def length(run: Rounds, many: Elements) -> Term:
     return found
 
 
-def hits(run: Rounds, many: Elements, index: Term, node: ir.Node) -> list[Term]:
+def hits(run: Trail, many: Elements, index: Term, node: ir.Node) -> list[Term]:
     """For each place whether the index, negative from the end, means it; undefined for none."""
     logic, known, n = run.logic, run.logic.known(index), len(many.rows)
     there = [row.when for row in many.rows]
@@ -50,12 +52,12 @@ def hits(run: Rounds, many: Elements, index: Term, node: ir.Node) -> list[Term]:
     return found
 
 
-def item(run: Rounds, many: Elements, index: Term, node: ir.Node) -> Value:
+def item(run: Trail, many: Elements, index: Term, node: ir.Node) -> Value:
     """The item at an index."""
     return chosen(run, many, hits(run, many, index, node), node)
 
 
-def chosen(run: Rounds, many: Elements, found: Sequence[Term], node: ir.Node) -> Value:
+def chosen(run: Trail, many: Elements, found: Sequence[Term], node: ir.Node) -> Value:
     """The item of the place that is hit; any value where none is."""
     if not many.rows:
         if isinstance(many.item, t.Unknown):
@@ -63,30 +65,30 @@ def chosen(run: Rounds, many: Elements, found: Sequence[Term], node: ir.Node) ->
         return run.logic.fresh("none", run.encoding.shape(many.item))
     value = many.rows[-1].value
     for hit, row in list(zip(found, many.rows, strict=True))[-2::-1]:
-        value = run.merge(hit, row.value, value, node)
+        value = merge(run, hit, row.value, value, node)
     return value
 
 
-def put(run: Rounds, many: Elements, index: Term, value: Value, node: ir.Node) -> Elements:
+def put(run: Trail, many: Elements, index: Term, value: Value, node: ir.Node) -> Elements:
     """The list with the value at an index."""
     found = hits(run, many, index, node)
     rows = [
-        Element((), row.when, run.merge(hit, value, row.value, node))
+        Element((), row.when, merge(run, hit, value, row.value, node))
         for hit, row in zip(found, many.rows, strict=True)
     ]
     return Elements(tuple(rows), many.item, dense=True)
 
 
-def kept(run: Rounds, many: Elements, tests: Sequence[Term], node: ir.Node) -> Elements:
+def kept(run: Trail, many: Elements, tests: Sequence[Term], node: ir.Node) -> Elements:
     """The items where the tests are true."""
     rows = [
         replace(row, when=run.logic.all((row.when, test)))
         for row, test in zip(many.rows, tests, strict=True)
     ]
-    return run.dense(Elements(tuple(rows), many.item), node)
+    return without_gaps(run, Elements(tuple(rows), many.item), node)
 
 
-def _clamped(run: Rounds, many: Elements, end: Term) -> Term:
+def _clamped(run: Trail, many: Elements, end: Term) -> Term:
     """An end of a slice: negative from the end, and not before the beginning."""
     logic = run.logic
     zero = logic.number(0)
@@ -98,12 +100,12 @@ def _clamped(run: Rounds, many: Elements, end: Term) -> Term:
     return logic.choose(logic.less(end, zero), turned, end)
 
 
-def sliced(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
+def sliced(run: Trail, e: ir.Op, values: list[Value]) -> Value:
     """`of[low:high]`, the ends being None where they are left out."""
     logic, kind = run.logic, e.args[0].type
     many = places(run, values[0], kind, e)
     low, high = (
-        None if isinstance(arg.type, t.Nothing) else _clamped(run, many, run.sure(value))
+        None if isinstance(arg.type, t.Nothing) else _clamped(run, many, as_term(value))
         for arg, value in zip(e.args[1:], values[1:], strict=True)
     )
     tests: list[Term] = []
@@ -115,10 +117,10 @@ def sliced(run: Rounds, e: ir.Op, values: list[Value]) -> Value:
     return kept(run, many, tests, e)
 
 
-def index(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
+def index(run: Trail, e: ir.Op, values: list[Value]) -> Term:
     """Where an item stands first."""
     many = places(run, values[0], e.args[0].type, e)
-    wanted = run.term(run.fit(values[1], e.args[1].type, many.item, e), many.item, e)
+    wanted = to_term(run, convert(run, values[1], e.args[1].type, many.item, e), many.item, e)
     first = _first(run, many, wanted)
     run.stop("undefined", run.logic.negate(run.logic.any(first)), e)
     found = run.logic.number(0)
@@ -127,53 +129,53 @@ def index(run: Rounds, e: ir.Op, values: list[Value]) -> Term:
     return found
 
 
-def _first(run: Rounds, many: Elements, wanted: Term) -> list[Term]:
+def _first(run: Trail, many: Elements, wanted: Term) -> list[Term]:
     """For each place whether the wanted item stands there, and at none before."""
     logic, seen, out = run.logic, run.logic.false, list[Term]()
     for row in many.rows:
-        same = run.encoding.equal(run.sure(row.value), wanted, many.item)
+        same = run.encoding.equal(as_term(row.value), wanted, many.item)
         here = logic.all((row.when, same))
         out.append(logic.all((here, logic.negate(seen))))
         seen = logic.any((seen, here))
     return out
 
 
-def equal(run: Rounds, a: Elements, b: Elements, kind: t.Type, node: ir.Node) -> Term:
+def equal(run: Trail, a: Elements, b: Elements, kind: t.Type, node: ir.Node) -> Term:
     """Whether two lists have the same items, as values of a type that both fit."""
     logic, found = run.logic, list[Term]()
     item = t.element(kind) or t.NOTHING
-    a, b = run.dense(a, node), run.dense(b, node)
+    a, b = without_gaps(run, a, node), without_gaps(run, b, node)
     common = min(len(a.rows), len(b.rows))
     longer = (*a.rows[common:], *b.rows[common:])
     found += [logic.negate(row.when) for row in longer]
     for x, y in zip(a.rows[:common], b.rows[:common], strict=True):
-        left = run.term(run.fit(x.value, a.item, item, node), item, node)
-        right = run.term(run.fit(y.value, b.item, item, node), item, node)
+        left = to_term(run, convert(run, x.value, a.item, item, node), item, node)
+        right = to_term(run, convert(run, y.value, b.item, item, node), item, node)
         same = run.encoding.equal(left, right, item)
         found += [logic.equal(x.when, y.when), logic.implies(x.when, same)]
     return logic.all(found)
 
 
-def sorted_elements(run: Rounds, many: Elements, node: ir.Node) -> Elements:
+def sorted_elements(run: Trail, many: Elements, node: ir.Node) -> Elements:
     """The items in ascending order: each is put before those that are greater."""
     logic = run.logic
     found = Elements((), many.item, dense=True)
-    for last in run.dense(many, node).rows:
+    for last in without_gaps(run, many, node).rows:
         rows, before, there = list[Element](), logic.true, logic.true
         old: Value = last.value
         for row in found.rows:
-            greater = run.encoding.less(run.sure(last.value), run.sure(row.value), many.item)
+            greater = run.encoding.less(as_term(last.value), as_term(row.value), many.item)
             stays = logic.all((row.when, logic.negate(logic.all((last.when, greater)))))
-            shifted = run.merge(before, last.value, old, node)
+            shifted = merge(run, before, last.value, old, node)
             rows.append(
                 Element(
                     (),
                     logic.any((row.when, logic.all((last.when, there)))),
-                    run.merge(stays, row.value, shifted, node),
+                    merge(run, stays, row.value, shifted, node),
                 )
             )
             before, there, old = stays, row.when, row.value
-        value = run.merge(before, last.value, old, node)
+        value = merge(run, before, last.value, old, node)
         rows.append(Element((), logic.all((last.when, there)), value))
         found = Elements(tuple(rows), many.item, dense=True)
     return found
@@ -183,25 +185,25 @@ def sorted_elements(run: Rounds, many: Elements, node: ir.Node) -> Elements:
 
 
 def changed(
-    run: Rounds, s: ir.Update, kind: t.Seq, args: Sequence[Value]
+    run: Trail, s: ir.Update, kind: t.Seq, args: Sequence[Value]
 ) -> tuple[Elements, Value | None]:
     """The list after an update, and what the update gives; `args[0]` is the list before."""
-    many = run.opened(args[0], kind, s)
+    many = sequence_elements(run, args[0], kind, s)
     if s.op == "extend":
-        more = run.elements(args[1], s.args[0].type, s)
-        fitted = run.fit(more, t.Iter(more.item, True), t.Iter(kind.item, True), s)
+        more = elements(run, args[1], s.args[0].type, s)
+        fitted = convert(run, more, t.Iter(more.item, True), t.Iter(kind.item, True), s)
         assert isinstance(fitted, Elements)
-        return run.dense(Elements((*many.rows, *fitted.rows), many.item), s), None
-    given = [run.fit(v, a.type, _wanted(s, kind, i), s) for i, (v, a) in _numbered(s, args)]
+        return without_gaps(run, Elements((*many.rows, *fitted.rows), many.item), s), None
+    given = [convert(run, v, a.type, _wanted(s, kind, i), s) for i, (v, a) in _numbered(s, args)]
     match s.op:
         case "append":
-            return run.pushed(many, Element((), run.logic.true, given[0]), s), None
+            return appended(run, many, Element((), run.logic.true, given[0]), s), None
         case "insert":
-            return _inserted(run, many, run.sure(given[0]), given[1], s), None
+            return _inserted(run, many, as_term(given[0]), given[1], s), None
         case "pop":
-            return _popped(run, many, [run.sure(v) for v in given], s)
+            return _popped(run, many, [as_term(v) for v in given], s)
         case "remove":
-            found = _first(run, many, run.term(given[0], kind.item, s))
+            found = _first(run, many, to_term(run, given[0], kind.item, s))
             run.stop("undefined", run.logic.negate(run.logic.any(found)), s)
             return kept(run, many, [run.logic.negate(hit) for hit in found], s), None
         case "clear":
@@ -220,7 +222,7 @@ def _wanted(s: ir.Update, kind: t.Seq, position: int) -> t.Type:
 
 
 def _popped(
-    run: Rounds, many: Elements, index: Sequence[Term], node: ir.Node
+    run: Trail, many: Elements, index: Sequence[Term], node: ir.Node
 ) -> tuple[Elements, Value]:
     """All items but one, the last where no index is given; and that one."""
     found = hits(run, many, index[0] if index else run.logic.number(-1), node)
@@ -230,12 +232,12 @@ def _popped(
     for i, row in enumerate(many.rows[1:]):
         # Behind the place that is hit each has the item of the next one.
         past = logic.any((past, found[i]))
-        moved = run.merge(past, row.value, many.rows[i].value, node)
+        moved = merge(run, past, row.value, many.rows[i].value, node)
         rows.append(Element((), row.when, moved))
     return Elements(tuple(rows), many.item, dense=True), value
 
 
-def _inserted(run: Rounds, many: Elements, at: Term, value: Value, node: ir.Node) -> Elements:
+def _inserted(run: Trail, many: Elements, at: Term, value: Value, node: ir.Node) -> Elements:
     """One item more, before the place of the index or at the end."""
     logic = run.logic
     at = _clamped(run, many, at)
@@ -245,10 +247,10 @@ def _inserted(run: Rounds, many: Elements, at: Term, value: Value, node: ir.Node
         new = value
         if i < len(many.rows):
             row = many.rows[i]
-            new = run.merge(logic.any((here, logic.negate(row.when))), value, row.value, node)
+            new = merge(run, logic.any((here, logic.negate(row.when))), value, row.value, node)
         if i:
             behind = many.rows[i - 1]
-            new = run.merge(logic.all((later, behind.when)), behind.value, new, node)
+            new = merge(run, logic.all((later, behind.when)), behind.value, new, node)
         rows.append(Element((), before, new))
         before = many.rows[i].when if i < len(many.rows) else before
     return Elements(tuple(rows), many.item, dense=True)

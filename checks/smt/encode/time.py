@@ -13,7 +13,7 @@ from lawful.checks.smt.algebra.term import Term
 from lawful.spec import types as t
 
 from .sorts import NotEncodable
-from .trail import Composite, Unencodable, Value
+from .symbolic import Composite, Unencodable, Value
 from .values import Encoding
 
 # Single timers.

@@ -9,14 +9,14 @@ from typing import Any, cast
 
 from lawful.checks.smt.algebra.term import Term
 from lawful.checks.smt.encode.sorts import NotEncodable
-from lawful.checks.smt.encode.time import stopped
-from lawful.checks.smt.encode.trail import (
+from lawful.checks.smt.encode.symbolic import (
     Composite,
     Elements,
     OtherState,
     Unencodable,
     Value,
 )
+from lawful.checks.smt.encode.time import stopped
 from lawful.checks.smt.encode.values import Encoding
 from lawful.spec import types as t
 from lawful.spec.ir import Json

@@ -11,10 +11,10 @@ from contextlib import suppress
 
 from lawful.checks.smt.algebra.term import Term
 from lawful.checks.smt.encode.sorts import NotEncodable
-from lawful.checks.smt.encode.time import stopped
-from lawful.checks.smt.encode.trail import (
+from lawful.checks.smt.encode.symbolic import (
     Value,
 )
+from lawful.checks.smt.encode.time import stopped
 from lawful.checks.smt.encode.values import Encoding
 from lawful.checks.smt.obligations import Case, State, attempt
 from lawful.checks.smt.system import TransitionSystem

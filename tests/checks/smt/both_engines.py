@@ -8,13 +8,15 @@ from typing import Any, cast
 
 from lawful.checks.reference import Done, Fault, Outcome, Reference, Refusal
 from lawful.checks.smt.encode.bounds import inside
-from lawful.checks.smt.encode.execution import Execution, SymbolicStep
+from lawful.checks.smt.encode.conversion import contains
+from lawful.checks.smt.encode.execution import Execution
 from lawful.checks.smt.encode.sorts import Options, fields_of
-from lawful.checks.smt.encode.trail import (
+from lawful.checks.smt.encode.symbolic import (
     Composite,
     Element,
     Elements,
     OtherState,
+    SymbolicStep,
     Unencodable,
     Value,
 )
@@ -119,15 +121,15 @@ class Both:
             step = Execution(self.encoding, before, self.machine).step(row, given)
         self.step = step
         outcome = self.reference.step(state, row.name, args)
-        if self.sure(self.encoding.logic.any((step.beyond, step.excess))):
+        if self.sure(self.encoding.logic.any((step.stopped["beyond"], step.stopped["excess"]))):
             self.outgrown(outcome)
             return
         match outcome:
             case Refusal():
-                assert self.sure(step.refused)
+                assert self.sure(step.stopped["refused"])
             case Fault(name="bounds"):
-                assert self.sure(step.bounds) or self.sure(step.done)
-                assert self.sure(step.bounds) or not self.inside(step, row)
+                assert self.sure(step.stopped["bounds"]) or self.sure(step.done)
+                assert self.sure(step.stopped["bounds"]) or not self.inside(step, row)
             case Fault(name=name):
                 assert self.sure(getattr(step, name)), name
             case Done(state=after, output=output):
@@ -218,10 +220,10 @@ class Both:
         node = ir.Self(NOWHERE, kind)
         run = Execution(self.encoding, {}, self.machine)
         inside = all(
-            self.sure(run.member(many, self.term(v, kind.item), kind.item, node)) for v in value
+            self.sure(contains(run, many, self.term(v, kind.item), kind.item, node)) for v in value
         )
         numbers = range(-2, 6) if isinstance(kind.item, t.Int) else ()
         others = [i for i in numbers if i not in value]
         return inside and not any(
-            self.sure(run.member(many, self.term(i, kind.item), kind.item, node)) for i in others
+            self.sure(contains(run, many, self.term(i, kind.item), kind.item, node)) for i in others
         )

@@ -1,0 +1,84 @@
+"""Control flow: branches and loops, executed on all sides and merged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+
+from lawful.checks.smt.algebra.term import Term
+from lawful.spec import ir
+
+from .conversion import merge
+from .sorts import NotEncodable
+from .symbolic import LoopExit, TypedValue, Unencodable, Value
+from .trail import Trail
+
+State = Mapping[str, Value]
+Locals = Mapping[str, TypedValue]
+
+
+def choose(run: Trail, test: Term, then: Callable[[], None], other: Callable[[], None]) -> None:
+    """Execute both branches, each under its condition, and merge state and locals."""
+    logic, before, count = run.logic, run.path, len(run.stops)
+    exits = _exits(run)
+    state, names = dict(run.state), dict(run.frame.locals)
+    run.path = logic.all((before, test))
+    then()
+    path, after, bound = run.path, run.state, run.frame.locals
+    run.state, run.frame.locals = state, names
+    run.path = logic.all((before, logic.negate(test)))
+    other()
+    if path is logic.false:
+        return
+    if run.path is logic.false:
+        run.path, run.state, run.frame.locals = path, after, bound
+        return
+    run.path = logic.any((path, run.path))
+    if len(run.stops) == count and _exits(run) == exits:
+        run.path = before
+    _merge_into(run, test, after, bound)
+
+
+def leave(run: Trail, exits: list[LoopExit]) -> None:
+    """End the execution here; `rejoined` goes on from the exits."""
+    exits.append(LoopExit(run.path, dict(run.state), dict(run.frame.locals)))
+    run.path = run.logic.false
+
+
+@contextmanager
+def rejoined(run: Trail, exits: list[LoopExit]) -> Generator[None]:
+    """After what is inside, execution goes on from its end and from all exits of it."""
+    kept = list(exits)
+    exits.clear()
+    yield
+    for way in reversed(exits):
+        _merge_into(run, way.when, way.state, way.locals)
+        run.path = run.logic.any((way.when, run.path))
+    exits[:] = kept
+
+
+def join_states(
+    run: Trail, test: Term, then: State, other: State, node: ir.Node
+) -> dict[str, Value]:
+    """The first state where the test is true, else the other one."""
+    return {name: merge(run, test, then[name], value, node) for name, value in other.items()}
+
+
+def _exits(run: Trail) -> tuple[int, int, int]:
+    """How many ways out of the body and of its loops there are so far."""
+    frame = run.frame
+    return len(frame.returns), len(frame.broken), len(frame.continued)
+
+
+def _merge_into(run: Trail, test: Term, state: State, bound: Locals) -> None:
+    """Make state and locals these where the test is true."""
+    node, own = run.frame.machine, run.frame.locals
+    run.state = join_states(run, test, state, run.state, node)
+    names = {**bound, **own}
+    for name in bound.keys() & own.keys():
+        (a, kind), (b, _) = bound[name], own[name]
+        try:
+            names[name] = TypedValue(merge(run, test, a, b, node), kind)
+        except NotEncodable as error:
+            names[name] = TypedValue(Unencodable(f"the local {name}: {error.construct}"), kind)
+    run.frame.locals = names

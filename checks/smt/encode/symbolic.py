@@ -1,0 +1,169 @@
+"""The data of symbolic execution: values, paths in the state, frames, and what stops an execution.
+
+A value is a term wherever its type has an encoding. The other kinds of value are `Elements` (what
+can be iterated), `Composite` (a record around one of these), `OtherState` and `Unencodable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from lawful.checks.smt.algebra.term import Term
+from lawful.spec import ir
+from lawful.spec import types as t
+
+
+@dataclass(frozen=True, eq=False)
+class Element:
+    """An element of a collection, which is there where `when` is true.
+
+    With `names` it stands for many elements: one for each value of these bound constants.
+    """
+
+    names: tuple[Term, ...]
+    when: Term
+    value: Value
+
+
+@dataclass(frozen=True, eq=False)
+class Elements:
+    """What can be iterated, in the order of `rows` where the collection is ordered."""
+
+    rows: tuple[Element, ...]
+    item: t.Type
+    dense: bool = False  # No gaps: an element is there only where all elements before it are.
+
+    @property
+    def listed(self) -> bool:
+        """Whether every row is at most one element."""
+        return not any(row.names for row in self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Composite:
+    """A record or tuple with a field that is not a term."""
+
+    fields: tuple[Value, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class OtherState:
+    """A state of the machine other than the one that is executed: bodies read it only."""
+
+    state: Mapping[str, Value]
+
+
+@dataclass(frozen=True, eq=False)
+class Unencodable:
+    """A value that has no encoding: whoever reads it raises NotEncodable with this reason."""
+
+    why: str
+
+
+Value: TypeAlias = Term | Elements | Composite | OtherState | Unencodable
+
+
+class TypedValue(NamedTuple):
+    """A value with the type that it has where it comes from."""
+
+    value: Value
+    type: t.Type
+
+
+# Stops. `beyond`: a sequence gets longer than the scope allows; `excess`: longer than its `MaxLen`,
+# or a total map got a key that is not its own, and is then iterated.
+StopKind = Literal["refused", "undefined", "asserts", "bounds", "ambiguous", "beyond", "excess"]
+STOPS: tuple[StopKind, ...] = get_args(StopKind)
+
+
+@dataclass(frozen=True, eq=False)
+class Stop:
+    """Execution ends here where `when` is true; the stops of one execution exclude each other."""
+
+    kind: StopKind
+    when: Term
+    node: ir.Node
+
+
+class Law(NamedTuple):
+    """A constant that the execution made, and what is true of it in every state."""
+
+    constant: Term
+    truth: Term
+
+
+# Paths in the state.
+
+
+@dataclass(frozen=True, eq=False)
+class PathStep:
+    """One step down into the state: to a field of a machine, or to a map's value at a key."""
+
+    of: t.Type
+    name: str = ""
+    key: Term | None = None
+
+
+StatePath: TypeAlias = tuple[PathStep, ...]
+Owner: TypeAlias = StatePath | OtherState | Term  # The machine whose body is executed.
+
+
+# Bodies.
+
+
+@dataclass
+class Frame:
+    """One body that is executed: its machine, its locals, and the ways out of it so far."""
+
+    machine: ir.Machine
+    own: Owner | None
+    locals: dict[str, TypedValue] = field(default_factory=lambda: {})
+    returns: list[BodyExit] = field(default_factory=lambda: [])
+    output: t.Type = t.NOTHING
+    broken: list[LoopExit] = field(default_factory=lambda: [])
+    continued: list[LoopExit] = field(default_factory=lambda: [])
+
+
+@dataclass(frozen=True, eq=False)
+class BodyExit:
+    """A way out of a body: the path condition, the value returned, and the state."""
+
+    when: Term
+    value: Value | None
+    state: Mapping[str, Value]
+
+
+@dataclass(frozen=True, eq=False)
+class LoopExit:
+    """A `break` or `continue`: the path condition, the state, and the locals."""
+
+    when: Term
+    state: Mapping[str, Value]
+    locals: Mapping[str, TypedValue]
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A call of a transition or event by its name; `node` is where it is written."""
+
+    name: str
+    args: tuple[TypedValue, ...]
+    node: ir.Node
+
+
+@dataclass(frozen=True)
+class SymbolicStep:
+    """One step for all states and arguments at once: where it completes, and where it is stopped.
+
+    `done`: nothing stopped it; the caller judges bounds there. `stopped` has a condition for each
+    kind of stop. `laws` is true of the constants that the execution made, in every state.
+    `outputs` are the values returned, each with its condition.
+    """
+
+    done: Term
+    stopped: Mapping[StopKind, Term]
+    laws: Term
+    after: Mapping[str, Value]
+    outputs: tuple[tuple[Term, Value], ...]
