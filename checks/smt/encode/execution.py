@@ -13,7 +13,7 @@ from typing import Any
 from lawful.checks.smt.algebra.term import Term
 from lawful.spec import ir
 
-from .calls import CALL_EXPRESSIONS, CALL_STATEMENTS, execute_body, result, transition
+from .invocations import CALL_EXPRESSIONS, CALL_STATEMENTS, execute_body, result, transition
 from .conversion import as_term
 from .expressions import EXPRESSIONS, defaults
 from .iteration import NO_FIRST

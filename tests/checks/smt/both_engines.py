@@ -31,18 +31,6 @@ from lawful.spec.resolve import resolve
 from lawful.spec.values import bounds
 from lawful.spec.values.world import encode, encoded_map
 
-KINDS = (
-    "done",
-    "refused",
-    "undefined",
-    "asserts",
-    "bounds",
-    "ambiguous",
-    "beyond",
-    "excess",
-    "laws",
-)
-
 
 class Untold(AssertionError):
     """Z3 cannot tell within its budget."""
@@ -131,7 +119,8 @@ class Both:
                 assert self.sure(step.stopped["bounds"]) or self.sure(step.done)
                 assert self.sure(step.stopped["bounds"]) or not self.inside(step, row)
             case Fault(name=name):
-                assert self.sure(getattr(step, name)), name
+                stops = {str(kind): where for kind, where in step.stopped.items()}
+                assert self.sure(stops[name]), name
             case Done(state=after, output=output):
                 assert self.sure(step.done)
                 assert self.inside(step, row)
@@ -171,7 +160,9 @@ class Both:
 
         return replace(
             step,
-            **{kind: put(getattr(step, kind)) for kind in KINDS},
+            done=put(step.done),
+            laws=put(step.laws),
+            stopped={kind: put(where) for kind, where in step.stopped.items()},
             after={name: put(v) for name, v in step.after.items()},
             outputs=tuple((put(when), put(v)) for when, v in step.outputs),
         )
