@@ -10,17 +10,17 @@ from typing import Any
 from lawful.checks.explore.codegen.successors import Stepping
 from lawful.checks.explore.layout.layouts import (
     MOST_BITS,
-    Heap,
+    BagLayout,
     Index,
-    Kind,
+    Layout,
+    ListLayout,
+    MachineLayout,
+    MapLayout,
     Number,
     Product,
-    Row,
-    Subset,
+    SetLayout,
     Sum,
-    Table,
     Unsupported,
-    Whole,
     blank,
     card,
     elements,
@@ -87,47 +87,47 @@ def states(steps: Stepping) -> Iterator[State]:
         yield PartState(steps.codec.decode(steps.whole, cells))
 
 
-def random(kind: Kind, rng: Random) -> list[int]:
+def random(layout: Layout, rng: Random) -> list[int]:
     """The cells of any value within the scope."""
-    match kind:
+    match layout:
         case Number(low=int() as low, high=int() as high):
             return [rng.randint(low, high)]
         case Index(count=count):
             return [rng.randrange(count)]
-        case Product() | Whole():
-            return [cell for item in inner(kind) for cell in random(item, rng)]
+        case Product() | MachineLayout():
+            return [cell for item in inner(layout) for cell in random(item, rng)]
         case Sum(options=options):
             which = rng.randrange(len(options))
             rows = (random(o, rng) if i == which else blank(o) for i, o in enumerate(options))
             return [which, *(cell for row in rows for cell in row)]
-        case Table(key=key, value=of):
-            rows = (_entry(kind.total, of, rng) for _ in range(elements(key)))
+        case MapLayout(key=key, value=of):
+            rows = (_entry(layout.total, of, rng) for _ in range(elements(key)))
             return [cell for row in rows for cell in row]
         case _:
-            return _held(kind, rng)
+            return _held(layout, rng)
 
 
-def _entry(total: bool, of: Kind, rng: Random) -> tuple[int, ...]:
+def _entry(total: bool, of: Layout, rng: Random) -> tuple[int, ...]:
     if total:
         return tuple(random(of, rng))
     return (1, *random(of, rng)) if rng.random() < 0.4 else (0, *blank(of))
 
 
-def _held(kind: Kind, rng: Random) -> list[int]:
+def _held(layout: Layout, rng: Random) -> list[int]:
     made: list[int] = []
-    match kind:
-        case Subset(item=item):
-            made = list(blank(kind))
+    match layout:
+        case SetLayout(item=item):
+            made = list(blank(layout))
             for _ in range(rng.randint(0, 3)):
                 code = rng.randrange(elements(item))
                 made[code // MOST_BITS] |= 1 << code % MOST_BITS
-        case Row(item=item, most=most):
+        case ListLayout(item=item, most=most):
             length = rng.randint(0, min(most, 3))
             made = [length, *(c for _ in range(length) for c in random(item, rng))]
-        case Heap(item=item, most=most):
+        case BagLayout(item=item, most=most):
             count: Any = card(item)
             codes = sorted(rng.sample(range(count), rng.randint(0, min(most, count, 2))))
             made = [len(codes), *(cell for code in codes for cell in (code, 1))]
         case _:
-            raise AssertionError(kind)
-    return made + [0] * (width(kind) - len(made))
+            raise AssertionError(layout)
+    return made + [0] * (width(layout) - len(made))

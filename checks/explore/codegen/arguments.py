@@ -1,14 +1,14 @@
-"""Generated code that goes through the arguments of a rule: see `planning` for what plans are."""
+"""Generated loops over the arguments of a rule, by its plans; see `spec.lower.argument_plans`."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 
 from lawful.checks.explore.layout.layouts import (
-    Kind,
+    Layout,
     Number,
     Product,
-    Subset,
+    SetLayout,
     Sum,
     Unsupported,
     card,
@@ -22,29 +22,29 @@ from lawful.spec.lower.argument_plans import EACH
 
 from .body import Body
 from .codes import alike, code, uncode
-from .conversions import narrowed, option_of, set_bit, tag_of, to_kind, type_of
+from .conversions import narrowed, option_of, set_bit, tag_of, to_layout, type_of
 from .loops import clauses, each, held, one
 from .text import Value
 
 UNORDERED = (t.Set, t.Map, t.Bag)  # No two of their members are equal.
 
 
-def argument(f: Body, stack: ExitStack, plan: Plan, kind: Kind) -> Value:
+def argument(f: Body, stack: ExitStack, plan: Plan, layout: Layout) -> Value:
     """A loop over the values of a parameter that its plan does not leave out."""
     for guard in plan.guards:
         skip = "continue" if len(f.env) else "return n"
         f.line(f"if not {f.truth(guard)}: {skip}")
     if plan.over is None:
         i = f.temporary()
-        count = card(kind)
+        count = card(layout)
         if count is None:
             raise Unsupported(f"the values of {plan.name}")
         stack.enter_context(f.block(f"for {i} in range({count}):"))
-        return uncode(f, kind, i)
-    return _among(f, stack, plan.over, kind)
+        return uncode(f, layout, i)
+    return _among(f, stack, plan.over, layout)
 
 
-def _among(f: Body, stack: ExitStack, over: ir.Expr, kind: Kind) -> Value:
+def _among(f: Body, stack: ExitStack, over: ir.Expr, layout: Layout) -> Value:
     """A loop over the members of a collection, each once."""
     match over:
         case ir.Op(op="tuple", args=(only,)):
@@ -58,11 +58,11 @@ def _among(f: Body, stack: ExitStack, over: ir.Expr, kind: Kind) -> Value:
             stack.enter_context(clauses(f, (row,)))
             item = f.env.pop(name)
         case ir.Comp(kind="set", element=element, clauses=rows):
-            found = Subset(over.type, kind)
+            found = SetLayout(over.type, layout)
             at = f.region(found)
             f.blank(at, width(found))
             with clauses(f, rows):
-                set_bit(f, at, found, code(f, _fitting(f, f.value(element), kind)))
+                set_bit(f, at, found, code(f, _fitting(f, f.value(element), layout)))
             item = one(f, stack.enter_context(held(f, f.load(found, at))))
         case ir.Expr(type=of) if isinstance(of, UNORDERED):
             item = one(f, stack.enter_context(each(f, over)))
@@ -71,27 +71,27 @@ def _among(f: Body, stack: ExitStack, over: ir.Expr, kind: Kind) -> Value:
             row = ir.Clause(over.place, (EACH,), over, ())
             made = t.Set(each_one.type, False)
             comp = ir.Comp(over.place, made, "set", each_one, None, (row,))
-            return _among(f, stack, comp, kind)
-    return f.own(_fitting(f, item, kind))
+            return _among(f, stack, comp, layout)
+    return f.own(_fitting(f, item, layout))
 
 
-def _fitting(f: Body, item: Value, kind: Kind) -> Value:
+def _fitting(f: Body, item: Value, layout: Layout) -> Value:
     """An item of a collection as an argument; what the parameter cannot be is left out."""
-    if isinstance(item.kind, Sum) and not isinstance(kind, Sum):
-        which = option_of(item.kind, type_of(kind))
+    if isinstance(item.layout, Sum) and not isinstance(layout, Sum):
+        which = option_of(item.layout, type_of(layout))
         f.line(f"if {tag_of(f, item)} != {which}: continue")
-        item = narrowed(f, item, type_of(kind))
-    if not alike(item.kind, kind) or not _same_bounds(item.kind, kind):
-        if isinstance(kind, Sum):
+        item = narrowed(f, item, type_of(layout))
+    if not alike(item.layout, layout) or not _same_bounds(item.layout, layout):
+        if isinstance(layout, Sum):
             raise Unsupported("arguments of a wider union")
-        moved = to_kind(f, item, kind)
+        moved = to_layout(f, item, layout)
         f.line(f"if {code(f, moved)} < 0: continue")
         return moved
-    return Value(kind, item.text, item.cells)
+    return Value(layout, item.text, item.cells)
 
 
-def _same_bounds(a: Kind, b: Kind) -> bool:
-    """Whether every value of the first kind is one of the second."""
+def _same_bounds(a: Layout, b: Layout) -> bool:
+    """Whether every value of the first layout is one of the second."""
     match a, b:
         case Number(), Number():
             return (a.low, a.high) == (b.low, b.high)

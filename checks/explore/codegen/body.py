@@ -1,4 +1,4 @@
-"""Generated code of a body: its locals, and the places that it assigns."""
+"""Generated code of a body: its locals, and its assignments to places."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from dataclasses import dataclass, field
 
 from lawful.checks.explore.layout.layouts import (
     INTEGER,
-    Heap,
-    Kind,
+    BagLayout,
+    Layout,
+    ListLayout,
+    MachineLayout,
+    MapLayout,
     Number,
-    Row,
-    Subset,
-    Table,
+    SetLayout,
     Unsupported,
-    Whole,
     width,
 )
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import statements
 
-from .conversions import of_nothing, to_kind, type_of
+from .conversions import of_nothing, to_layout, type_of
 from .expressions import Expressions, Owner
 from .loops import outside, put_entry
 from .text import Value, plus
 
 
 def begun(
-    owner: Owner, machine: ir.Machine, params: Iterable[tuple[str, Kind]], me: str = "b"
+    owner: Owner, machine: ir.Machine, params: Iterable[tuple[str, Layout]], me: str = "b"
 ) -> Body:
-    """A function that is about to be written, with parameters of these kinds."""
+    """A function that is about to be written, with parameters of these layouts."""
     f = Body(owner.program, module=owner, machine=machine, me=me)
-    f.given = tuple(Value(kind, f"a_{name}") for name, kind in params)
+    f.given = tuple(Value(layout, f"a_{name}") for name, layout in params)
     f.env.update((value.text.removeprefix("a_"), value) for value in f.given)
     return f
 
@@ -41,7 +41,7 @@ def begun(
 class Body(Expressions):
     """A function's statements; where it returns, its output goes to `output`."""
 
-    output: Kind | None = field(default=None, kw_only=True)
+    output: Layout | None = field(default=None, kw_only=True)
     output_at: str = field(default="", kw_only=True)
     inlined: bool = field(default=False, kw_only=True)  # What follows the body comes after it.
     outermost: bool = field(default=False, kw_only=True)  # Its output goes to nobody.
@@ -61,7 +61,7 @@ class Body(Expressions):
         for name in given:  # An argument is a local like any other.
             self.several.add(name)
             value = self.env.pop(name)
-            self.assign_local(name, self.own(value), type_of(value.kind))
+            self.assign_local(name, self.own(value), type_of(value.layout))
         for name in sorted(inside - set(given)):
             self.several.add(name)
             if name not in top or _first_inside(body, name):
@@ -73,33 +73,35 @@ class Body(Expressions):
 
     def assign_local(self, name: str, value: Value, declared: t.Type | None = None) -> None:
         """A local takes a value; it keeps it whatever becomes of where that came from."""
-        if isinstance(value.kind, Whole):
+        if isinstance(value.layout, MachineLayout):
             self.env[name] = value
             return
-        if of_nothing(value.kind) and declared is not None and not t.has_unknown(declared):
-            value = to_kind(self, value, self.kind_of(declared))
+        if of_nothing(value.layout) and declared is not None and not t.has_unknown(declared):
+            value = to_layout(self, value, self.layout_of(declared))
         known = self.env.get(name)
-        kind = known.kind if known is not None else self.local_kind(name, value, declared)
-        made = to_kind(self, value, kind)
+        layout = known.layout if known is not None else self.local_layout(name, value, declared)
+        made = to_layout(self, value, layout)
         if made.single:
             self.line(f"v_{name} = {made.text}")
-            self.env[name] = Value(kind, f"v_{name}")
+            self.env[name] = Value(layout, f"v_{name}")
         else:
-            at = known.text if known is not None else self.region(kind)
+            at = known.text if known is not None else self.region(layout)
             self.store(at, made)
-            self.env[name] = Value(kind, at)
+            self.env[name] = Value(layout, at)
         if name in self.flagged:
             self.line(f"n_{name} = 1")
 
-    def local_kind(self, name: str, value: Value, declared: t.Type | None) -> Kind:
-        """The kind of a local by its first value, or by its type where it takes several."""
+    def local_layout(self, name: str, value: Value, declared: t.Type | None) -> Layout:
+        """The layout of a local by its first value, or by its type where it takes several."""
         if name not in self.several:
-            return value.kind
-        if isinstance(value.kind, Number):
-            return INTEGER if not isinstance(declared, t.Union) else self.kind_of(declared)
-        if declared is None or isinstance(value.kind, Subset | Table | Row | Heap):
-            return value.kind
-        return self.kind_of(declared)
+            return value.layout
+        if isinstance(value.layout, Number):
+            return INTEGER if not isinstance(declared, t.Union) else self.layout_of(declared)
+        if declared is None or isinstance(
+            value.layout, SetLayout | MapLayout | ListLayout | BagLayout
+        ):
+            return value.layout
+        return self.layout_of(declared)
 
     # Assignment.
 
@@ -113,48 +115,48 @@ class Body(Expressions):
             case ir.Item(of=of, key=key):
                 self.assign_item(of, key, value)
             case _:
-                kind, at = self.place(target)
-                self.store(at, to_kind(self, value, kind))
+                layout, at = self.place(target)
+                self.store(at, to_layout(self, value, layout))
 
     def assign_item(self, of: ir.Expr, key: ir.Expr, value: Value) -> None:
         """An item of a container at a place takes a value."""
-        kind, at = self.place(of)
-        match kind:
-            case Table():
-                number = self.code_in(key, kind.key)
-                put_entry(self, at, kind, (number, to_kind(self, value, kind.value)), True)
-            case Heap():
-                number = self.code_in(key, kind.item)
+        layout, at = self.place(of)
+        match layout:
+            case MapLayout():
+                number = self.code_in(key, layout.key)
+                put_entry(self, at, layout, (number, to_layout(self, value, layout.value)), True)
+            case BagLayout():
+                number = self.code_in(key, layout.item)
                 with self.block(f"if {number} < 0:"):
                     self.line(f"if {value.text} != 0:")
                     self.depth += 1
                     outside(self, True)
                     self.depth -= 1
                 with self.block("else:"):
-                    put = f"put_count(w, {at}, {kind.room}, {number}, {value.text})"
+                    put = f"put_count(w, {at}, {layout.room}, {number}, {value.text})"
                     self.passing(put)
-            case Row(item=item):
+            case ListLayout(item=item):
                 index = self.row_index(at, key)
                 place = self.hold(f"{plus(at, 1)} + {index} * {width(item)}")
-                self.store(place, to_kind(self, value, item))
+                self.store(place, to_layout(self, value, item))
             case _:
-                raise Unsupported(f"an item of a {type(kind).__name__} assigned")
+                raise Unsupported(f"an item of {type_of(layout)} assigned")
 
-    def target_kind(self, target: ir.Expr) -> Kind | None:
-        """The kind that a place takes, where that can be told without evaluating anything."""
+    def target_layout(self, target: ir.Expr) -> Layout | None:
+        """The layout that a place takes, where that can be told without evaluating anything."""
         match target:
             case ir.Narrow(of=of):
-                return self.target_kind(of)
+                return self.target_layout(of)
             case ir.Local(name=name):
-                return self.env[name].kind if name in self.env else None
+                return self.env[name].layout if name in self.env else None
             case ir.Field(of=of, name=name) if isinstance(of.type, t.Part):
                 whole = self.module.codec.machine(of.type.machine)
                 return dict(whole.fields)[name]
             case ir.Item(of=of):
-                held = self.target_kind(of)
+                held = self.target_layout(of)
                 match held:
-                    case Table(value=kind) | Row(item=kind):
-                        return kind
+                    case MapLayout(value=layout) | ListLayout(item=layout):
+                        return layout
                     case _:
                         return None
             case _:
@@ -209,5 +211,5 @@ def into(f: Body, place: ir.Expr | None, value: Value | None) -> None:
     """A place, if there is one, takes what was given; None where nothing was."""
     if place is not None:
         if value is None:
-            value = f.constant(f.kind_of(t.NOTHING), None)
+            value = f.constant(f.layout_of(t.NOTHING), None)
         f.assign(place, value)

@@ -1,15 +1,15 @@
-"""Generated tests of bounds: those of the types, and those of the scope."""
+"""Generated tests of bounds: the bounds of the types, and those of the scope."""
 
 from __future__ import annotations
 
 from lawful.checks.explore.layout.layouts import (
-    Heap,
-    Kind,
+    BagLayout,
+    Layout,
+    ListLayout,
+    MapLayout,
     Number,
     Product,
-    Row,
     Sum,
-    Table,
     elements,
     offsets,
     stride,
@@ -19,20 +19,20 @@ from lawful.checks.explore.layout.layouts import (
 from .text import plus
 
 
-def broken(kind: Kind, at: str) -> list[str]:
+def broken(layout: Layout, at: str) -> list[str]:
     """Tests that are true where a value breaks the bounds of its type."""
-    return _tests(kind, at, declared=True)
+    return _tests(layout, at, declared=True)
 
 
-def outside(kind: Kind, at: str) -> list[str]:
+def outside(layout: Layout, at: str) -> list[str]:
     """Tests that are true where a value is not within the scope."""
-    return _tests(kind, at, declared=False)
+    return _tests(layout, at, declared=False)
 
 
-def _tests(kind: Kind, at: str, declared: bool) -> list[str]:
-    match kind:
+def _tests(layout: Layout, at: str, declared: bool) -> list[str]:
+    match layout:
         case Number():
-            low, high = (kind.least, kind.most) if declared else (kind.low, kind.high)
+            low, high = (layout.least, layout.most) if declared else (layout.low, layout.high)
             tests = [] if low is None else [f"w[{at}] < {low}"]
             return tests if high is None else [*tests, f"w[{at}] > {high}"]
         case Product(items=items):
@@ -41,27 +41,27 @@ def _tests(kind: Kind, at: str, declared: bool) -> list[str]:
             return [x for k, i in rows for x in _tests(k, plus(at, i), declared)]
         case Sum(options=options):
             return _in_option(options, at, declared)
-        case Table(key=key, value=value):
-            return _in_table(kind, elements(key), value, at, declared)
-        case Row(item=item, room=room):
-            most = kind.declared if declared else kind.most
+        case MapLayout(key=key, value=value):
+            return _in_table(layout, elements(key), value, at, declared)
+        case ListLayout(item=item, room=room):
+            most = layout.declared if declared else layout.most
             tests = [] if most is None else [f"w[{at}] > {most}"]
             starts = [plus(at, 1 + i * width(item)) for i in range(room)]
             inner_tests = [(i, _tests(item, p, declared)) for i, p in enumerate(starts)]
             tests += [f"(w[{at}] > {i} and ({' or '.join(x)}))" for i, x in inner_tests if x]
             return tests
-        case Heap(room=room):
+        case BagLayout(room=room):
             counts = [f"w[{plus(at, 2 + 2 * i)}]" for i in range(room)]
             if declared:
                 tests = [f"{c} < 0" for c in counts]
-                most = kind.declared
+                most = layout.declared
                 return tests if most is None else [*tests, f"{' + '.join(counts)} > {most}"]
-            return [f"{' + '.join(counts)} > {kind.most}"]
+            return [f"{' + '.join(counts)} > {layout.most}"]
         case _:
             return []
 
 
-def _in_option(options: tuple[Kind, ...], at: str, declared: bool) -> list[str]:
+def _in_option(options: tuple[Layout, ...], at: str, declared: bool) -> list[str]:
     tests: list[str] = []
     for which, (k, i) in enumerate(zip(options, offsets(options, 1), strict=True)):
         inside = _tests(k, plus(at, i), declared)
@@ -70,12 +70,12 @@ def _in_option(options: tuple[Kind, ...], at: str, declared: bool) -> list[str]:
     return tests
 
 
-def _in_table(kind: Table, count: int, value: Kind, at: str, declared: bool) -> list[str]:
+def _in_table(layout: MapLayout, count: int, value: Layout, at: str, declared: bool) -> list[str]:
     tests: list[str] = []
     for i in range(count):
-        place = plus(at, i * stride(kind))
-        inside = _tests(value, plus(place, int(not kind.total)), declared)
-        if inside and kind.total:
+        place = plus(at, i * stride(layout))
+        inside = _tests(value, plus(place, int(not layout.total)), declared)
+        if inside and layout.total:
             tests += inside
         elif inside:
             tests.append(f"(w[{place}] != 0 and ({' or '.join(inside)}))")

@@ -1,18 +1,18 @@
-"""Generated code that puts a value into the cells of another kind, takes it apart, compares it."""
+"""Generated code that moves a value to another layout, takes it apart, or compares it."""
 
 from __future__ import annotations
 
 from lawful.checks.explore.layout.layouts import (
     MOST_BITS,
     VOID,
-    Heap,
-    Kind,
+    BagLayout,
+    Layout,
+    ListLayout,
+    MapLayout,
     Number,
     Product,
-    Row,
-    Subset,
+    SetLayout,
     Sum,
-    Table,
     Unsupported,
     elements,
     offsets,
@@ -27,93 +27,98 @@ from .codes import MOST_KNOWN, alike, code, cut, uncode
 from .text import Value, Writer, plus
 
 
-def to_kind(f: Writer, value: Value, kind: Kind) -> Value:
-    """The same value in the cells of another kind; ESCAPE where it has no place there."""
-    if alike(value.kind, kind):
-        return Value(kind, value.text, value.cells)
-    if of_nothing(value.kind) and not isinstance(kind, Sum):
-        at = f.region(kind)
-        f.blank(at, width(kind))
-        return f.load(kind, at)
-    match value.kind, kind:
+def to_layout(f: Writer, value: Value, layout: Layout) -> Value:
+    """The same value in another layout; the step gives ESCAPE where it does not fit there."""
+    if alike(value.layout, layout):
+        return Value(layout, value.text, value.cells)
+    if of_nothing(value.layout) and not isinstance(layout, Sum):
+        at = f.region(layout)
+        f.blank(at, width(layout))
+        return f.load(layout, at)
+    match value.layout, layout:
         case Sum(), Sum():
-            return _sum_to_sum(f, value, kind)
+            return _sum_to_sum(f, value, layout)
         case _, Sum():
-            return _to_option(f, value, kind)
+            return _to_option(f, value, layout)
         case (Product() as mine, Product() as theirs):
             return _product(f, value, mine, theirs)
-        case Product(items=items), Row():
-            return _tuple_to_row(f, value, items, kind)
-        case Row() as mine, Row():
-            return _row(f, value, mine, kind)
-        case Subset() as mine, Subset():
-            return _subset(f, value, mine, kind)
-        case Table() as mine, Table():
-            return _table(f, value, mine, kind)
-        case Heap() as mine, Heap():
-            return _heap(f, value, mine, kind)
+        case Product(items=items), ListLayout():
+            return _tuple_to_row(f, value, items, layout)
+        case ListLayout() as mine, ListLayout():
+            return _row(f, value, mine, layout)
+        case SetLayout() as mine, SetLayout():
+            return _subset(f, value, mine, layout)
+        case MapLayout() as mine, MapLayout():
+            return _table(f, value, mine, layout)
+        case BagLayout() as mine, BagLayout():
+            return _heap(f, value, mine, layout)
         case _:
-            raise Unsupported(f"a {type(value.kind).__name__} as a {type(kind).__name__}")
+            raise Unsupported(f"{type_of(value.layout)} as {type_of(layout)}")
 
 
-def of_nothing(kind: Kind) -> bool:
-    """Whether it is the kind of an empty display."""
-    match kind:
-        case Subset(item=item) | Row(item=item) | Heap(item=item) | Table(key=item):
+def of_nothing(layout: Layout) -> bool:
+    """Whether it is the layout of an empty display."""
+    match layout:
+        case (
+            SetLayout(item=item)
+            | ListLayout(item=item)
+            | BagLayout(item=item)
+            | MapLayout(key=item)
+        ):
             return item == VOID
         case _:
             return False
 
 
-def option_of(kind: Sum, of: t.Type) -> int:
+def option_of(layout: Sum, of: t.Type) -> int:
     """Which alternative of a union the values of a type are."""
-    assert isinstance(kind.type, t.Union)
-    for i, option in enumerate(kind.type.options):
+    assert isinstance(layout.type, t.Union)
+    for i, option in enumerate(layout.type.options):
         if type(option) is type(of) and (not isinstance(of, t.Record) or str(option) == str(of)):
             return i
         if isinstance(of, t.Tuple) and isinstance(option, t.Seq):
             return i
-    raise Unsupported(f"{of} in {kind.type}")
+    raise Unsupported(f"{of} in {layout.type}")
 
 
-def type_of(kind: Kind) -> t.Type:
-    """The type of a kind's values."""
-    return t.INT if isinstance(kind, Number) else kind.type
+def type_of(layout: Layout) -> t.Type:
+    """The type of a layout's values."""
+    return t.INT if isinstance(layout, Number) else layout.type
 
 
-def _to_option(f: Writer, value: Value, kind: Sum) -> Value:
-    which = option_of(kind, type_of(value.kind))
-    if width(kind) == 1:
-        return Value(kind, str(which))
-    made = to_kind(f, value, kind.options[which])
-    begin = offsets(kind.options, 1)[which]
-    if (made.single or made.cells or not width(made.kind)) and width(kind) <= MOST_KNOWN:
-        left = width(kind) - begin - width(made.kind)
-        return Value(kind, "", (str(which), *"0" * (begin - 1), *f.known(made), *"0" * left))
-    at = f.region(kind)
-    f.blank(at, width(kind))
+def _to_option(f: Writer, value: Value, layout: Sum) -> Value:
+    which = option_of(layout, type_of(value.layout))
+    if width(layout) == 1:
+        return Value(layout, str(which))
+    made = to_layout(f, value, layout.options[which])
+    begin = offsets(layout.options, 1)[which]
+    if (made.single or made.cells or not width(made.layout)) and width(layout) <= MOST_KNOWN:
+        left = width(layout) - begin - width(made.layout)
+        return Value(layout, "", (str(which), *"0" * (begin - 1), *f.known(made), *"0" * left))
+    at = f.region(layout)
+    f.blank(at, width(layout))
     f.line(f"w[{at}] = {which}")
     f.store(plus(at, begin), made)
-    return Value(kind, at)
+    return Value(layout, at)
 
 
-def _sum_to_sum(f: Writer, value: Value, kind: Sum) -> Value:
-    mine = value.kind
+def _sum_to_sum(f: Writer, value: Value, layout: Sum) -> Value:
+    mine = value.layout
     assert isinstance(mine, Sum) and isinstance(mine.type, t.Union)
-    at = f.region(kind)
-    f.blank(at, width(kind))
+    at = f.region(layout)
+    f.blank(at, width(layout))
     tag = tag_of(f, value)
     for which, of in enumerate(mine.type.options):
         try:
-            there = option_of(kind, of)
+            there = option_of(layout, of)
         except Unsupported:
             f.escape_if(f"{tag} == {which}")  # It never is, where a test came before.
             continue
         with f.block(f"if {tag} == {which}:"):
             f.line(f"w[{at}] = {there}")
-            made = to_kind(f, inside(f, value, mine, which), kind.options[there])
-            f.store(plus(at, offsets(kind.options, 1)[there]), made)
-    return f.load(kind, at)
+            made = to_layout(f, inside(f, value, mine, which), layout.options[there])
+            f.store(plus(at, offsets(layout.options, 1)[there]), made)
+    return f.load(layout, at)
 
 
 def tag_of(f: Writer, value: Value) -> str:
@@ -121,85 +126,85 @@ def tag_of(f: Writer, value: Value) -> str:
     return f.hold(f.cell(value, 0))
 
 
-def inside(f: Writer, value: Value, kind: Sum, which: int) -> Value:
+def inside(f: Writer, value: Value, layout: Sum, which: int) -> Value:
     """What a union's value holds, known to be of that alternative."""
-    option, at = kind.options[which], offsets(kind.options, 1)[which]
+    option, at = layout.options[which], offsets(layout.options, 1)[which]
     if not width(option):
         return Value(option, "0")
     return cut(option, value.cells, at) if value.cells else f.load(option, plus(value.text, at))
 
 
 def _product(f: Writer, value: Value, mine: Product, theirs: Product) -> Value:
-    items = [to_kind(f, part(f, value, i), kind) for i, kind in enumerate(theirs.items)]
+    items = [to_layout(f, part(f, value, i), layout) for i, layout in enumerate(theirs.items)]
     assert len(mine.items) == len(theirs.items)
     return product(f, theirs, items)
 
 
 def part(f: Writer, value: Value, number: int) -> Value:
     """One of the items of a record or tuple."""
-    kind = value.kind
-    if not isinstance(kind, Product):
-        raise Unsupported(f"a part of {kind.__class__.__name__}")
-    item = kind.items[number]
+    layout = value.layout
+    if not isinstance(layout, Product):
+        raise Unsupported(f"a part of {type_of(layout)}")
+    item = layout.items[number]
     if value.single:
         return Value(item, value.text if width(item) else "0")
     if value.cells:
-        return cut(item, value.cells, offsets(kind.items)[number])
-    return f.load(item, plus(value.text, offsets(kind.items)[number]))
+        return cut(item, value.cells, offsets(layout.items)[number])
+    return f.load(item, plus(value.text, offsets(layout.items)[number]))
 
 
-def product(f: Writer, kind: Product, items: list[Value]) -> Value:
-    """A record or tuple of these items, which have its items' kinds."""
-    if width(kind) == 0:
-        return Value(kind, "0")
-    if one_cell(kind):
-        return Value(kind, next(v.text for v in items if width(v.kind)))
-    known = all(v.single or v.cells or not width(v.kind) for v in items)
-    if known and width(kind) <= MOST_KNOWN:
-        return Value(kind, "", tuple(c for v in items for c in f.known(v)))
-    at = f.region(kind)
-    for item, place in zip(items, offsets(kind.items), strict=True):
+def product(f: Writer, layout: Product, items: list[Value]) -> Value:
+    """A record or tuple of these items, which have its items' layouts."""
+    if width(layout) == 0:
+        return Value(layout, "0")
+    if one_cell(layout):
+        return Value(layout, next(v.text for v in items if width(v.layout)))
+    known = all(v.single or v.cells or not width(v.layout) for v in items)
+    if known and width(layout) <= MOST_KNOWN:
+        return Value(layout, "", tuple(c for v in items for c in f.known(v)))
+    at = f.region(layout)
+    for item, place in zip(items, offsets(layout.items), strict=True):
         f.store(plus(at, place), item)
-    return Value(kind, at)
+    return Value(layout, at)
 
 
-def _tuple_to_row(f: Writer, value: Value, items: tuple[Kind, ...], kind: Row) -> Value:
-    at = f.region(kind)
-    f.blank(at, width(kind))
-    if len(items) > kind.room:
+def _tuple_to_row(f: Writer, value: Value, items: tuple[Layout, ...], layout: ListLayout) -> Value:
+    at = f.region(layout)
+    f.blank(at, width(layout))
+    if len(items) > layout.room:
         f.escape_if("True")
-        return f.load(kind, at)
+        return f.load(layout, at)
     f.line(f"w[{at}] = {len(items)}")
     for i in range(len(items)):
-        made = to_kind(f, part(f, value, i), kind.item)
-        f.store(plus(at, 1 + i * width(kind.item)), made)
-    return f.load(kind, at)
+        made = to_layout(f, part(f, value, i), layout.item)
+        f.store(plus(at, 1 + i * width(layout.item)), made)
+    return f.load(layout, at)
 
 
-def _row(f: Writer, value: Value, mine: Row, kind: Row) -> Value:
-    at = f.region(kind)
+def _row(f: Writer, value: Value, mine: ListLayout, layout: ListLayout) -> Value:
+    at = f.region(layout)
     value = Value(mine, f.placed(value))
     length = f.hold(f"w[{value.text}]")
-    f.escape_if(f"{length} > {kind.room}")
-    f.blank(at, width(kind))
+    f.escape_if(f"{length} > {layout.room}")
+    f.blank(at, width(layout))
     f.line(f"w[{at}] = {length}")
     i = f.temporary()
     with f.block(f"for {i} in range({length}):"):
         each = f.load(mine.item, plus(value.text, f"1 + {i} * {width(mine.item)}"))
-        f.store(plus(at, f"1 + {i} * {width(kind.item)}"), to_kind(f, each, kind.item))
-    return f.load(kind, at)
+        f.store(plus(at, f"1 + {i} * {width(layout.item)}"), to_layout(f, each, layout.item))
+    return f.load(layout, at)
 
 
-def _subset(f: Writer, value: Value, mine: Subset, kind: Subset) -> Value:
-    at = f.region(kind)
-    f.blank(at, width(kind))
+def _subset(f: Writer, value: Value, mine: SetLayout, layout: SetLayout) -> Value:
+    at = f.region(layout)
+    f.blank(at, width(layout))
     i = f.temporary()
     with f.block(f"for {i} in range({elements(mine.item)}):"):
         f.line(f"if {has_bit(value, i)} == 0: continue")
-        number = code(f, to_kind(f, uncode(f, mine.item, i), kind.item))
+        number = code(f, to_layout(f, uncode(f, mine.item, i), layout.item))
         f.escape_if(f"{number} < 0")
-        set_bit(f, at, kind, number)
-    return f.load(kind, at)
+        set_bit(f, at, layout, number)
+    return f.load(layout, at)
 
 
 def has_bit(value: Value, number: str) -> str:
@@ -212,17 +217,17 @@ def has_bit(value: Value, number: str) -> str:
     return f"w[{value.text} + {number} // {MOST_BITS}] >> {number} % {MOST_BITS} & 1"
 
 
-def set_bit(f: Writer, at: str, kind: Subset, number: str) -> None:
+def set_bit(f: Writer, at: str, layout: SetLayout, number: str) -> None:
     """The element with that code put into a set at a place."""
-    if words(elements(kind.item)) == 1:
+    if words(elements(layout.item)) == 1:
         f.line(f"w[{at}] |= 1 << {number}")
     else:
         f.line(f"w[{at} + {number} // {MOST_BITS}] |= 1 << {number} % {MOST_BITS}")
 
 
-def _table(f: Writer, value: Value, mine: Table, kind: Table) -> Value:
-    at = f.region(kind)
-    f.blank(at, width(kind))
+def _table(f: Writer, value: Value, mine: MapLayout, layout: MapLayout) -> Value:
+    at = f.region(layout)
+    f.blank(at, width(layout))
     i = f.temporary()
     place = f.temporary()
     source = f.placed(value)
@@ -230,55 +235,57 @@ def _table(f: Writer, value: Value, mine: Table, kind: Table) -> Value:
         f.line(f"{place} = {source} + {i} * {stride(mine)}")
         if not mine.total:
             f.line(f"if w[{place}] == 0: continue")
-        key = to_kind(f, uncode(f, mine.key, i), kind.key)
+        key = to_layout(f, uncode(f, mine.key, i), layout.key)
         number = code(f, key)
         f.escape_if(f"{number} < 0")
-        there = f.hold(f"{at} + {number} * {stride(kind)}")
-        if not kind.total:
+        there = f.hold(f"{at} + {number} * {stride(layout)}")
+        if not layout.total:
             f.line(f"w[{there}] = 1")
         each = f.load(mine.value, plus(place, int(not mine.total)))
-        f.store(plus(there, int(not kind.total)), to_kind(f, each, kind.value))
-    return f.load(kind, at)
+        f.store(plus(there, int(not layout.total)), to_layout(f, each, layout.value))
+    return f.load(layout, at)
 
 
-def _heap(f: Writer, value: Value, mine: Heap, kind: Heap) -> Value:
-    at = f.region(kind)
-    f.blank(at, width(kind))
+def _heap(f: Writer, value: Value, mine: BagLayout, layout: BagLayout) -> Value:
+    at = f.region(layout)
+    f.blank(at, width(layout))
     i = f.temporary()
     value = Value(mine, f.placed(value))
     with f.block(f"for {i} in range(w[{value.text}]):"):
         of = f.hold(f"w[{value.text} + 1 + 2 * {i}]")
-        number = code(f, to_kind(f, uncode(f, mine.item, of), kind.item))
+        number = code(f, to_layout(f, uncode(f, mine.item, of), layout.item))
         f.escape_if(f"{number} < 0")
         count = f.hold(f"w[{value.text} + 2 + 2 * {i}]")
-        f.passing(f"put_count(w, {at}, {kind.room}, {number}, {count})")
-    return f.load(kind, at)
+        f.passing(f"put_count(w, {at}, {layout.room}, {number}, {count})")
+    return f.load(layout, at)
 
 
 def equal(f: Writer, a: Value, b: Value) -> str:
     """Whether two values are equal: 0 or 1, by name."""
-    a, b = _same_kind(f, a, b)
-    if any(isinstance(type_of(v.kind), t.Float) for v in (a, b)):
+    a, b = _same_layout(f, a, b)
+    if any(isinstance(type_of(v.layout), t.Float) for v in (a, b)):
         raise Unsupported("a comparison of floats")
-    if width(a.kind) == 0:
+    if width(a.layout) == 0:
         return "1"
     if a.single:
         return f.hold(f"{a.text} == {b.text}")
-    count = width(a.kind)
+    count = width(a.layout)
     if count <= MOST_KNOWN and (a.cells or b.cells or count <= 3):
         tests = [f"{f.cell(a, i)} == {f.cell(b, i)}" for i in range(count)]
         return f.hold(" and ".join(tests))
     return f.hold(f"same(w, {f.placed(a)}, {f.placed(b)}, {count}) == 1")
 
 
-def _same_kind(f: Writer, a: Value, b: Value) -> tuple[Value, Value]:
-    if alike(a.kind, b.kind):
+def _same_layout(f: Writer, a: Value, b: Value) -> tuple[Value, Value]:
+    if alike(a.layout, b.layout):
         return a, b
-    if isinstance(b.kind, Sum) and (not isinstance(a.kind, Sum) or _is_part(a.kind, b.kind)):
-        return to_kind(f, a, b.kind), b
-    if of_nothing(a.kind):
-        return to_kind(f, a, b.kind), b
-    return a, to_kind(f, b, a.kind)
+    if isinstance(b.layout, Sum) and (
+        not isinstance(a.layout, Sum) or _is_part(a.layout, b.layout)
+    ):
+        return to_layout(f, a, b.layout), b
+    if of_nothing(a.layout):
+        return to_layout(f, a, b.layout), b
+    return a, to_layout(f, b, a.layout)
 
 
 def _is_part(narrow: Sum, wide: Sum) -> bool:
@@ -300,44 +307,44 @@ def matches(mine: t.Type, option: t.Type) -> bool:
 
 
 def narrowed(f: Writer, of: Value, kind: t.Type) -> Value:
-    """A value known to be of a narrower type, in that one's kind."""
-    if not isinstance(of.kind, Sum):
+    """A value known to be of a narrower type, in that one's layout."""
+    if not isinstance(of.layout, Sum):
         return of
-    assert isinstance(of.kind.type, t.Union)
+    assert isinstance(of.layout.type, t.Union)
     left = t.options(kind)
     numbers = [
         i
-        for i, mine in enumerate(of.kind.type.options)
+        for i, mine in enumerate(of.layout.type.options)
         if any(matches(mine, option) for option in left)
     ]
     if len(numbers) == 1:
-        return inside(f, of, of.kind, numbers[0])
-    if len(numbers) == len(of.kind.options):
+        return inside(f, of, of.layout, numbers[0])
+    if len(numbers) == len(of.layout.options):
         return of
-    options = tuple(of.kind.options[i] for i in numbers)
-    types = tuple(of.kind.type.options[i] for i in numbers)
-    return to_kind(f, of, Sum(t.Union(types), options))
+    options = tuple(of.layout.options[i] for i in numbers)
+    types = tuple(of.layout.type.options[i] for i in numbers)
+    return to_layout(f, of, Sum(t.Union(types), options))
 
 
 def field_of_option(f: Writer, of: Value, name: str) -> Value:
     """A field that every record of a union has."""
-    assert isinstance(of.kind, Sum)
+    assert isinstance(of.layout, Sum)
     if of.single:
         raise Unsupported("a field of records without fields")
     made: str | None = None
-    kind: Kind | None = None
+    layout: Layout | None = None
     tag = tag_of(f, of)
-    for which, option in enumerate(of.kind.options):
+    for which, option in enumerate(of.layout.options):
         if not isinstance(option, Product) or not isinstance(option.type, t.Record):
             continue
         names = [name for name, _ in option.type.fields]
         if name not in names:
             continue
         with f.block(f"if {tag} == {which}:"):
-            found = part(f, inside(f, of, of.kind, which), names.index(name))
-            kind = kind or found.kind
-            made = made or f.region(kind)
-            f.store(made, to_kind(f, found, kind))
-    if made is None or kind is None:
+            found = part(f, inside(f, of, of.layout, which), names.index(name))
+            layout = layout or found.layout
+            made = made or f.region(layout)
+            f.store(made, to_layout(f, found, layout))
+    if made is None or layout is None:
         raise Unsupported(f"the field {name} of a union")
-    return f.load(kind, made)
+    return f.load(layout, made)

@@ -1,17 +1,17 @@
-"""Generated code of displays, conversions and folds of what can be iterated."""
+"""Generated code of displays (`[a, b]`), of conversions (`set(x)`) and of folds (`sum(x)`)."""
 
 from __future__ import annotations
 
 from lawful.checks.explore.layout.layouts import (
     VOID,
-    Heap,
-    Kind,
+    BagLayout,
+    Layout,
+    ListLayout,
+    MapLayout,
     Number,
     Product,
-    Row,
-    Subset,
+    SetLayout,
     Sum,
-    Table,
     hull,
     width,
     written,
@@ -21,7 +21,7 @@ from lawful.spec import types as t
 
 from .codes import code
 from .collections import listed
-from .conversions import product, to_kind
+from .conversions import product, to_layout
 from .expressions import Expressions, TargetedOperation
 from .loops import ROOM, each, outside, put_entry, put_in
 from .text import Target, Value, plus
@@ -42,12 +42,12 @@ def _fold_of(kind: ir.CompKind) -> TargetedOperation:
 
 def _sorted(f: Expressions, e: ir.Op, to: Target) -> Value:
     row = listed(f, e.args[0], to.layout)
-    assert isinstance(row.kind, Row)
-    at = f.region(row.kind)
+    assert isinstance(row.layout, ListLayout)
+    at = f.region(row.layout)
     f.store(at, row)
-    if width(row.kind.item):
-        f.line(f"sort(w, {at}, {width(row.kind.item)})")
-    return Value(row.kind, at)
+    if width(row.layout.item):
+        f.line(f"sort(w, {at}, {width(row.layout.item)})")
+    return Value(row.layout, at)
 
 
 def _set_of(f: Expressions, e: ir.Op, to: Target) -> Value:
@@ -74,8 +74,8 @@ def _counter_of(f: Expressions, e: ir.Op, to: Target) -> Value:
     if isinstance(of.type, t.Bag):
         return f.value(of, to)
     empty = isinstance(of, ir.Op) and of.op == "map" and not of.args
-    if not isinstance(want, Heap):
-        want = Heap(e.type, _counted(f, of, empty), ROOM, ROOM)
+    if not isinstance(want, BagLayout):
+        want = BagLayout(e.type, _counted(f, of, empty), ROOM, ROOM)
     at = f.region(want)
     f.blank(at, width(want))
     if empty:
@@ -84,7 +84,7 @@ def _counter_of(f: Expressions, e: ir.Op, to: Target) -> Value:
     over = ir.Op(of.place, of.type, "items", (of,)) if counts else of
     with each(f, over) as items:
         item, count = items if isinstance(items, tuple) else (items, None)
-        number = code(f, to_kind(f, item, want.item))
+        number = code(f, to_layout(f, item, want.item))
         with f.block(f"if {number} < 0:"):
             outside(f, to.in_state)
         with f.block("else:"):
@@ -93,8 +93,8 @@ def _counter_of(f: Expressions, e: ir.Op, to: Target) -> Value:
     return Value(want, at)
 
 
-def _counted(f: Expressions, of: ir.Expr, empty: bool) -> Kind:
-    """The kind of what is counted."""
+def _counted(f: Expressions, of: ir.Expr, empty: bool) -> Layout:
+    """The layout of what is counted."""
     if empty:
         return VOID
     item = ir.Local(of.place, t.element(of.type) or t.Unknown(), "_each")
@@ -102,69 +102,69 @@ def _counted(f: Expressions, of: ir.Expr, empty: bool) -> Kind:
 
 
 def _set(f: Expressions, e: ir.Op, to: Target) -> Value:
-    kind = to.layout if isinstance(to.layout, Subset) else Subset(e.type, _set_item(f, e))
-    at = f.region(kind)
-    f.blank(at, width(kind))
+    layout = to.layout if isinstance(to.layout, SetLayout) else SetLayout(e.type, _set_item(f, e))
+    at = f.region(layout)
+    f.blank(at, width(layout))
     for arg in e.args:
-        number = code(f, f.into(arg, kind.item, to.in_state))
-        put_in(f, at, kind, number, to.in_state)
-    return f.load(kind, at)
+        number = code(f, f.into(arg, layout.item, to.in_state))
+        put_in(f, at, layout, number, to.in_state)
+    return f.load(layout, at)
 
 
-def _set_item(f: Expressions, e: ir.Op) -> Kind:
-    """The kind of the elements of a set; of an empty one what its type says, where that is all."""
+def _set_item(f: Expressions, e: ir.Op) -> Layout:
+    """The layout of the elements of a set; an empty set has that of its type, if the type tells."""
     match t.element(e.type):
         case (t.Bool() | t.Enum() | t.Sort() | t.Opaque()) as item if not e.args:
-            return f.module.codec.kind(item, item)
+            return f.module.codec.layout(item, item)
         case _:
             return _display_item(f, e.args)
 
 
-def _display_item(f: Expressions, args: tuple[ir.Expr, ...]) -> Kind:
-    """The kind of the elements of a display."""
+def _display_item(f: Expressions, args: tuple[ir.Expr, ...]) -> Layout:
+    """The layout of the elements of a display."""
     if not args:
         return VOID
-    kinds = [f.module.probed(f, (), arg) for arg in args]
-    if all(isinstance(k, Number) for k in kinds):
-        return hull(*kinds)
-    return next((k for k in kinds if isinstance(k, Sum)), kinds[0])
+    layouts = [f.module.probed(f, (), arg) for arg in args]
+    if all(isinstance(k, Number) for k in layouts):
+        return hull(*layouts)
+    return next((k for k in layouts if isinstance(k, Sum)), layouts[0])
 
 
 def _list(f: Expressions, e: ir.Op, to: Target) -> Value:
-    if isinstance(to.layout, Row):
-        kind = to.layout
+    if isinstance(to.layout, ListLayout):
+        layout = to.layout
     else:
-        kind = Row(e.type, _display_item(f, e.args), len(e.args), len(e.args))
-    at = f.region(kind)
-    f.blank(at, width(kind))
-    if len(e.args) > kind.room:
+        layout = ListLayout(e.type, _display_item(f, e.args), len(e.args), len(e.args))
+    at = f.region(layout)
+    f.blank(at, width(layout))
+    if len(e.args) > layout.room:
         f.escape_if("True")
-        return f.load(kind, at)
+        return f.load(layout, at)
     f.line(f"w[{at}] = {len(e.args)}")
     for i, arg in enumerate(e.args):
-        f.store(plus(at, 1 + i * width(kind.item)), f.into(arg, kind.item, to.in_state))
-    return f.load(kind, at)
+        f.store(plus(at, 1 + i * width(layout.item)), f.into(arg, layout.item, to.in_state))
+    return f.load(layout, at)
 
 
 def _tuple(f: Expressions, e: ir.Op, to: Target) -> Value:
     if isinstance(e.type, t.Seq):
         return _list(f, e, to)
-    wants: tuple[Kind | None, ...] = (None,) * len(e.args)
+    wants: tuple[Layout | None, ...] = (None,) * len(e.args)
     if isinstance(to.layout, Product) and len(to.layout.items) == len(e.args):
         wants = to.layout.items
     items = [
         f.value(arg) if w is None else f.into(arg, w, to.in_state)
         for arg, w in zip(e.args, wants, strict=True)
     ]
-    return product(f, Product(e.type, tuple(v.kind for v in items)), items)
+    return product(f, Product(e.type, tuple(v.layout for v in items)), items)
 
 
 def _map(f: Expressions, e: ir.Op, to: Target) -> Value:
     want = to.layout
-    if not isinstance(want, Table):
+    if not isinstance(want, MapLayout):
         keys, values = _display_item(f, e.args[::2]), _display_item(f, e.args[1::2])
         known = t.Map(t.Unknown(), t.Unknown(), False)
-        want = Table(e.type if isinstance(e.type, t.Map) else known, keys, values)
+        want = MapLayout(e.type if isinstance(e.type, t.Map) else known, keys, values)
     want = written(want, e.type)
     at = f.region(want)
     f.blank(at, width(want))

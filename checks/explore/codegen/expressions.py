@@ -13,17 +13,17 @@ from lawful.checks.explore.layout.codec import Codec
 from lawful.checks.explore.layout.layouts import (
     BOOL,
     NONE,
-    Heap,
+    BagLayout,
     Index,
-    Kind,
+    Layout,
+    ListLayout,
+    MachineLayout,
+    MapLayout,
     Number,
     Product,
-    Row,
-    Subset,
+    SetLayout,
     Sum,
-    Table,
     Unsupported,
-    Whole,
     offsets,
     one_cell,
     stride,
@@ -42,10 +42,10 @@ from .conversions import (
     part,
     product,
     tag_of,
-    to_kind,
+    to_layout,
     type_of,
 )
-from .functions import Made
+from .functions import Function
 from .text import ANYWHERE, REFUSED, Program, Target, Value, Writer, plus
 
 
@@ -58,7 +58,7 @@ class Owner(Protocol):
 
     program: Program
     reference: Reference
-    made: dict[object, Made]
+    made: dict[object, Function]
 
     @property
     def codec(self) -> Codec: ...
@@ -66,9 +66,11 @@ class Owner(Protocol):
     def machines(self) -> Mapping[str, ir.Machine]: ...
 
     # Kinds.
-    def kind_of(self, kind: t.Type) -> Kind: ...
-    def probed(self, f: Expressions, clauses: tuple[ir.Clause, ...], element: ir.Expr) -> Kind: ...
-    def result_kind(self, f: Expressions, e: ir.If) -> Kind: ...
+    def layout_of(self, kind: t.Type) -> Layout: ...
+    def probed(
+        self, f: Expressions, clauses: tuple[ir.Clause, ...], element: ir.Expr
+    ) -> Layout: ...
+    def result_layout(self, f: Expressions, e: ir.If) -> Layout: ...
 
     # Functions.
     def function(self, owner: ir.Machine, name: str) -> ir.Function: ...
@@ -78,16 +80,16 @@ class Owner(Protocol):
         self,
         owner: ir.Machine,
         function: ir.Function,
-        kinds: tuple[Kind, ...],
+        layouts: tuple[Layout, ...],
         outermost: bool = False,
-    ) -> Made: ...
+    ) -> Function: ...
     def transition(
         self,
         owner: ir.Machine,
         row: ir.Transition,
-        kinds: tuple[Kind, ...],
+        layouts: tuple[Layout, ...],
         outermost: bool = False,
-    ) -> Made: ...
+    ) -> Function: ...
     def call(
         self,
         f: Expressions,
@@ -123,9 +125,9 @@ class Expressions(Writer):
         write = VALUES.get(e.__class__)
         return write(self, e) if write is not None else TARGETED[e.__class__](self, e, to)
 
-    def into(self, e: ir.Expr, kind: Kind, storing: bool = False) -> Value:
-        """The value in the cells of a kind."""
-        return to_kind(self, self.value(e, Target(kind, storing)), kind)
+    def into(self, e: ir.Expr, layout: Layout, storing: bool = False) -> Value:
+        """The value in the cells of a layout."""
+        return to_layout(self, self.value(e, Target(layout, storing)), layout)
 
     def truth(self, e: ir.Expr) -> str:
         """The truth value of an expression, by name or as a literal."""
@@ -135,64 +137,64 @@ class Expressions(Writer):
         """The integer that an expression gives."""
         return self.value(e).text
 
-    def kind_of(self, kind: t.Type) -> Kind:
-        """The kind of a type's values in the middle of a step."""
-        return self.module.kind_of(kind)
+    def layout_of(self, kind: t.Type) -> Layout:
+        """The layout of a type's values in the middle of a step."""
+        return self.module.layout_of(kind)
 
-    def constant(self, kind: Kind, value: Any) -> Value:
+    def constant(self, layout: Layout, value: Any) -> Value:
         """A value known before the step."""
-        made = self.program.codec.encode(kind, value)
-        if one_cell(kind):
-            return Value(kind, str(made[0]))
+        made = self.program.codec.encode(layout, value)
+        if one_cell(layout):
+            return Value(layout, str(made[0]))
         if not made:
-            return Value(kind, "0")
-        at = self.region(kind)
+            return Value(layout, "0")
+        at = self.region(layout)
         for i, cell in enumerate(made):
             self.line(f"w[{plus(at, i)}] = {cell}")
-        return Value(kind, at)
+        return Value(layout, at)
 
     # Places.
 
-    def place(self, e: ir.Expr) -> tuple[Kind, str]:
-        """The kind of a place in the state or of a local, and where it begins."""
+    def place(self, e: ir.Expr) -> tuple[Layout, str]:
+        """The layout of a place in the state or of a local, and where it begins."""
         match e:
             case ir.Self():
                 return self.module.codec.machine(self.machine.name), self.me
             case ir.Field(of=of, name=name) if isinstance(of.type, t.Part):
                 whole, at = self.place(of)
-                assert isinstance(whole, Whole)
+                assert isinstance(whole, MachineLayout)
                 names = [n for n, _ in whole.fields]
                 number = names.index(name)
-                kinds = [k for _, k in whole.fields]
-                return kinds[number], plus(at, offsets(kinds)[number])
+                layouts = [k for _, k in whole.fields]
+                return layouts[number], plus(at, offsets(layouts)[number])
             case ir.Item(of=of, key=key):
                 return self.item_place(*self.place(of), key)
             case ir.Narrow(of=of):
                 return self.place(of)
             case _:
                 made = self.value(e)
-                part_of_state = isinstance(made.kind, Whole)
-                return made.kind, made.text if part_of_state else self.placed(made)
+                part_of_state = isinstance(made.layout, MachineLayout)
+                return made.layout, made.text if part_of_state else self.placed(made)
 
-    def item_place(self, kind: Kind, at: str, key: ir.Expr) -> tuple[Kind, str]:
+    def item_place(self, layout: Layout, at: str, key: ir.Expr) -> tuple[Layout, str]:
         """Where an item stands that is there; the failing status where it is not."""
-        match kind:
-            case Table():
-                number = self.code_in(key, kind.key)
-                if may_lack(kind.key):
+        match layout:
+            case MapLayout():
+                number = self.code_in(key, layout.key)
+                if may_lack(layout.key):
                     self.fail_if(f"{number} < 0")
-                place = self.hold(f"{at} + {number} * {stride(kind)}")
-                if not kind.total:
+                place = self.hold(f"{at} + {number} * {stride(layout)}")
+                if not layout.total:
                     self.fail_if(f"w[{place}] == 0")
                     place = self.hold(f"{place} + 1")
-                return kind.value, place
-            case Row(item=item):
+                return layout.value, place
+            case ListLayout(item=item):
                 index = self.row_index(at, key)
                 return item, self.hold(f"{at} + 1 + {index} * {width(item)}")
             case Product(items=items):
                 return self._tuple_item(items, at, key)
             case _:
-                raise Unsupported(f"an item of a {type(kind).__name__}")
+                raise Unsupported(f"an item of {type_of(layout)}")
 
     def row_index(self, at: str, key: ir.Expr) -> str:
         """An index into a row, from its beginning; the failing status where there is none."""
@@ -201,7 +203,7 @@ class Expressions(Writer):
         self.fail_if(f"{given} >= {length} or {given} < -{length}")
         return self.hold(f"{given} if {given} >= 0 else {given} + {length}")
 
-    def _tuple_item(self, items: tuple[Kind, ...], at: str, key: ir.Expr) -> tuple[Kind, str]:
+    def _tuple_item(self, items: tuple[Layout, ...], at: str, key: ir.Expr) -> tuple[Layout, str]:
         given = self.integer(key)
         if given.lstrip("-").isdigit():
             number = int(given)
@@ -215,16 +217,18 @@ class Expressions(Writer):
         self.fail_if(f"{given} >= {count} or {given} < -{count}")
         return items[0], self.hold(f"{at} + {given} % {count} * {width(items[0])}")
 
-    def code_in(self, e: ir.Expr, kind: Kind) -> str:
+    def code_in(self, e: ir.Expr, layout: Layout) -> str:
         """The code of a key or element; negative where it has none within the scope."""
-        return code(self, self.into(e, kind))
+        return code(self, self.into(e, layout))
 
-    def looked_at(self, kind: Kind) -> None:
+    def looked_at(self, layout: Layout) -> None:
         """A collection is read: what was stored outside the scope would be missing in it."""
-        match kind:
-            case Subset(item=item) | Heap(item=item) | Table(key=item) if may_lack(item):
+        match layout:
+            case SetLayout(item=item) | BagLayout(item=item) | MapLayout(key=item) if may_lack(
+                item
+            ):
                 self.escape_if(f"w[{self.program.out}] != 0")
-            case Table(value=value):
+            case MapLayout(value=value):
                 self.looked_at(value)
             case _:
                 pass
@@ -244,14 +248,14 @@ def _const(f: Expressions, e: ir.Const) -> Value:
         case t.Float() | t.Text():
             return Value(Index(e.type, 1), "0")
         case t.Timer():
-            return Value(f.kind_of(e.type), "0")
+            return Value(f.layout_of(e.type), "0")
         case t.Enum(members=members):
             return Value(Index(e.type, len(members)), str(members.index(str(e.value))))
         case t.Sort():
             known = f.program.codec.known(e.type)
             if e.value not in known:
                 raise Unsupported(f"{e.value} of {e.type}, which is not in the scope")
-            return Value(f.kind_of(e.type), str(known[e.value]))
+            return Value(f.layout_of(e.type), str(known[e.value]))
         case _:
             raise Unsupported(f"a literal of {e.type}")
 
@@ -274,27 +278,27 @@ def _field(f: Expressions, e: ir.Field) -> Value:
         made = f.value(e.of)
         return Value(BOOL, made.text)
     if isinstance(e.of.type, t.Part):
-        kind, at = f.place(e)
-        f.looked_at(kind)
-        return f.load(kind, at)
+        layout, at = f.place(e)
+        f.looked_at(layout)
+        return f.load(layout, at)
     of = f.value(e.of)
-    if isinstance(of.kind, Sum):
+    if isinstance(of.layout, Sum):
         return field_of_option(f, of, e.name)
-    if not (isinstance(of.kind, Product) and isinstance(of.kind.type, t.Record)):
-        raise Unsupported(f"a field of {of.kind.__class__.__name__}")
-    names = [name for name, _ in of.kind.type.fields]
+    if not (isinstance(of.layout, Product) and isinstance(of.layout.type, t.Record)):
+        raise Unsupported(f"a field of {type_of(of.layout)}")
+    names = [name for name, _ in of.layout.type.fields]
     return part(f, of, names.index(e.name))
 
 
 def _item(f: Expressions, e: ir.Item) -> Value:
-    kind, at = f.place(e.of)
-    if isinstance(kind, Heap):
-        f.looked_at(kind)
-        number = f.code_in(e.key, kind.item)
+    layout, at = f.place(e.of)
+    if isinstance(layout, BagLayout):
+        f.looked_at(layout)
+        number = f.code_in(e.key, layout.item)
         found = f.hold(f"count_of(w, {at}, {number})")
         return Value(Number(None, None), found)
-    f.looked_at(kind)
-    return f.load(*f.item_place(kind, at, e.key))
+    f.looked_at(layout)
+    return f.load(*f.item_place(layout, at, e.key))
 
 
 def _and(f: Expressions, e: ir.And) -> Value:
@@ -321,27 +325,27 @@ def _short(f: Expressions, args: tuple[ir.Expr, ...], decides: int) -> Value:
 
 def _if(f: Expressions, e: ir.If, to: Target) -> Value:
     test = f.truth(e.test)
-    kind = to.layout
-    if kind is None:
-        kind = f.module.result_kind(f, e)
-    if one_cell(kind):
+    layout = to.layout
+    if layout is None:
+        layout = f.module.result_layout(f, e)
+    if one_cell(layout):
         name = f.temporary()
         for header, arm in ((f"if {test}:", e.then), ("else:", e.other)):
             with f.block(header):
-                f.line(f"{name} = {f.into(arm, kind, to.in_state).text}")
-        return Value(kind, name)
-    at = f.region(kind)
+                f.line(f"{name} = {f.into(arm, layout, to.in_state).text}")
+        return Value(layout, name)
+    at = f.region(layout)
     for header, arm in ((f"if {test}:", e.then), ("else:", e.other)):
         with f.block(header):
-            f.store(at, f.into(arm, kind, to.in_state))
-    return f.load(kind, at)
+            f.store(at, f.into(arm, layout, to.in_state))
+    return f.load(layout, at)
 
 
 def _make(f: Expressions, e: ir.Make, to: Target) -> Value:
-    kind = f.kind_of(e.type)
-    assert isinstance(kind, Product)
-    items = [f.into(arg, of, to.in_state) for arg, of in zip(e.args, kind.items, strict=True)]
-    return product(f, kind, items)
+    layout = f.layout_of(e.type)
+    assert isinstance(layout, Product)
+    items = [f.into(arg, of, to.in_state) for arg, of in zip(e.args, layout.items, strict=True)]
+    return product(f, layout, items)
 
 
 def _new(f: Expressions, e: ir.New) -> Value:
@@ -350,13 +354,13 @@ def _new(f: Expressions, e: ir.New) -> Value:
 
 def _is_a(f: Expressions, e: ir.IsA) -> Value:
     of = f.value(e.of)
-    if not isinstance(of.kind, Sum):
-        mine = type_of(of.kind)
+    if not isinstance(of.layout, Sum):
+        mine = type_of(of.layout)
         return Value(BOOL, str(int(any(matches(mine, option) for option in e.options))))
-    assert isinstance(of.kind.type, t.Union)
+    assert isinstance(of.layout.type, t.Union)
     tags = [
         i
-        for i, mine in enumerate(of.kind.type.options)
+        for i, mine in enumerate(of.layout.type.options)
         if any(matches(mine, option) for option in e.options)
     ]
     tag = tag_of(f, of)
@@ -369,13 +373,13 @@ def _narrow(f: Expressions, e: ir.Narrow) -> Value:
 
 def _needed(f: Expressions, e: ir.Needed) -> Value:
     of = f.value(e.of)
-    if isinstance(of.kind, Sum):
-        f.stop_if(f"{tag_of(f, of)} == {option_of(of.kind, t.NOTHING)}", REFUSED)
+    if isinstance(of.layout, Sum):
+        f.stop_if(f"{tag_of(f, of)} == {option_of(of.layout, t.NOTHING)}", REFUSED)
         return narrowed(f, of, e.type)
-    if of.kind == NONE:
+    if of.layout == NONE:
         f.stop_if("True", REFUSED)
-        kind = f.kind_of(e.type)
-        return f.load(kind, f.region(kind))
+        layout = f.layout_of(e.type)
+        return f.load(layout, f.region(layout))
     return of
 
 

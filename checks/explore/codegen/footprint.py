@@ -1,4 +1,4 @@
-"""Which cells of the state a transition may change: only those are judged, packed, put back."""
+"""The footprint of a transition: which cells of the state it may change."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ class _Changes:
                 return me
             case ir.Field(of=of, name=name) if isinstance(of.type, t.Part):
                 begin, end = self._span(of, me)
-                kind = self.module.codec.machine(of.type.machine)
-                if end - begin != width(kind):
+                layout = self.module.codec.machine(of.type.machine)
+                if end - begin != width(layout):
                     return begin, end
-                names, kinds = zip(*kind.fields, strict=True)
+                names, layouts = zip(*layout.fields, strict=True)
                 at = names.index(name)
-                begin += offsets(kinds)[at]
-                return begin, begin + width(kinds[at])
+                begin += offsets(layouts)[at]
+                return begin, begin + width(layouts[at])
             case ir.Item(of=of) | ir.Narrow(of=of) | ir.Field(of=of):
                 return self._span(of, me)
             case _:

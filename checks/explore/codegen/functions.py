@@ -1,21 +1,21 @@
-"""Generated functions as their callers see them."""
+"""Generated functions as their callers see them: the name, and where the output is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lawful.checks.explore.layout.layouts import INTEGER, Kind, Number
+from lawful.checks.explore.layout.layouts import INTEGER, Layout, Number
 from lawful.spec import types as t
 
 from .text import Value, Writer
 
 
 @dataclass
-class Made:
+class Function:
     """A generated function: its name, and where its output is when it is done."""
 
     name: str
-    output: Kind | None = None
+    output: Layout | None = None
     output_at: str = ""
 
     def given(self, f: Writer) -> Value | None:
@@ -27,9 +27,9 @@ class Made:
         return f.own(f.load(self.output, self.output_at))
 
 
-def general(kind: Kind) -> Kind:
-    """The kind for which a function is written: integers of any size."""
-    return INTEGER if isinstance(kind, Number) else kind
+def general(layout: Layout) -> Layout:
+    """The layout for which a function is written: integers of any size."""
+    return INTEGER if isinstance(layout, Number) else layout
 
 
 def plain(name: str) -> str:

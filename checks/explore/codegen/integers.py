@@ -7,13 +7,13 @@ from collections.abc import Callable
 from lawful.checks.explore.layout.layouts import (
     BOOL,
     INTEGER,
-    Heap,
+    BagLayout,
     Index,
+    ListLayout,
+    MapLayout,
     Number,
     Product,
-    Row,
-    Subset,
-    Table,
+    SetLayout,
     Unsupported,
     stride,
     width,
@@ -21,7 +21,7 @@ from lawful.checks.explore.layout.layouts import (
 from lawful.spec import ir
 
 from .codes import code
-from .conversions import equal, has_bit, part, to_kind
+from .conversions import equal, has_bit, part, to_layout, type_of
 from .expressions import Expressions, Operation
 from .loops import each, universe_of
 from .minmax import compared
@@ -34,8 +34,8 @@ FIT = 2**31  # Products of integers below it fit a cell.
 
 
 def _bounds(value: Value) -> tuple[int | None, int | None]:
-    kind = value.kind
-    return (kind.low, kind.high) if isinstance(kind, Number) else (0, 1)
+    layout = value.layout
+    return (layout.low, layout.high) if isinstance(layout, Number) else (0, 1)
 
 
 def _small(*values: Value) -> bool:
@@ -106,18 +106,18 @@ def _mul(f: Expressions, e: ir.Op) -> Value:
             f.escape_if(f"{each_.text} >= {FIT} or {each_.text} <= -{FIT}")
     ends = [x * y for x in _bounds(a) for y in _bounds(b) if x is not None and y is not None]
     known = len(ends) == 4
-    kind = Number(min(ends), max(ends)) if known else INTEGER
-    return Value(kind, f.hold(f"{a.text} * {b.text}"))
+    layout = Number(min(ends), max(ends)) if known else INTEGER
+    return Value(layout, f.hold(f"{a.text} * {b.text}"))
 
 
 def _neg(f: Expressions, e: ir.Op) -> Value:
     a = f.value(e.args[0])
     low, high = _bounds(a)
-    kind = Number(None if high is None else -high, None if low is None else -low)
+    layout = Number(None if high is None else -high, None if low is None else -low)
     if _small(a):
-        return Value(kind, str(-int(a.text)))
+        return Value(layout, str(-int(a.text)))
     f.escape_if(f"{a.text} < -{2**62}")
-    return Value(kind, f.hold(f"-{a.text}"))
+    return Value(layout, f.hold(f"-{a.text}"))
 
 
 def _abs(f: Expressions, e: ir.Op) -> Value:
@@ -133,17 +133,19 @@ def _division(sign: str) -> Operation:
         if not b.text.isdigit():  # The least integer divided by -1 fits no cell.
             f.escape_if(f"{a.text} < -{2**62}")
         low, high = _bounds(b)
-        kind = INTEGER
+        layout = INTEGER
         if sign == "%" and low is not None and high is not None:
-            kind = Number(min(low + 1, 0), max(high - 1, 0))
-        return Value(kind, f.hold(f"{a.text} {sign} {b.text}"))
+            layout = Number(min(low + 1, 0), max(high - 1, 0))
+        return Value(layout, f.hold(f"{a.text} {sign} {b.text}"))
 
     return made
 
 
 def _as_integer(f: Expressions, e: ir.Op) -> Value:
     a = f.value(e.args[0])
-    return Value(a.kind if isinstance(a.kind, Number) else Number(0, 1), f.hold(f"{a.text} + 0"))
+    return Value(
+        a.layout if isinstance(a.layout, Number) else Number(0, 1), f.hold(f"{a.text} + 0")
+    )
 
 
 def _as_bool(f: Expressions, e: ir.Op) -> Value:
@@ -155,17 +157,17 @@ def _as_bool(f: Expressions, e: ir.Op) -> Value:
 
 def _rank(f: Expressions, e: ir.Op) -> Value:
     of = f.value(e.args[0])
-    if not isinstance(of.kind, Index):
+    if not isinstance(of.layout, Index):
         raise Unsupported("the rank of this")
-    return Value(Number(0, of.kind.count - 1), of.text)
+    return Value(Number(0, of.layout.count - 1), of.text)
 
 
 def _round_the_ring(by: int) -> Operation:
     def made(f: Expressions, e: ir.Op) -> Value:
         of = f.value(e.args[0])
-        if not isinstance(of.kind, Index):
+        if not isinstance(of.layout, Index):
             raise Unsupported("a neighbour of this")
-        return Value(of.kind, f.hold(f"({of.text} + {by % of.kind.count}) % {of.kind.count}"))
+        return Value(of.layout, f.hold(f"({of.text} + {by % of.layout.count}) % {of.layout.count}"))
 
     return made
 
@@ -176,7 +178,7 @@ def _round_the_ring(by: int) -> Operation:
 def _equality(negated: bool) -> Operation:
     def made(f: Expressions, e: ir.Op) -> Value:
         a = f.value(e.args[0])
-        b = f.value(e.args[1], Target(a.kind))
+        b = f.value(e.args[1], Target(a.layout))
         found = equal(f, a, b)
         return Value(BOOL, f.hold(f"not {found}") if negated else found)
 
@@ -210,21 +212,21 @@ def _contains(f: Expressions, item: ir.Expr, of: ir.Expr) -> str:
     if isinstance(of, ir.Op) and of.op == "subsets":
         value = f.value(item)
         whole = universe_of(f, of.args[0])
-        return f.hold(f"{to_kind(f, value, whole.kind).text} & ~{whole.text} == 0")
+        return f.hold(f"{to_layout(f, value, whole.layout).text} & ~{whole.text} == 0")
     if isinstance(of, ir.Op) and of.op in ("range", "values", "items", "zip", "enumerate"):
         return _looked_for(f, item, of)
     before = len(f.lines)
     where = f.value(of)
     lines = f.lines[before:]
     del f.lines[before:]
-    kind = where.kind
-    match kind:
-        case Subset(item=wanted) | Table(key=wanted) | Heap(item=wanted):
+    layout = where.layout
+    match layout:
+        case SetLayout(item=wanted) | MapLayout(key=wanted) | BagLayout(item=wanted):
             value = f.into(item, wanted)
             f.lines += lines
             number = code(f, value)
             return _at_code(f, where, number)
-        case Row(item=wanted):
+        case ListLayout(item=wanted):
             value = f.into(item, wanted)
             f.lines += lines
             row = f.placed(where)
@@ -237,17 +239,17 @@ def _contains(f: Expressions, item: ir.Expr, of: ir.Expr) -> str:
             tests = [equal(f, value, part(f, where, i)) for i in range(len(items))]
             return f.hold(" or ".join(tests) or "0")
         case _:
-            raise Unsupported(f"in a {type(kind).__name__}")
+            raise Unsupported(f"membership in {type_of(layout)}")
 
 
 def _at_code(f: Expressions, where: Value, number: str) -> str:
-    kind = where.kind
-    if isinstance(kind, Heap):
+    layout = where.layout
+    if isinstance(layout, BagLayout):
         return f.hold(f"count_of(w, {where.text}, {number}) != 0")
-    if isinstance(kind, Subset):
+    if isinstance(layout, SetLayout):
         test = f"{has_bit(where, number)} != 0"
-    elif isinstance(kind, Table) and not kind.total:
-        test = f"w[{f.placed(where)} + {number} * {stride(kind)}] != 0"
+    elif isinstance(layout, MapLayout) and not layout.total:
+        test = f"w[{f.placed(where)} + {number} * {stride(layout)}] != 0"
     else:
         test = "True"
     if number.isdigit():

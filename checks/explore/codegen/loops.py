@@ -1,4 +1,4 @@
-"""Generated code of what is iterated: loops, comprehensions, quantifiers and folds."""
+"""Generated code of iteration: loops, comprehensions, quantifiers."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from lawful.checks.explore.layout.codec import OUTSIDE
 from lawful.checks.explore.layout.layouts import (
     BOOL,
     MOST_BITS,
-    Heap,
-    Kind,
+    BagLayout,
+    Layout,
+    ListLayout,
+    MapLayout,
     Number,
     Product,
-    Row,
-    Subset,
-    Table,
+    SetLayout,
     Unsupported,
     card,
     elements,
@@ -33,9 +33,9 @@ from .expressions import Expressions
 from .prelude import ESCAPE
 from .text import Target, Value, plus
 
-ROOM = 32  # Of a list in the middle of a step whose length nobody can tell.
-MANY = 64  # Values that a domain has from which on the rounds through it are counted.
-LONG = 1 << 10  # Rounds of loops inside each other from which on they are counted.
+ROOM = 32  # Items of a list in the middle of a step whose length is not known beforehand.
+MANY = 64  # A loop over a domain of so many values counts its rounds.
+LONG = 1 << 10  # Nested loops of so many rounds in all count them.
 
 Items = Value | tuple[Value, ...]
 
@@ -62,19 +62,19 @@ def _source(f: Expressions, e: ir.Expr, owned: bool) -> AbstractContextManager[I
 
 @contextmanager
 def _domain(f: Expressions, item: t.Type) -> Generator[Items]:
-    kind = f.kind_of(item)
+    layout = f.layout_of(item)
     i = f.temporary()
-    with f.block(f"for {i} in range({elements(kind)}):"):
-        if elements(kind) >= MANY:
+    with f.block(f"for {i} in range({elements(layout)}):"):
+        if elements(layout) >= MANY:
             f.metered()
-        yield uncode(f, kind, i)
+        yield uncode(f, layout, i)
 
 
-def long(kinds: Sequence[Kind]) -> bool:
-    """Whether loops through all values of these kinds, inside each other, are long."""
+def long(layouts: Sequence[Layout]) -> bool:
+    """Whether loops through all values of these layouts, inside each other, are long."""
     rounds = 1
-    for kind in kinds:
-        count = card(kind)
+    for layout in layouts:
+        count = card(layout)
         rounds *= LONG if count is None else count
     return rounds >= LONG
 
@@ -82,11 +82,11 @@ def long(kinds: Sequence[Kind]) -> bool:
 def universe_of(f: Expressions, of: ir.Expr) -> Value:
     """A set in one word, or all elements of a sort as such a set."""
     if isinstance(of, ir.Domain) and isinstance(of.type, t.Iter):
-        kind = Subset(t.Set(of.type.item, False), f.kind_of(of.type.item))
-        value = Value(kind, str((1 << elements(kind.item)) - 1))
+        layout = SetLayout(t.Set(of.type.item, False), f.layout_of(of.type.item))
+        value = Value(layout, str((1 << elements(layout.item)) - 1))
     else:
         value = f.value(of)
-    if not (isinstance(value.kind, Subset) and value.single):
+    if not (isinstance(value.layout, SetLayout) and value.single):
         raise Unsupported("the subsets of this")
     return value
 
@@ -100,9 +100,9 @@ def _subsets(f: Expressions, of: Value) -> Generator[Items]:
         f.line(f"{now} = {part_of}")
         f.line(f"{part_of} = ({part_of} - {of.text}) & {of.text}")
         f.line(f"{left} = {part_of}")
-        if long((of.kind,)):
+        if long((of.layout,)):
             f.metered()
-        yield Value(of.kind, now)
+        yield Value(of.layout, now)
 
 
 @contextmanager
@@ -118,10 +118,10 @@ def _range(f: Expressions, args: tuple[ir.Expr, ...]) -> Generator[Items]:
 
 
 def _interval(given: list[Value]) -> tuple[int | None, int | None]:
-    kinds = [v.kind for v in given]
-    if not all(isinstance(k, Number) for k in kinds) or len(kinds) == 3:
+    layouts = [v.layout for v in given]
+    if not all(isinstance(k, Number) for k in layouts) or len(layouts) == 3:
         return None, None
-    ends = [k for k in kinds if isinstance(k, Number)]
+    ends = [k for k in layouts if isinstance(k, Number)]
     low = 0 if len(ends) == 1 else ends[0].low
     high = ends[-1].high
     return low, None if high is None else high - 1
@@ -148,8 +148,8 @@ def _zipped(f: Expressions, args: tuple[ir.Expr, ...]) -> Generator[Items]:
 
 
 def _at(f: Expressions, row: Value, i: str) -> Value:
-    assert isinstance(row.kind, Row)
-    return f.load(row.kind.item, f.hold(f"{plus(row.text, 1)} + {i} * {width(row.kind.item)}"))
+    assert isinstance(row.layout, ListLayout)
+    return f.load(row.layout.item, f.hold(f"{plus(row.text, 1)} + {i} * {width(row.layout.item)}"))
 
 
 @contextmanager
@@ -163,76 +163,76 @@ def _row(f: Expressions, row: Value, backwards: bool = False) -> Generator[Items
 
 def _entries(f: Expressions, of: ir.Expr, which: str, owned: bool) -> AbstractContextManager[Items]:
     value = f.value(of)
-    if isinstance(value.kind, Heap):
+    if isinstance(value.layout, BagLayout):
         return _heap(f, value, which, owned)
-    if not isinstance(value.kind, Table):
-        raise Unsupported(f"{which}() of a {type(value.kind).__name__}")
+    if not isinstance(value.layout, MapLayout):
+        raise Unsupported(f"{which}() of {type_of(value.layout)}")
     return _table(f, value, which, owned)
 
 
 def held(f: Expressions, value: Value, owned: bool = False) -> AbstractContextManager[Items]:
     """The same over a collection."""
-    match value.kind:
-        case Subset() as kind:
-            return _subset(f, value, kind, owned)
-        case Table():
+    match value.layout:
+        case SetLayout() as layout:
+            return _subset(f, value, layout, owned)
+        case MapLayout():
             return _table(f, value, "keys", owned)
-        case Heap():
+        case BagLayout():
             return _heap(f, value, "keys", owned)
-        case Row() | Product():
+        case ListLayout() | Product():
             row = f.module.as_row(f, value)
             return _row(f, _own(f, row) if owned else row)
         case _:
-            raise Unsupported(f"a loop over a {type(value.kind).__name__}")
+            raise Unsupported(f"a loop over {type_of(value.layout)}")
 
 
 def _own(f: Expressions, value: Value) -> Value:
-    at = f.region(value.kind)
+    at = f.region(value.layout)
     f.store(at, value)
-    return Value(value.kind, at)
+    return Value(value.layout, at)
 
 
 @contextmanager
-def _subset(f: Expressions, value: Value, kind: Subset, owned: bool) -> Generator[Items]:
-    count = elements(kind.item)
+def _subset(f: Expressions, value: Value, layout: SetLayout, owned: bool) -> Generator[Items]:
+    count = elements(layout.item)
     if words(count) == 1:
         left, low = f.temporary(), f.temporary()
         f.line(f"{left} = {value.text}" if value.single else f"{left} = w[{value.text}]")
         with f.block(f"while {left} != 0:"):
             f.line(f"{low} = {left} & -{left}")
             f.line(f"{left} = {left} ^ {low}")
-            yield uncode(f, kind.item, f.hold(f"popcount({low} - 1)"))
+            yield uncode(f, layout.item, f.hold(f"popcount({low} - 1)"))
         return
     own = _own(f, value) if owned else value
     i = f.temporary()
     with f.block(f"for {i} in range({count}):"):
         f.line(f"if w[{own.text} + {i} // {MOST_BITS}] >> {i} % {MOST_BITS} & 1 == 0: continue")
-        yield uncode(f, kind.item, i)
+        yield uncode(f, layout.item, i)
 
 
 @contextmanager
 def _table(f: Expressions, value: Value, which: str, owned: bool) -> Generator[Items]:
-    kind = value.kind
-    assert isinstance(kind, Table)
+    layout = value.layout
+    assert isinstance(layout, MapLayout)
     at = _own(f, value).text if owned else f.placed(value)
     i, place = f.temporary(), f.temporary()
-    with f.block(f"for {i} in range({elements(kind.key)}):"):
-        f.line(f"{place} = {at} + {i} * {stride(kind)}")
-        if not kind.total:
+    with f.block(f"for {i} in range({elements(layout.key)}):"):
+        f.line(f"{place} = {at} + {i} * {stride(layout)}")
+        if not layout.total:
             f.line(f"if w[{place}] == 0: continue")
-        inside = plus(place, int(not kind.total))
+        inside = plus(place, int(not layout.total))
         if which == "values":
-            yield f.load(kind.value, inside)
+            yield f.load(layout.value, inside)
         elif which == "items":
-            yield uncode(f, kind.key, i), f.load(kind.value, inside)
+            yield uncode(f, layout.key, i), f.load(layout.value, inside)
         else:
-            yield uncode(f, kind.key, i)
+            yield uncode(f, layout.key, i)
 
 
 @contextmanager
 def _heap(f: Expressions, value: Value, which: str, owned: bool) -> Generator[Items]:
-    kind = value.kind
-    assert isinstance(kind, Heap)
+    layout = value.layout
+    assert isinstance(layout, BagLayout)
     at = _own(f, value).text if owned else value.text
     i = f.temporary()
     with f.block(f"for {i} in range(w[{at}]):"):
@@ -240,7 +240,7 @@ def _heap(f: Expressions, value: Value, which: str, owned: bool) -> Generator[It
         if which == "values":
             yield count
             return
-        item = uncode(f, kind.item, f.hold(f"w[{plus(at, 1)} + 2 * {i}]"))
+        item = uncode(f, layout.item, f.hold(f"w[{plus(at, 1)} + 2 * {i}]"))
         yield (item, count) if which == "items" else item
 
 
@@ -261,9 +261,9 @@ def one(f: Expressions, items: Items) -> Value:
     """Several values as one tuple."""
     if isinstance(items, Value):
         return items
-    kinds = tuple(v.kind for v in items)
-    kind = Product(t.Tuple(tuple(type_of(k) for k in kinds)), kinds)
-    return product(f, kind, list(items))
+    layouts = tuple(v.layout for v in items)
+    layout = Product(t.Tuple(tuple(type_of(k) for k in layouts)), layouts)
+    return product(f, layout, list(items))
 
 
 def bind(f: Expressions, names: tuple[str, ...], items: Items) -> dict[str, Value]:
@@ -271,9 +271,9 @@ def bind(f: Expressions, names: tuple[str, ...], items: Items) -> dict[str, Valu
     if len(names) == 1:
         return {names[0]: one(f, items)}
     if isinstance(items, Value):
-        if not isinstance(items.kind, Product):
-            raise Unsupported(f"names for the parts of {items.kind.__class__.__name__}")
-        items = tuple(part(f, items, i) for i in range(len(items.kind.items)))
+        if not isinstance(items.layout, Product):
+            raise Unsupported(f"names for the parts of {type_of(items.layout)}")
+        items = tuple(part(f, items, i) for i in range(len(items.layout.items)))
     return dict(zip(names, items, strict=True))
 
 
@@ -349,27 +349,27 @@ def _sum(f: Expressions, e: ir.Comp) -> Value:
 
 
 def _set(f: Expressions, e: ir.Comp, to: Target) -> Value:
-    if isinstance(to.layout, Subset):
-        kind = to.layout
+    if isinstance(to.layout, SetLayout):
+        layout = to.layout
     else:
-        kind = Subset(e.type, f.module.probed(f, e.clauses, e.element))
-    at = f.region(kind)
-    f.blank(at, width(kind))
+        layout = SetLayout(e.type, f.module.probed(f, e.clauses, e.element))
+    at = f.region(layout)
+    f.blank(at, width(layout))
     with clauses(f, e.clauses):
-        number = code(f, f.into(e.element, kind.item, to.in_state))
-        put_in(f, at, kind, number, to.in_state)
-    return f.load(kind, at)
+        number = code(f, f.into(e.element, layout.item, to.in_state))
+        put_in(f, at, layout, number, to.in_state)
+    return f.load(layout, at)
 
 
-def put_in(f: Expressions, at: str, kind: Subset, number: str, storing: bool) -> None:
+def put_in(f: Expressions, at: str, layout: SetLayout, number: str, storing: bool) -> None:
     """An element put into a set at a place; where it is outside the scope, the step leaves it."""
-    if number.isdigit() or not may_lack(kind.item):
-        set_bit(f, at, kind, number)
+    if number.isdigit() or not may_lack(layout.item):
+        set_bit(f, at, layout, number)
         return
     with f.block(f"if {number} < 0:"):
         outside(f, storing)
     with f.block("else:"):
-        set_bit(f, at, kind, number)
+        set_bit(f, at, layout, number)
 
 
 def outside(f: Expressions, storing: bool) -> None:
@@ -382,32 +382,32 @@ def outside(f: Expressions, storing: bool) -> None:
 
 
 def _list(f: Expressions, e: ir.Comp, to: Target) -> Value:
-    if isinstance(to.layout, Row):
-        kind = to.layout
+    if isinstance(to.layout, ListLayout):
+        layout = to.layout
     else:
         item = f.module.probed(f, e.clauses, e.element)
-        kind = Row(e.type, item, ROOM, ROOM)
-    at = f.region(kind)
-    f.blank(at, width(kind))
+        layout = ListLayout(e.type, item, ROOM, ROOM)
+    at = f.region(layout)
+    f.blank(at, width(layout))
     with clauses(f, e.clauses):
-        append(f, at, kind, f.into(e.element, kind.item, to.in_state))
-    return f.load(kind, at)
+        append(f, at, layout, f.into(e.element, layout.item, to.in_state))
+    return f.load(layout, at)
 
 
-def append(f: Expressions, at: str, kind: Row, value: Value) -> None:
-    """One more item at the end of a row."""
+def append(f: Expressions, at: str, layout: ListLayout, value: Value) -> None:
+    """Append an item to a list."""
     length = f.hold(f"w[{at}]")
-    f.escape_if(f"{length} >= {kind.room}")
-    f.store(f.hold(f"{plus(at, 1)} + {length} * {width(kind.item)}"), value)
+    f.escape_if(f"{length} >= {layout.room}")
+    f.store(f.hold(f"{plus(at, 1)} + {length} * {width(layout.item)}"), value)
     f.line(f"w[{at}] = {length} + 1")
 
 
 def _map(f: Expressions, e: ir.Comp, to: Target) -> Value:
     want = to.layout
     assert e.key is not None
-    if not isinstance(want, Table):
-        kinds = [f.module.probed(f, e.clauses, x) for x in (e.key, e.element)]
-        want = Table(e.type, *kinds)
+    if not isinstance(want, MapLayout):
+        layouts = [f.module.probed(f, e.clauses, x) for x in (e.key, e.element)]
+        want = MapLayout(e.type, *layouts)
     want = written(want, e.type)
     at = f.region(want)
     f.blank(at, width(want))
@@ -418,16 +418,16 @@ def _map(f: Expressions, e: ir.Comp, to: Target) -> Value:
 
 
 def put_entry(
-    f: Expressions, at: str, kind: Table, entry: tuple[str, Value], storing: bool
+    f: Expressions, at: str, layout: MapLayout, entry: tuple[str, Value], storing: bool
 ) -> None:
     """A key of a map at a place, by its code, gets a value."""
     number, value = entry
     with ExitStack() as stack:
-        if may_lack(kind.key):
+        if may_lack(layout.key):
             with f.block(f"if {number} < 0:"):
                 outside(f, storing)
             stack.enter_context(f.block("else:"))
-        place = f.hold(f"{at} + {number} * {stride(kind)}")
-        if not kind.total:
+        place = f.hold(f"{at} + {number} * {stride(layout)}")
+        if not layout.total:
             f.line(f"w[{place}] = 1")
-        f.store(plus(place, int(not kind.total)), value)
+        f.store(plus(place, int(not layout.total)), value)

@@ -1,10 +1,10 @@
-"""Generated code of what chooses one value of several: the least, the greatest, the first."""
+"""Generated code of `min`, `max` and `first`: one value chosen of several."""
 
 from __future__ import annotations
 
 from lawful.checks.explore.layout.layouts import (
     INTEGER,
-    Kind,
+    Layout,
     Number,
     Product,
     Sum,
@@ -16,7 +16,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .codes import alike
-from .conversions import to_kind
+from .conversions import to_layout
 from .expressions import Expressions, Operation, TargetedOperation
 from .loops import clauses, each, one
 from .text import Target, Value
@@ -38,19 +38,19 @@ class Best:
     def take(self, value: Value) -> None:
         """One more value; it is the best where it is better than what was there, or the first."""
         f = self.f
-        kind = value.kind
-        if self.value and isinstance(kind, Number) and isinstance(self.value.kind, Number):
-            kind = hull(kind, self.value.kind)
-        if value.single or not width(kind):
-            self.value = Value(kind, self.name)
+        layout = value.layout
+        if self.value and isinstance(layout, Number) and isinstance(self.value.layout, Number):
+            layout = hull(layout, self.value.layout)
+        if value.single or not width(layout):
+            self.value = Value(layout, self.name)
             with f.block(self._test(f"{value.text} {self.better} {self.name}")):
                 f.line(f"{self.name} = {value.text} + 0")
         else:
-            self.value = self.value or Value(kind, f.region(kind))
+            self.value = self.value or Value(layout, f.region(layout))
             order = f"{compared(f, value, self.value)} {self.better} 0" if self.better else ""
             place = f.placed(value)
             with f.block(self._test(order)):
-                f.move(self.value.text, place, width(kind))
+                f.move(self.value.text, place, width(layout))
         f.line(f"{self.some} = 1")
 
     def _test(self, better: str) -> str:
@@ -65,9 +65,9 @@ class Best:
 
 def compared(f: Expressions, a: Value, b: Value) -> str:
     """How two tuples compare, the first difference deciding: below, at or above 0."""
-    if not (isinstance(a.kind, Product) and alike(a.kind, b.kind)):
+    if not (isinstance(a.layout, Product) and alike(a.layout, b.layout)):
         raise Unsupported("an order of collections")
-    return f"ordered(w, {f.placed(a)}, {f.placed(b)}, {width(a.kind)})"
+    return f"ordered(w, {f.placed(a)}, {f.placed(b)}, {width(a.layout)})"
 
 
 def of_comprehension(f: Expressions, e: ir.Comp) -> Best:
@@ -116,21 +116,21 @@ def _or_default(word: str) -> TargetedOperation:
     return made
 
 
-def _result(f: Expressions, e: ir.Op, best: Value, want: Kind | None) -> Kind:
-    if isinstance(best.kind, Number) and isinstance(e.type, t.Int):
+def _result(f: Expressions, e: ir.Op, best: Value, want: Layout | None) -> Layout:
+    if isinstance(best.layout, Number) and isinstance(e.type, t.Int):
         return INTEGER
-    if isinstance(e.type, t.Union) and not isinstance(best.kind, Sum):
-        return want if isinstance(want, Sum) else f.kind_of(e.type)
-    return best.kind
+    if isinstance(e.type, t.Union) and not isinstance(best.layout, Sum):
+        return want if isinstance(want, Sum) else f.layout_of(e.type)
+    return best.layout
 
 
-def _else(f: Expressions, best: Best, default: Value, kind: Kind) -> Value:
-    at = f.region(kind)
+def _else(f: Expressions, best: Best, default: Value, layout: Layout) -> Value:
+    at = f.region(layout)
     with f.block(f"if {best.some}:"):
-        f.store(at, to_kind(f, best.given(), kind))
+        f.store(at, to_layout(f, best.given(), layout))
     with f.block("else:"):
-        f.store(at, to_kind(f, default, kind))
-    return f.load(kind, at)
+        f.store(at, to_layout(f, default, layout))
+    return f.load(layout, at)
 
 
 OPERATIONS: dict[str, Operation] = {

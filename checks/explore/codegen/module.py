@@ -1,4 +1,4 @@
-"""The generated functions of a machine: helpers, transitions, events, properties."""
+"""The generated module of a machine: functions of helpers, transitions, events and properties."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from lawful.checks.explore.layout.layouts import (
     BOOL,
     INTEGER,
     NONE,
-    Heap,
+    BagLayout,
     Index,
-    Kind,
+    Layout,
+    ListLayout,
+    MapLayout,
     Number,
     Product,
-    Row,
-    Subset,
+    SetLayout,
     Sum,
-    Table,
     Unsupported,
     hull,
     width,
@@ -29,48 +29,48 @@ from lawful.spec.analysis.walk import everything, statements
 from . import collections, integers, loops, minmax, operators, parts
 from .body import Body, begun
 from .expressions import Expressions
-from .functions import Made, general, plain, states
+from .functions import Function, general, plain, states
 from .statements import block
 from .text import BOUNDS, REFUSED, Program, Target, Value
 
 
 class Module:
-    """Makes the functions as they are asked for, each once for the kinds of its arguments."""
+    """Makes the functions as they are asked for, each once for the layouts of its arguments."""
 
     def __init__(self, codec: Codec, reference: Reference, program: Program) -> None:
         self.codec = codec
         self.reference = reference
         self.program = program
         self.machines = codec.machines
-        self.made: dict[object, Made] = {}
+        self.made: dict[object, Function] = {}
         self.making: list[object] = []
 
     # What expressions ask for.
 
-    def kind_of(self, kind: t.Type) -> Kind:
-        """The kind of a type's values in the middle of a step."""
+    def layout_of(self, kind: t.Type) -> Layout:
+        """The layout of a type's values in the middle of a step."""
         match kind:
             case t.Int(low=low, high=high):
                 return Number(low, high, low, high)
             case t.Record(name=name, fields=fields):
                 known = self.codec.records.get(name)
-                return known or Product(kind, tuple(self.kind_of(of) for _, of in fields))
+                return known or Product(kind, tuple(self.layout_of(of) for _, of in fields))
             case t.Tuple(items=items):
-                return Product(kind, tuple(map(self.kind_of, items)))
+                return Product(kind, tuple(map(self.layout_of, items)))
             case t.Union(options=options):
-                return Sum(kind, tuple(map(self.kind_of, options)))
+                return Sum(kind, tuple(map(self.layout_of, options)))
             case t.Set(item=item):
-                return Subset(kind, self.kind_of(item))
+                return SetLayout(kind, self.layout_of(item))
             case t.Map(key=key, value=value):
-                return Table(kind, self.kind_of(key), self.kind_of(value))
+                return MapLayout(kind, self.layout_of(key), self.layout_of(value))
             case t.Seq(item=item, most=most):
-                return Row(kind, self.kind_of(item), loops.ROOM, loops.ROOM, most)
+                return ListLayout(kind, self.layout_of(item), loops.ROOM, loops.ROOM, most)
             case t.Bag(item=item, most=most):
-                return Heap(kind, self.kind_of(item), loops.ROOM, loops.ROOM, most)
+                return BagLayout(kind, self.layout_of(item), loops.ROOM, loops.ROOM, most)
             case t.Float() | t.Text():
                 return Index(kind, 1)
             case _:
-                return self.codec.kind(kind, kind)
+                return self.codec.layout(kind, kind)
 
     def comprehension(self, f: Expressions, e: ir.Comp, to: Target) -> Value:
         """See `loops.comprehension`."""
@@ -96,26 +96,26 @@ class Module:
         """See `collections.listed`."""
         return collections.listed(f, e)
 
-    def probed(self, f: Expressions, clauses: tuple[ir.Clause, ...], element: ir.Expr) -> Kind:
-        """The kind of what a comprehension's element gives, found by writing it for nothing."""
+    def probed(self, f: Expressions, clauses: tuple[ir.Clause, ...], element: ir.Expr) -> Layout:
+        """The layout of what a comprehension's element gives, found by writing it for nothing."""
         lines, depth, cells = len(f.lines), f.depth, self.program.cells
         with loops.clauses(f, clauses):
-            kind = f.value(element).kind
+            layout = f.value(element).layout
         del f.lines[lines:]
         f.depth = depth
         self.program.cells = max(cells, self.program.cells)
-        return kind
+        return layout
 
-    def result_kind(self, f: Expressions, e: ir.If) -> Kind:
-        """The kind of a conditional expression that nobody asked one of."""
-        kinds = [self.probed(f, (), arm) for arm in (e.then, e.other)]
-        if kinds[0] == kinds[1]:
-            return kinds[0]
-        if all(isinstance(k, Number) for k in kinds):
-            return hull(*kinds)
+    def result_layout(self, f: Expressions, e: ir.If) -> Layout:
+        """The layout of a conditional expression that nobody asked one of."""
+        layouts = [self.probed(f, (), arm) for arm in (e.then, e.other)]
+        if layouts[0] == layouts[1]:
+            return layouts[0]
+        if all(isinstance(k, Number) for k in layouts):
+            return hull(*layouts)
         if isinstance(e.type, t.Union | t.Record | t.Tuple):
-            return self.kind_of(e.type)
-        return kinds[0]
+            return self.layout_of(e.type)
+        return layouts[0]
 
     # Functions.
 
@@ -137,20 +137,20 @@ class Module:
         self,
         owner: ir.Machine,
         function: ir.Function,
-        kinds: tuple[Kind, ...],
+        layouts: tuple[Layout, ...],
         outermost: bool = False,
-    ) -> Made:
+    ) -> Function:
         """The function of a helper, a property or a transition's body for such arguments."""
-        kinds = tuple(map(general, kinds))
-        key = ("helper", owner.name, function.name, kinds, outermost)
+        layouts = tuple(map(general, layouts))
+        key = ("helper", owner.name, function.name, layouts, outermost)
         if key in self.made:
             return self.made[key]
         if key in self.making:
             raise Unsupported("recursion")
         self.making.append(key)
         names = [name for name, _ in function.params]
-        f = begun(self, owner, zip(names, kinds, strict=True))
-        made = Made(self.program.name("f_" + plain(function.name)))
+        f = begun(self, owner, zip(names, layouts, strict=True))
+        made = Function(self.program.name("f_" + plain(function.name)))
         self.program.names[key] = made.name
         f.outermost, f.declared = outermost, function.output
         self._finish(f, made, names, function)
@@ -158,7 +158,7 @@ class Module:
         self.made[key] = made
         return made
 
-    def _finish(self, f: Body, made: Made, names: list[str], function: ir.Function) -> None:
+    def _finish(self, f: Body, made: Function, names: list[str], function: ir.Function) -> None:
         params = ", ".join(("w", "b", *(f"a_{name}" for name in names)))
         f.lines.append(f"def {made.name}({params}):")
         f.output = None if f.outermost else self._output(function.output)
@@ -168,8 +168,8 @@ class Module:
         made.output, made.output_at = f.output, f.output_at
         self.program.texts.append("\n".join(f.lines))
 
-    def _output(self, kind: t.Type) -> Kind | None:
-        """The kind of what a function gives; None where its first `return` has to tell."""
+    def _output(self, kind: t.Type) -> Layout | None:
+        """The layout of what a function gives; None where its first `return` has to tell."""
         match kind:
             case t.Int():
                 return INTEGER
@@ -179,7 +179,7 @@ class Module:
                 return None
             case _:
                 try:
-                    found = self.kind_of(kind)
+                    found = self.layout_of(kind)
                     width(found)
                 except Unsupported:
                     return None
@@ -195,7 +195,7 @@ class Module:
     ) -> Value:
         """The value of a helper that changes nothing."""
         given = [f.passed(f.value(arg)) for arg in args]
-        made = self.helper(owner, function, tuple(v.kind for v in given))
+        made = self.helper(owner, function, tuple(v.layout for v in given))
         f.passing(f"{made.name}({', '.join(('w', at or '0', *(v.text for v in given)))})")
         value = made.given(f)
         return Value(NONE, "0") if value is None else value
@@ -204,20 +204,20 @@ class Module:
         self,
         owner: ir.Machine,
         row: ir.Transition,
-        kinds: tuple[Kind, ...],
+        layouts: tuple[Layout, ...],
         outermost: bool = False,
-    ) -> Made:
-        """A transition with its header, for arguments of these kinds.
+    ) -> Function:
+        """A transition with its header, for arguments of these layouts.
 
         What the outermost step gives goes to nobody: only its bounds are looked at.
         """
-        kinds = tuple(map(general, kinds))
-        key = ("transition", owner.name, row.name, kinds, outermost)
+        layouts = tuple(map(general, layouts))
+        key = ("transition", owner.name, row.name, layouts, outermost)
         if key in self.made:
             return self.made[key]
         names = [name for name, _ in row.function.params]
-        f = begun(self, owner, zip(names, kinds, strict=True))
-        made = Made(self.program.name("t_" + plain(row.name)))
+        f = begun(self, owner, zip(names, layouts, strict=True))
+        made = Function(self.program.name("t_" + plain(row.name)))
         self.program.names[key] = made.name
         params = ", ".join(("w", "b", *(f"a_{name}" for name in names)))
         f.lines.append(f"def {made.name}({params}):")
@@ -230,7 +230,7 @@ class Module:
             block(f, row.function.body)
             made.output, made.output_at = f.output, f.output_at
         else:
-            inner = self.helper(owner, row.function, kinds, outermost)
+            inner = self.helper(owner, row.function, layouts, outermost)
             f.passing(f"{inner.name}({', '.join(('w', 'b', *(f'a_{n}' for n in names)))})")
             made.output, made.output_at = inner.output, inner.output_at
         self._leave(f, row)
@@ -243,14 +243,14 @@ class Module:
         """The header's guards; a place of theirs that is missing refuses."""
         undefined, f.failed = f.failed, REFUSED
         if row.control is not None:
-            kind, at = f.place(row.control)
+            layout, at = f.place(row.control)
             if row.source is not None:
-                now = f.load(kind, at).text
+                now = f.load(layout, at).text
                 numbers = states(row.control.type, row.source)
                 tests = " and ".join(f"{now} != {n}" for n in numbers)
                 f.stop_if(tests or "True", REFUSED)
         if row.timer is not None:
-            kind, at = f.place(row.timer)
+            layout, at = f.place(row.timer)
             f.stop_if(f"w[{at}] == 0", REFUSED)
             f.line(f"w[{at}] = 0")
         f.failed = undefined
@@ -259,11 +259,11 @@ class Module:
         if row.target is None or row.control is None:
             return
         numbers = states(row.control.type, row.target)
-        kind, at = f.place(row.control)
+        layout, at = f.place(row.control)
         if len(numbers) == 1:
             f.line(f"w[{at}] = {numbers[0]}")
         else:
-            now = f.load(kind, at).text
+            now = f.load(layout, at).text
             f.stop_if(" and ".join(f"{now} != {n}" for n in numbers), BOUNDS)
 
     # Steps of parts.

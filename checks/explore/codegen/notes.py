@@ -1,4 +1,4 @@
-"""Where `expand` notes what it found beside the successors."""
+"""The cells of `info`: where `expand` notes what it found beside the successors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from .text import STATUS
 
 
 @dataclass
-class Layout:
-    """Where `info` says what."""
+class Notes:
+    """The offset in `info` of each note, by name; a name with several cells has its first."""
 
     rules: int
     cuts: tuple[str, ...]
@@ -42,10 +42,10 @@ class Layout:
 
     @property
     def failing(self) -> tuple[int, int]:
-        """From where and to where it says what failed."""
+        """The first cell of the notes of failures, and the one after the last."""
         return self["deadlock"], self["witness"]
 
     @property
     def marking(self) -> tuple[int, int]:
-        """The same of the marks of the state, and last whether a step was cut."""
+        """The same for the marks of the state and, last, whether a step was cut."""
         return self["mark"], self.size

@@ -1,4 +1,4 @@
-"""Generated code of steps of parts: an event's transitions tried, `can`, parts that are made."""
+"""Generated code of the parts of a machine: their steps, `can`, and new parts."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 from lawful.checks.explore.layout.layouts import (
     BOOL,
-    Heap,
+    BagLayout,
     Index,
-    Kind,
+    Layout,
+    ListLayout,
+    MachineLayout,
+    MapLayout,
     Number,
-    Row,
-    Subset,
+    SetLayout,
     Sum,
-    Table,
-    Whole,
     offsets,
     width,
 )
@@ -22,9 +22,9 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from .body import Body, begun
-from .conversions import to_kind
+from .conversions import to_layout
 from .expressions import Expressions, Owner
-from .functions import Made, general, plain, states
+from .functions import Function, general, plain, states
 from .prelude import ESCAPE
 from .text import AMBIGUOUS, REFUSED, Target, Value, plus
 
@@ -32,22 +32,22 @@ from .text import AMBIGUOUS, REFUSED, Target, Value, plus
 def arguments(
     f: Expressions, owner: ir.Machine, name: str, args: tuple[ir.Expr, ...]
 ) -> list[Value]:
-    """The arguments of a part's event, each in the kind that all its transitions take."""
+    """The arguments of a part's event, each in the layout that all its transitions take."""
     params = _signature(owner, name)
     made: list[Value] = []
     for arg, (_, kind) in zip(args, params, strict=True):
         value = f.value(arg)
-        if isinstance(kind, t.Union) or not isinstance(value.kind, Number):
-            value = to_kind(f, value, _given(f.module, kind, value.kind))
+        if isinstance(kind, t.Union) or not isinstance(value.layout, Number):
+            value = to_layout(f, value, _given(f.module, kind, value.layout))
         made.append(f.passed(f.own(value)))
     return made
 
 
-def _given(m: Owner, kind: t.Type, found: Kind) -> Kind:
-    """The kind of a parameter; of a container, that of what is given."""
-    if isinstance(found, Subset | Table | Row | Heap):
+def _given(m: Owner, kind: t.Type, found: Layout) -> Layout:
+    """The layout of a parameter; of a container, that of what is given."""
+    if isinstance(found, SetLayout | MapLayout | ListLayout | BagLayout):
         return found
-    return m.kind_of(kind)
+    return m.layout_of(kind)
 
 
 def _signature(owner: ir.Machine, name: str) -> tuple[tuple[str, t.Type], ...]:
@@ -55,35 +55,35 @@ def _signature(owner: ir.Machine, name: str) -> tuple[tuple[str, t.Type], ...]:
     return rows[name] if name in rows else owner.transition(name).function.params
 
 
-def take(f: Expressions, owner: ir.Machine, name: str, at: str, args: list[Value]) -> Made:
+def take(f: Expressions, owner: ir.Machine, name: str, at: str, args: list[Value]) -> Function:
     """A part's transition or event at a place, within the caller's step."""
-    made = _taking(f.module, owner, name, tuple(v.kind for v in args))
+    made = _taking(f.module, owner, name, tuple(v.layout for v in args))
     f.passing(f"{made.name}({', '.join(('w', at, *(v.text for v in args)))})")
     return made
 
 
-def _taking(m: Owner, owner: ir.Machine, name: str, kinds: tuple[Kind, ...]) -> Made:
+def _taking(m: Owner, owner: ir.Machine, name: str, layouts: tuple[Layout, ...]) -> Function:
     start = next((f for f in owner.initials if f.name == name), None)
     if start is not None:
-        return m.helper(owner, start, kinds)
+        return m.helper(owner, start, layouts)
     event = any(e.name == name for e in owner.events)
     if not event:
-        return m.transition(owner, owner.transition(name), kinds)
+        return m.transition(owner, owner.transition(name), layouts)
     serving = owner.serving(name)
     ignored = [row for row in owner.ignores if row.event == name]
     if len(serving) == 1 and not ignored:
-        return m.transition(owner, serving[0], kinds)
-    return _dispatch(m, owner, name, tuple(map(general, kinds)))
+        return m.transition(owner, serving[0], layouts)
+    return _dispatch(m, owner, name, tuple(map(general, layouts)))
 
 
-def _dispatch(m: Owner, owner: ir.Machine, name: str, kinds: tuple[Kind, ...]) -> Made:
+def _dispatch(m: Owner, owner: ir.Machine, name: str, layouts: tuple[Layout, ...]) -> Function:
     """An event that several transitions serve, or that may be ignored: each is tried."""
-    key = ("event", owner.name, name, kinds)
+    key = ("event", owner.name, name, layouts)
     if key in m.made:
         return m.made[key]
     names = [n for n, _ in _signature(owner, name)]
-    f = begun(m, owner, zip(names, kinds, strict=True))
-    made = Made(m.program.name("e_" + plain(name)))
+    f = begun(m, owner, zip(names, layouts, strict=True))
+    made = Function(m.program.name("e_" + plain(name)))
     params = ", ".join(("w", "b", *(f"a_{n}" for n in names)))
     f.lines.append(f"def {made.name}({params}):")
     whole = m.codec.machine(owner.name)
@@ -91,7 +91,7 @@ def _dispatch(m: Owner, owner: ir.Machine, name: str, kinds: tuple[Kind, ...]) -
     f.line("taken = 0")
     f.line("said = 0")
     for row in owner.serving(name):
-        _try(f, m.transition(owner, row, kinds), made, kept)
+        _try(f, m.transition(owner, row, layouts), made, kept)
     f.stop_if("taken > 1", AMBIGUOUS)
     with f.block("if taken == 1:"):
         f.line("if said != 0: return said")
@@ -105,7 +105,7 @@ def _dispatch(m: Owner, owner: ir.Machine, name: str, kinds: tuple[Kind, ...]) -
     return made
 
 
-def _try(f: Body, inner: Made, made: Made, kept: str) -> None:
+def _try(f: Body, inner: Function, made: Function, kept: str) -> None:
     """One transition on a copy of the machine; the first that is enabled is kept."""
     whole = f.module.codec.machine(f.machine.name)
     size, trial, out = width(whole), f.region(whole), f.program.out
@@ -123,16 +123,16 @@ def _try(f: Body, inner: Made, made: Made, kept: str) -> None:
         f.line(f"w[{out}] = {before}")
 
 
-def _keep_output(f: Body, made: Made, inner: Made) -> None:
+def _keep_output(f: Body, made: Function, inner: Function) -> None:
     if inner.output is None or not inner.output_at:
         return
     if made.output is None:
         made.output = inner.output
         made.output_at = f.region(inner.output)
-    f.store(made.output_at, to_kind(f, f.load(inner.output, inner.output_at), made.output))
+    f.store(made.output_at, to_layout(f, f.load(inner.output, inner.output_at), made.output))
 
 
-def _ignoring(f: Body, owner: ir.Machine, name: str, made: Made) -> None:
+def _ignoring(f: Body, owner: ir.Machine, name: str, made: Function) -> None:
     for row in owner.ignores:
         if row.event != name:
             continue
@@ -153,8 +153,8 @@ def _ignoring(f: Body, owner: ir.Machine, name: str, made: Made) -> None:
                 f.line("said = 0")
             with f.block("if said == 0:"):
                 if made.output is not None and made.output_at:
-                    none = f.constant(f.module.kind_of(t.NOTHING), None)
-                    f.store(made.output_at, to_kind(f, none, made.output))
+                    none = f.constant(f.module.layout_of(t.NOTHING), None)
+                    f.store(made.output_at, to_layout(f, none, made.output))
                 f.line("return 0")
 
 
@@ -167,7 +167,7 @@ def can(f: Expressions, e: ir.Can) -> Value:
     whole = f.module.codec.machine(owner.name)
     trial = f.region(whole)
     f.line(f"copy(w, {trial}, {at}, {width(whole)})")
-    made = _taking(f.module, owner, e.name, tuple(v.kind for v in args))
+    made = _taking(f.module, owner, e.name, tuple(v.layout for v in args))
     out = f.module.program.out
     before = f.hold(f"w[{out}] + 0")
     status = f.hold(f"{made.name}({', '.join(('w', trial, *(v.text for v in args)))})")
@@ -188,11 +188,11 @@ def fresh(f: Expressions, e: ir.New) -> Value:
     names = [n for n, _ in whole.fields]
     places = offsets(k for _, k in whole.fields)
     for name, arg in e.args:
-        kind = whole.fields[names.index(name)][1]
-        if isinstance(arg, ir.Const) and isinstance(kind, Index) and kind.values:
-            value = f.constant(kind, arg.value)
+        layout = whole.fields[names.index(name)][1]
+        if isinstance(arg, ir.Const) and isinstance(layout, Index) and layout.values:
+            value = f.constant(layout, arg.value)
         else:
-            value = to_kind(f, f.value(arg, Target(kind)), kind)
+            value = to_layout(f, f.value(arg, Target(layout)), layout)
         f.store(plus(at, places[names.index(name)]), value)
     owner = f.module.machines[e.type.machine]
     for p in owner.of_kind("assume"):
@@ -200,14 +200,14 @@ def fresh(f: Expressions, e: ir.New) -> Value:
     return Value(whole, at)
 
 
-def _filled(m: Owner, whole: Whole, state: Any) -> list[int]:
+def _filled(m: Owner, whole: MachineLayout, state: Any) -> list[int]:
     """The cells of a fresh part; what has no value yet is blank."""
     made: list[int] = []
-    for (_, kind), value in zip(whole.fields, state, strict=True):
-        if isinstance(kind, Whole):
-            made += _filled(m, kind, value)
-        elif value is None and not isinstance(kind, Sum):
-            made += [0] * width(kind)
+    for (_, layout), value in zip(whole.fields, state, strict=True):
+        if isinstance(layout, MachineLayout):
+            made += _filled(m, layout, value)
+        elif value is None and not isinstance(layout, Sum):
+            made += [0] * width(layout)
         else:
-            made += m.codec.encode(kind, value)
+            made += m.codec.encode(layout, value)
     return made

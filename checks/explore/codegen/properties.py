@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from lawful.checks.explore.layout.codec import Codec
-from lawful.checks.explore.layout.layouts import Table, Whole, elements, offsets, stride
+from lawful.checks.explore.layout.layouts import MachineLayout, MapLayout, elements, offsets, stride
 from lawful.checks.explore.space import Args
 from lawful.checks.reference.properties import Judged
 from lawful.spec import ir
@@ -15,18 +15,18 @@ from .body import Body
 from .codes import uncode
 from .loops import long
 from .module import Module
-from .notes import Layout
+from .notes import Notes
 from .text import Value, plus
 
 
 class Judging:
     """Writes them; the state before a step stands at `original`, the one after it at 0."""
 
-    def __init__(self, module: Module, layout: Layout, original: int) -> None:
+    def __init__(self, module: Module, notes: Notes, original: int) -> None:
         self.module = module
         self.program = module.program
         self.machine = module.codec.flat.machine
-        self.layout = layout
+        self.notes = notes
         self.original = original
 
     def function(self, name: str, params: str) -> Body:
@@ -39,7 +39,7 @@ class Judging:
         """A function that notes in `info` whether a property fails."""
         name = f"judge_{number}"
         f = self.function(name, "w, info")
-        at = f"info[{self.layout['property'] + number}]"
+        at = f"info[{self.notes['property'] + number}]"
         self.each_false(f, j, f"{at} = 1")
         self.close(f)
         return name
@@ -70,10 +70,10 @@ class Judging:
         """
         whole = self.module.codec.machine(self.machine.name)
         for hop in j.path:
-            kinds = [k for _, k in whole.fields]
-            place, inside = offsets(kinds)[hop.at], kinds[hop.at]
+            layouts = [k for _, k in whole.fields]
+            place, inside = offsets(layouts)[hop.at], layouts[hop.at]
             at, after = plus(at, place), plus(after, place) if after else ""
-            if isinstance(inside, Table):
+            if isinstance(inside, MapLayout):
                 i = f.temporary()
                 stack.enter_context(f.block(f"for {i} in range({elements(inside.key)}):"))
                 step = f"{i} * {stride(inside)}"
@@ -84,29 +84,29 @@ class Judging:
                     f.line(f"if {' or '.join(f'w[{x}] == 0' for x in there)}: continue")
                     at, after = plus(at, 1), plus(after, 1) if after else ""
                 inside = inside.value
-            assert isinstance(inside, Whole)
+            assert isinstance(inside, MachineLayout)
             whole = inside
         return self.module.codec.machines[str(whole.type)], at, after
 
     def _escaping(self, f: Body, status: str) -> None:
-        f.line(f"if {status} == 6: info[{self.layout['escaped']}] = 1")
+        f.line(f"if {status} == 6: info[{self.notes['escaped']}] = 1")
 
     def bound(self, f: Body, stack: ExitStack, j: Judged) -> tuple[list[Value], str]:
         """Loops over the values of a property's parameters; their number so far by name."""
         values: list[Value] = []
         number = "0"
         pairs = zip(j.rule.plans, params(j.row), strict=True)
-        kinds = [self.module.codec.kind(declared, plan.type) for plan, (_, declared) in pairs]
-        for at, kind in enumerate(kinds):
+        layouts = [self.module.codec.layout(declared, plan.type) for plan, (_, declared) in pairs]
+        for at, layout in enumerate(layouts):
             i = f.temporary()
-            stack.enter_context(f.block(f"for {i} in range({elements(kind)}):"))
-            if long(kinds[at:]):
-                if not long(kinds[at + 1 :]):
+            stack.enter_context(f.block(f"for {i} in range({elements(layout)}):"))
+            if long(layouts[at:]):
+                if not long(layouts[at + 1 :]):
                     spent = f"spent(w, {self.program.rounds})"
-                    f.line(f"if {spent}: info[{self.layout['escaped']}] = 1")
+                    f.line(f"if {spent}: info[{self.notes['escaped']}] = 1")
                 f.line(f"if w[{self.program.rounds}] < 0: break")
-            values.append(uncode(f, kind, i))
-            number = f.hold(f"{number} * {elements(kind)} + {i}")
+            values.append(uncode(f, layout, i))
+            number = f.hold(f"{number} * {elements(layout)} + {i}")
         return values, number
 
     def asked(
@@ -114,13 +114,13 @@ class Judging:
     ) -> tuple[str, str]:
         """The status and the value of a property for these arguments."""
         args = [f.passed(v) for v in args]
-        made = self.module.helper(owner, j.row.function, tuple(v.kind for v in args))
+        made = self.module.helper(owner, j.row.function, tuple(v.layout for v in args))
         status = f.hold(f"{made.name}({', '.join(('w', me, *(v.text for v in args)))})")
         return status, f.hold(f"w[{made.output_at}]" if made.output_at else "0")
 
     def witnesses(self, f: Body, rows: list[tuple[Judged, int]]) -> None:
         """Note in `info` for which of their values properties are true in this state."""
-        at = self.layout["witness"]
+        at = self.notes["witness"]
         for number, (j, count) in enumerate(rows):
             name = f"seen_{number}"
             g = self.function(name, "w, info")
@@ -129,7 +129,7 @@ class Judging:
                 status, value = self.asked(g, j, self.machine, "0", bound)
                 g.line(f"if {status} == 0 and {value}: info[{at} + {which}] = 1")
                 # Where it has no value, the reference engine says so.
-                g.line(f"if {status} != 0: info[{self.layout['escaped']}] = 1")
+                g.line(f"if {status} != 0: info[{self.notes['escaped']}] = 1")
             self.close(g)
             f.line(f"{name}(w, info)")
             at += count
@@ -144,6 +144,6 @@ def column_of(codec: Codec, j: Judged, args: Args) -> int:
     """The number of a property's arguments among all, by which they are noted."""
     number = 0
     for value, plan, (_, declared) in zip(args, j.rule.plans, params(j.row), strict=True):
-        kind = codec.kind(declared, plan.type)
-        number = number * elements(kind) + codec.code_of(kind, value)
+        layout = codec.layout(declared, plan.type)
+        number = number * elements(layout) + codec.code_of(layout, value)
     return number

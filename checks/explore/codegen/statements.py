@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any
 
-from lawful.checks.explore.layout.layouts import INTEGER, Kind, Number, Unsupported
+from lawful.checks.explore.layout.layouts import INTEGER, Layout, Number, Unsupported
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
@@ -15,7 +15,7 @@ from lawful.spec.values.bounds import bounded
 from . import parts
 from .body import Body, into
 from .bounds import broken
-from .conversions import to_kind
+from .conversions import to_layout
 from .loops import bind, clauses, each, one
 from .text import ASSERTS, BROKEN, REFUSED, Target, Value
 from .updates import update
@@ -32,7 +32,7 @@ def block(f: Body, body: Iterable[ir.Stmt]) -> None:
 
 
 def _assign(f: Body, s: ir.Assign) -> None:
-    to = Target(f.target_kind(s.target), f.stores(s.target))
+    to = Target(f.target_layout(s.target), f.stores(s.target))
     f.assign(s.target, f.value(s.value, to))
 
 
@@ -82,15 +82,15 @@ def _return(f: Body, s: ir.Return) -> None:
     if s.value is not None and not isinstance(s.value.type, t.Nothing):
         value = f.value(s.value, Target(f.output))
         if f.output is None:
-            f.output = _wide(value.kind)
+            f.output = _wide(value.layout)
         if not f.output_at:
             f.output_at = f.region(f.output)
-        f.store(f.output_at, to_kind(f, value, f.output))
+        f.store(f.output_at, to_layout(f, value, f.output))
     elif s.value is not None:
         value = f.value(s.value)
         if f.output is not None:
             f.output_at = f.output_at or f.region(f.output)
-            f.store(f.output_at, to_kind(f, value, f.output))
+            f.store(f.output_at, to_layout(f, value, f.output))
     if not f.inlined:
         f.line("return 0")
 
@@ -124,14 +124,14 @@ def _each_given(f: Body, of: ir.Expr, item: t.Type) -> None:
 def _within_bounds(f: Body, value: Value, declared: t.Type) -> None:
     if not bounded(declared):
         return
-    made = to_kind(f, value, f.kind_of(declared))
-    tests = broken(made.kind, f.placed(made))
+    made = to_layout(f, value, f.layout_of(declared))
+    tests = broken(made.layout, f.placed(made))
     if tests:
         f.line(f"if {' or '.join(tests)}: w[{f.program.out}] = {BROKEN}")
 
 
-def _wide(kind: Kind) -> Kind:
-    return INTEGER if isinstance(kind, Number) else kind
+def _wide(layout: Layout) -> Layout:
+    return INTEGER if isinstance(layout, Number) else layout
 
 
 def _require(f: Body, s: ir.Require) -> None:
@@ -159,7 +159,7 @@ def _step(f: Body, s: ir.Step) -> None:
 def _base(f: Body, s: ir.Base) -> None:
     owner, row = f.module.base(s.name)
     args = [f.passed(f.own(f.value(a))) for a in s.args]
-    made = f.module.transition(owner, row, tuple(v.kind for v in args))
+    made = f.module.transition(owner, row, tuple(v.layout for v in args))
     f.passing(f"{made.name}({', '.join(('w', f.me, *(v.text for v in args)))})")
     into(f, s.into, made.given(f))
 
@@ -170,7 +170,7 @@ def _do(f: Body, s: ir.Do) -> None:
     function = f.module.function(owner, s.call.function)
     args = [f.passed(f.own(f.value(a))) for a in s.call.args]
     _, at = f.place(s.call.of)
-    made = f.module.helper(owner, function, tuple(v.kind for v in args))
+    made = f.module.helper(owner, function, tuple(v.layout for v in args))
     f.passing(f"{made.name}({', '.join(('w', at, *(v.text for v in args)))})")
     into(f, s.into, made.given(f))
 

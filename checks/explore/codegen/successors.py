@@ -3,7 +3,7 @@
 `expand(w, store, at, out, info, room)` reads the packed state whose words begin at `store[at]`,
 judges it, takes every step that is admitted in it, and writes the packed states that it leads to
 into `out`, with the numbers of their rules behind them. It gives their number, or -1 where `out`
-has no room for more. What else it found is in `info`, cleared before; `Layout` says where.
+has no room for more. What else it found is in `info`, cleared before; `Notes` says where.
 
 `labelled`, it gives in place of the rule's number that plus as many rules as there are times the
 number of the arguments, and of a step that is cut -1 minus that, with no state.
@@ -19,9 +19,9 @@ from typing import NamedTuple
 from lawful.checks.explore.layout.codec import OUTSIDE
 from lawful.checks.explore.layout.defaults import Defaulted
 from lawful.checks.explore.layout.layouts import (
-    Table,
+    MachineLayout,
+    MapLayout,
     Unsupported,
-    Whole,
     card,
     elements,
     offsets,
@@ -45,7 +45,7 @@ from .footprint import Span, changes, meets
 from .functions import plain
 from .loops import long
 from .module import Module
-from .notes import Layout
+from .notes import Notes
 from .prelude import ESCAPE
 from .properties import Judging, params
 from .text import BOUNDS, BROKEN, REFUSED, STATUS, Program, Value
@@ -98,14 +98,14 @@ class Stepping:
         self.judged = [j for j in space.judged if j.kind in ("invariant", "step_property")]
         self.seen = [(j, self._values(j)) for j in space.reachables]
         self.marks = [(j, self._values(j)) for j in space.of_kind("recoverable")]
-        self.layout = Layout(
+        self.notes = Notes(
             len(flat.rules),
             self._cuts(),
             tuple(j.name for j in self.judged),
             sum(count for _, count in self.seen),
             sum(count for _, count in self.marks),
         )
-        self.judging = Judging(self.module, self.layout, self.original)
+        self.judging = Judging(self.module, self.notes, self.original)
         self._write()
 
     def _cuts(self) -> tuple[str, ...]:
@@ -117,13 +117,13 @@ class Stepping:
         """How many values the parameters of a property have."""
         count = 1
         for plan, (_, declared) in zip(j.rule.plans, params(j.row), strict=True):
-            count *= elements(self.codec.kind(declared, plan.type))
+            count *= elements(self.codec.layout(declared, plan.type))
         return count
 
     @property
     def text(self) -> Text:
         """What machine code is made of."""
-        return Text(self.program.source, self.words, self.layout.size, self.program.rounds)
+        return Text(self.program.source, self.words, self.notes.size, self.program.rounds)
 
     # The module.
 
@@ -184,13 +184,13 @@ class Stepping:
         """A state without a step is a deadlock, unless it may rest."""
         if self.machine.deadlock_ok:
             return
-        with f.block(f"if info[{self.layout['admitted']}] == 0:"):
+        with f.block(f"if info[{self.notes['admitted']}] == 0:"):
             f.line("rests = 0")
             for j in self.space.of_kind("terminal"):
                 f.line("true = 1")
                 self.judging.each_false(f, j, "true = 0")
                 f.line("if true: rests = 1")
-            f.line(f"if not rests: info[{self.layout['deadlock']}] = 1")
+            f.line(f"if not rests: info[{self.notes['deadlock']}] = 1")
 
     # Rules.
 
@@ -207,7 +207,7 @@ class Stepping:
             for plan, (_, declared) in zip(
                 self.flat.rules[numbers[0]].plans, event.params, strict=True
             ):
-                count *= elements(self.codec.kind(declared, plan.type))
+                count *= elements(self.codec.layout(declared, plan.type))
             if count > MOST_PAIRS:
                 raise Unsupported("an event of several transitions with so many arguments")
             at = self.program.frame(count)
@@ -222,24 +222,24 @@ class Stepping:
         name = f"rule_{plain(rule.name)}_{number}"
         f = self.judging.function(name, "w, out, info, n, room")
         # Where a plan has no value, or cannot be gone through, the reference engine is asked.
-        f.stopped = f"info[{self.layout['escaped']}] = 1; return n"
+        f.stopped = f"info[{self.notes['escaped']}] = 1; return n"
         if shared is not None and shared[1]:
             f.line(f"clear(w, {shared[0]}, {shared[1]})")
         self._source(f, row)
         with ExitStack() as stack:
             values: list[Value] = []
             pairs = zip(rule.plans, row.function.params, strict=True)
-            kinds = [self.codec.kind(declared, plan.type) for plan, (_, declared) in pairs]
+            layouts = [self.codec.layout(declared, plan.type) for plan, (_, declared) in pairs]
             for i, (plan, (param, _)) in enumerate(
                 zip(rule.plans, row.function.params, strict=True)
             ):
-                value = argument(f, stack, plan, kinds[i])
-                if long(kinds[i:]) and not long(kinds[i + 1 :]):
+                value = argument(f, stack, plan, layouts[i])
+                if long(layouts[i:]) and not long(layouts[i + 1 :]):
                     f.metered()
                 f.env[param] = value
                 values.append(value)
             values = [f.passed(v) for v in values]
-            made = self.module.transition(self.machine, row, tuple(v.kind for v in values), True)
+            made = self.module.transition(self.machine, row, tuple(v.layout for v in values), True)
             status = f.temporary()
             call = f"{made.name}({', '.join(('w', '0', *(v.text for v in values)))})"
             f.line(f"{status} = {call}")
@@ -269,7 +269,7 @@ class Stepping:
 
     def _label(self, f: Body, rule: int, values: Sequence[Value]) -> str:
         """The number of a rule with its arguments."""
-        if math.prod(elements(value.kind) for value in values) > MOST_LABELS:
+        if math.prod(elements(value.layout) for value in values) > MOST_LABELS:
             raise Unsupported("the numbers of so many arguments")
         return f.hold(f"{rule} + {len(self.flat.rules)} * {self._number(f, values)}")
 
@@ -277,12 +277,12 @@ class Stepping:
         """The number of arguments among all."""
         number = "0"
         for value in values:
-            number = f.hold(f"{number} * {card(value.kind)} + {code(f, value)}")
+            number = f.hold(f"{number} * {card(value.layout)} + {code(f, value)}")
         return number
 
     def _noted(self, f: Body, at: int, values: Sequence[Value]) -> None:
         place = f.hold(f"{at} + {self._number(f, values)}")
-        ambiguous = self.layout["fault"] + STATUS.index("ambiguous")
+        ambiguous = self.notes["fault"] + STATUS.index("ambiguous")
         f.line(f"if w[{place}] != 0: info[{ambiguous}] = 1")
         f.line(f"w[{place}] = 1")
 
@@ -302,7 +302,7 @@ class Stepping:
         name = self.settles[spans] = f"settle_{number}"
         check = self._check(f"check_{number}", spans)
         f = self.judging.function(name, "w, out, info, n, room, status, rule")
-        put = self.layout
+        put = self.notes
         which = f"rule % {len(self.flat.rules)}" if self.labelled else "rule"
         f.line(f"info[{put['admitted']}] += 1")
         f.line(f"info[{put['enabled']} + {which}] += 1")
@@ -354,27 +354,27 @@ class Stepping:
         return name
 
     def _cut(self, f: Body, name: str) -> None:
-        f.line(f"info[{self.layout['cut_by'] + self.layout.cuts.index(name)}] += 1")
+        f.line(f"info[{self.notes['cut_by'] + self.notes.cuts.index(name)}] += 1")
         f.line(f"return {CUT}")
 
-    def _bounded(self, whole: Whole, prefix: str, at: int, guard: str = "") -> list[Bounds]:
+    def _bounded(self, whole: MachineLayout, prefix: str, at: int, guard: str = "") -> list[Bounds]:
         """The bounds of each variable, parts' ones by `part.variable`; `guard`: if it is there."""
         found: list[Bounds] = []
         variables = {v.name for v in self.codec.machines[str(whole.type)].variables}
-        kinds = [k for _, k in whole.fields]
-        for (name, kind), place in zip(whole.fields, offsets(kinds, at), strict=True):
-            if isinstance(kind, Whole):
-                found += self._bounded(kind, f"{prefix}{name}.", place, guard)
-            elif isinstance(kind, Table) and isinstance(kind.value, Whole):
-                for i in range(elements(kind.key)):
-                    begin = place + i * stride(kind)
-                    there = guard if kind.total else f"{guard}w[{begin}] != 0 and "
-                    inside = begin + (not kind.total)
-                    found += self._bounded(kind.value, f"{prefix}{name}.", inside, there)
+        layouts = [k for _, k in whole.fields]
+        for (name, layout), place in zip(whole.fields, offsets(layouts, at), strict=True):
+            if isinstance(layout, MachineLayout):
+                found += self._bounded(layout, f"{prefix}{name}.", place, guard)
+            elif isinstance(layout, MapLayout) and isinstance(layout.value, MachineLayout):
+                for i in range(elements(layout.key)):
+                    begin = place + i * stride(layout)
+                    there = guard if layout.total else f"{guard}w[{begin}] != 0 and "
+                    inside = begin + (not layout.total)
+                    found += self._bounded(layout.value, f"{prefix}{name}.", inside, there)
             elif name in variables:
-                tests = (broken(kind, str(place)), outside(kind, str(place)))
+                tests = (broken(layout, str(place)), outside(layout, str(place)))
                 worse, more = ([f"({guard}{x})" if guard else x for x in row] for row in tests)
-                found.append(Bounds(prefix + name, (place, place + width(kind)), worse, more))
+                found.append(Bounds(prefix + name, (place, place + width(layout)), worse, more))
         return found
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from lawful.checks.explore.layout.codec import Codec
-from lawful.checks.explore.layout.layouts import Kind, Unsupported, Whole, one_cell, width
+from lawful.checks.explore.layout.layouts import Layout, MachineLayout, Unsupported, one_cell, width
 
 from .prelude import ESCAPE
 
@@ -29,14 +29,14 @@ class Value:
     `cells` are names or literals; of such a value `Writer.placed` says where it is put.
     """
 
-    kind: Kind
+    layout: Layout
     text: str
     cells: tuple[str, ...] = ()
 
     @property
     def single(self) -> bool:
         """Whether the text is the value itself."""
-        return one_cell(self.kind)
+        return one_cell(self.layout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Target:
     Where an element outside the scope would be stored in the state, the step leaves the scope.
     """
 
-    layout: Kind | None = None
+    layout: Layout | None = None
     in_state: bool = False
 
 
@@ -154,24 +154,24 @@ class Writer:
 
     # Cells.
 
-    def region(self, kind: Kind) -> str:
-        """Cells for a value of a kind."""
-        return str(self.program.frame(width(kind)))
+    def region(self, layout: Layout) -> str:
+        """Cells for a value of a layout."""
+        return str(self.program.frame(width(layout)))
 
-    def load(self, kind: Kind, at: str) -> Value:
+    def load(self, layout: Layout, at: str) -> Value:
         """The value at a place: read now where it is one cell, otherwise the place itself."""
-        value = Value(kind, at)
-        return Value(kind, self.hold(f"w[{at}]")) if value.single else value
+        value = Value(layout, at)
+        return Value(layout, self.hold(f"w[{at}]")) if value.single else value
 
     def store(self, at: str, value: Value) -> None:
-        """The value's cells put at a place, whose kind has the same cells."""
+        """The value's cells put at a place, whose layout has the same cells."""
         if value.single:
             self.line(f"w[{at}] = {value.text}")
         elif value.cells:
             for i, cell in enumerate(value.cells):
                 self.line(f"w[{plus(at, i)}] = {cell}")
-        elif width(value.kind):
-            self.move(at, value.text, width(value.kind))
+        elif width(value.layout):
+            self.move(at, value.text, width(value.layout))
 
     def move(self, to: str, of: str, count: int) -> None:
         """Cells copied."""
@@ -201,22 +201,22 @@ class Writer:
 
     def passed(self, value: Value) -> Value:
         """The value as functions take it: its one cell, or where its cells are."""
-        return Value(value.kind, self.placed(value)) if value.cells else value
+        return Value(value.layout, self.placed(value)) if value.cells else value
 
     def own(self, value: Value) -> Value:
         """The value in cells of its own, whatever becomes of where it came from."""
-        known = value.single or value.cells or width(value.kind) == 0
-        if known or isinstance(value.kind, Whole):
+        known = value.single or value.cells or width(value.layout) == 0
+        if known or isinstance(value.layout, MachineLayout):
             return value
-        at = self.region(value.kind)
+        at = self.region(value.layout)
         self.store(at, value)
-        return Value(value.kind, at)
+        return Value(value.layout, at)
 
     def placed(self, value: Value) -> str:
         """Where the value's cells are; one cell is put into cells of its own."""
         if not value.single and not value.cells:
             return value.text
-        at = self.region(value.kind)
+        at = self.region(value.layout)
         self.store(at, value)
         return at
 

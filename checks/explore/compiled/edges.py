@@ -100,7 +100,7 @@ class Labelled:
         args: list[Any] = []
         pairs = zip(s.flat.rules[rule].plans, row.function.params, strict=True)
         for plan, (_, declared) in reversed(list(pairs)):
-            kind = s.codec.kind(declared, plan.type)
-            number, code = divmod(number, elements(kind))
-            args.insert(0, s.codec.decode(kind, uncode(kind, code)))
+            layout = s.codec.layout(declared, plan.type)
+            number, code = divmod(number, elements(layout))
+            args.insert(0, s.codec.decode(layout, uncode(layout, code)))
         return rule, tuple(args)

@@ -236,7 +236,7 @@ class PackedSearch:
         return bool(self.stopped)
 
     def _failed(self) -> bool:
-        first, last = self.stepping.layout.failing
+        first, last = self.stepping.notes.failing
         return bool(self.failures) or any(n >= 0 for n in self.store.firsts[first:last])
 
     # What the reference engine says.
@@ -302,15 +302,15 @@ class PackedSearch:
     # Summing up.
 
     def _sum_up(self) -> None:
-        layout, totals = self.stepping.layout, self.store.totals
+        notes, totals = self.stepping.notes, self.store.totals
         self.generated += totals[0]
         for i, (_, row) in enumerate(self.space.rules):
-            self.enabled[row.name] += totals[layout["enabled"] + i]
+            self.enabled[row.name] += totals[notes["enabled"] + i]
         reached = self.store.by_rule(self.count)
         self.new = Counter({row.name: reached[i] for i, (_, row) in enumerate(self.space.rules)})
-        for i, name in enumerate(layout.cuts):
-            if totals[layout["cut_by"] + i]:
-                self.cut_by[name] += totals[layout["cut_by"] + i]
+        for i, name in enumerate(notes.cuts):
+            if totals[notes["cut_by"] + i]:
+                self.cut_by[name] += totals[notes["cut_by"] + i]
         self._judge_firsts()
         try:
             self._witnessed()
@@ -319,16 +319,16 @@ class PackedSearch:
 
     def _judge_firsts(self) -> None:
         """What failed first, told by the reference engine."""
-        layout, firsts = self.stepping.layout, self.store.firsts
+        notes, firsts = self.stepping.notes, self.store.firsts
         for i, j in enumerate(self.stepping.judged):
-            number = firsts[layout["property"] + i]
+            number = firsts[notes["property"] + i]
             if number >= 0:
                 self._say(j.name, number, functools.partial(self._first, j, number))
         for i, name in enumerate(STATUS):
-            number = firsts[layout["fault"] + i]
+            number = firsts[notes["fault"] + i]
             if number >= 0:
                 self._say(name, number, functools.partial(self._fault, name, number))
-        number = firsts[layout["deadlock"]]
+        number = firsts[notes["deadlock"]]
         if number >= 0:
             self._note(number, "deadlock", None, "no transition is enabled")
 
@@ -363,7 +363,7 @@ class PackedSearch:
                 self._note(number, name, edge, edge.outcome.what)
 
     def _witnessed(self) -> None:
-        at = self.stepping.layout["witness"]
+        at = self.stepping.notes["witness"]
         for j, count in self.stepping.seen:
             every = list(self.space.arguments(j.rule, self.states[0])) if self.count else []
             firsts = self.store.firsts
@@ -386,7 +386,7 @@ class PackedSearch:
         """All edges, for what has to be judged along paths."""
         s, escaped = self.stepping, set(self.escaped)
         back: list[list[int]] = [[] for _ in range(self.count)]
-        self.marked = [[] for _ in range(s.layout.marks)]
+        self.marked = [[] for _ in range(s.notes.marks)]
         for number, followed in enumerate(self.store.follow(self.count)):
             targets, marks = followed
             if number in escaped:

@@ -33,7 +33,7 @@ class Memory:
         self.room = 1 << 8
         self.rounds = ROUNDS
         self.threads = Workers(self, workers)
-        self.arrays = empty(s.words, s.program.cells, s.layout.size)
+        self.arrays = empty(s.words, s.program.cells, s.notes.size)
         self._make_room()
         self._enter(0, 0)
 
@@ -85,7 +85,7 @@ class Memory:
     def by_rule(self, count: int) -> list[int]:
         reached = self.arrays.parents[:count] >= 0
         rules = self.arrays.rules[:count][reached]
-        found: list[int] = np.bincount(rules, minlength=self.stepping.layout.rules).tolist()
+        found: list[int] = np.bincount(rules, minlength=self.stepping.notes.rules).tolist()
         return found
 
     def advance(self, span: Span) -> Stopped:
@@ -96,7 +96,7 @@ class Memory:
         last = min(span.last, span.next + SLICE)
         c[kernel.NEXT], c[kernel.LAST] = span.next, last
         c[kernel.COUNT], c[kernel.MOST] = span.count, span.most
-        c[kernel.FAILING], c[kernel.FAILED] = self.stepping.layout.failing if span.first else (0, 0)
+        c[kernel.FAILING], c[kernel.FAILED] = self.stepping.notes.failing if span.first else (0, 0)
         self.allow_rounds(self.arrays)
         while (status := self.code("search", self.arrays)) == kernel.ROOM:
             self.widen()
@@ -181,7 +181,7 @@ class Memory:
         return self.arrays.of_thread(self.words, self.room, gathered, number)
 
     def follow(self, count: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
-        first, last = self.stepping.layout.marking
+        first, last = self.stepping.notes.marking
         kept = last - first
         c = self.arrays.control
         edges = np.zeros(self.room + int(self.arrays.totals[0]), np.int64)

@@ -84,7 +84,7 @@ class Expanding:
     def expanded(self, store: Sequence[int], at: int) -> tuple[list[int], int]:
         """What the steps note of the state there, and how many successors of it are in `out`."""
         while True:
-            info = [0] * self.stepping.layout.size
+            info = [0] * self.stepping.notes.size
             n = self.expand(self.cells, store, at, self.out, info, self.room)
             if n >= 0:
                 return info, n
@@ -103,8 +103,8 @@ class Plain:
         self.index: dict[int | tuple[int, ...], int] = {}
         self.parents: list[int] = []
         self.rules: list[int] = []
-        self.totals = [0] * stepping.layout.size
-        self.firsts = [-1] * stepping.layout.size
+        self.totals = [0] * stepping.notes.size
+        self.firsts = [-1] * stepping.notes.size
         self.followed: dict[int, tuple[list[int], list[int]]] = {}
 
     def insert(self, words: tuple[int, ...], number: int, parent: tuple[int, int]) -> bool:
@@ -126,15 +126,15 @@ class Plain:
         return self.parents[number], self.rules[number]
 
     def by_rule(self, count: int) -> list[int]:
-        found = [0] * self.stepping.layout.rules
+        found = [0] * self.stepping.notes.rules
         for before, rule in zip(self.parents, self.rules, strict=True):
             if before >= 0:
                 found[rule] += 1
         return found
 
     def advance(self, span: Span) -> Stopped:
-        layout = self.stepping.layout
-        fails = range(*layout.failing)
+        notes = self.stepping.notes
+        fails = range(*notes.failing)
         count, number = span.count, span.next
         last = min(span.last, number + SLICE)
         while number < last and count < span.most:
@@ -154,9 +154,9 @@ class Plain:
                     failed = failed or i in fails
             keys = self._keys(n)
             count = self._kept(number - 1, keys, count)
-            if layout.marks:
+            if notes.marks:
                 targets = [self.index[key] for key in keys]
-                self.followed[number - 1] = targets, info[layout["mark"] :]
+                self.followed[number - 1] = targets, info[notes["mark"] :]
             if failed and span.first:
                 break
         return Stopped(number, count)
@@ -201,7 +201,7 @@ class Plain:
             self.index = {key: number for number, key in enumerate(zip(*columns, strict=True))}
 
     def follow(self, count: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
-        index, (first, last) = self.index, self.stepping.layout.marking
+        index, (first, last) = self.index, self.stepping.notes.marking
         for number in range(count):
             self.stepping.space.ask()
             if number in self.followed:

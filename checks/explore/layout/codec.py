@@ -1,7 +1,8 @@
-"""Values <-> cells <-> codes <-> packed words, in plain Python: the generated code's own ground.
+"""The codec of a machine: values to cells and codes and back, in plain Python.
 
-A code numbers the values of a dense kind from 0: items in a row as digits, the first the most
-significant. Of a value outside the scope the code is OUTSIDE.
+A code numbers the values of a dense layout from 0. The codes of items that follow one another are
+digits, the first item the most significant. A value outside the scope has the code OUTSIDE.
+Generated code does the same with integers; see `codegen.codes`.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from lawful.spec.values.world import World, chosen, decode
 from .decoding import Read, reader
 from .layouts import (
     MOST_BITS,
-    Heap,
+    BagLayout,
     Index,
-    Kind,
+    Layout,
+    ListLayout,
+    MachineLayout,
+    MapLayout,
     Number,
     Product,
-    Row,
-    Subset,
+    SetLayout,
     Sum,
-    Table,
     Unsupported,
-    Whole,
     blank,
     card,
     elements,
@@ -46,7 +47,7 @@ SLACK = 2  # Items that a list or bag may have beyond the scope's bound in the m
 
 
 class Codec:
-    """The kinds of a machine's fields within a scope, and their values as cells."""
+    """The layouts of a machine's fields within a scope, and their values as cells."""
 
     def __init__(self, flat: Flat, world: World) -> None:
         self.flat = flat
@@ -55,26 +56,26 @@ class Codec:
         self.machines = {m.name: m for m in (flat.machine, *flat.machine.parts)}
         self.scoped = {(m, v): kind for m, v, kind in flat.fields}
         self.tried = dict(flat.parameters)
-        self._wholes: dict[str, Whole] = {}
+        self._wholes: dict[str, MachineLayout] = {}
         self._indices: dict[t.Type, dict[Any, int]] = {}
-        # By identity, as a kind is large; the kind is kept so that nothing else gets its number.
-        self._coded: dict[int, tuple[Kind, dict[int, Any]]] = {}
-        self._readers: dict[int, tuple[Kind, Read]] = {}
+        # By identity, since a layout is large; it is kept so that no other object gets its number.
+        self._coded: dict[int, tuple[Layout, dict[int, Any]]] = {}
+        self._readers: dict[int, tuple[Layout, Read]] = {}
         self.records = self._records()
 
-    def _records(self) -> dict[str, Kind]:
-        """The kind of each record within the scope, where one was met."""
-        found: dict[str, Kind] = {}
+    def _records(self) -> dict[str, Layout]:
+        """The layout of each record within the scope, where one was met."""
+        found: dict[str, Layout] = {}
         plans = [p for r in (*self.flat.rules, *self.flat.initials) for p in r.plans]
         for kind in (*(k for _, _, k in self.flat.fields), *(p.type for p in plans)):
             self._gather(kind, found)
         return found
 
-    def _gather(self, kind: t.Type, found: dict[str, Kind]) -> None:
+    def _gather(self, kind: t.Type, found: dict[str, Layout]) -> None:
         match kind:
             case t.Record(name=name, fields=fields):
                 declared = next(k for k in self.flat.machine.types if str(k) == name)
-                found[name] = self.kind(declared, kind)
+                found[name] = self.layout(declared, kind)
                 inside: Iterable[t.Type] = (of for _, of in fields)
             case t.Tuple(items=items) | t.Union(options=items):
                 inside = items
@@ -89,22 +90,22 @@ class Codec:
 
     # Kinds.
 
-    def machine(self, name: str) -> Whole:
-        """The kind of a machine's state."""
+    def machine(self, name: str) -> MachineLayout:
+        """The layout of a machine's state."""
         if name not in self._wholes:
             self._wholes[name] = self._whole(name)
         return self._wholes[name]
 
-    def _whole(self, name: str) -> Whole:
+    def _whole(self, name: str) -> MachineLayout:
         m = self.machines[name]
-        rows: list[tuple[str, Kind]] = []
+        rows: list[tuple[str, Layout]] = []
         for v in m.variables:
-            rows.append((v.name, self.kind(v.type, self.scoped[name, v.name])))
+            rows.append((v.name, self.layout(v.type, self.scoped[name, v.name])))
         for p in m.parameters:
             rows.append((p.name, self._parameter(p, name == self.flat.machine.name)))
-        return Whole(t.Part(name), tuple(rows))
+        return MachineLayout(t.Part(name), tuple(rows))
 
-    def _parameter(self, p: ir.Parameter, own: bool) -> Kind:
+    def _parameter(self, p: ir.Parameter, own: bool) -> Layout:
         values = self._tried(p) if own else self._given_to_parts(p)
         if not own and p.default is not None:
             values.append(self.default(p))
@@ -146,8 +147,8 @@ class Codec:
         """The default of a parameter; replaced where expressions can be evaluated."""
         raise Unsupported(f"the default of {p.name}")
 
-    def hull(self, kind: t.Type, values: Sequence[Any]) -> Kind:
-        """The kind of some given values."""
+    def hull(self, kind: t.Type, values: Sequence[Any]) -> Layout:
+        """The layout of some given values."""
         match kind:
             case t.Int():
                 bounds = min(values, default=0), max(values, default=0)
@@ -163,18 +164,18 @@ class Codec:
                 return Sum(kind, tuple(map(self.hull, options, picked)))
             case t.Map(key=key, value=of):
                 held = [v for value in values for v in value.values()]
-                keys = self.kind(key, key) if kind.total else self.hull(key, list(chain(*values)))
-                return Table(kind, keys, self.hull(of, held))
+                keys = self.layout(key, key) if kind.total else self.hull(key, list(chain(*values)))
+                return MapLayout(kind, keys, self.hull(of, held))
             case t.Set(item=item):
-                return Subset(kind, self.hull(item, list(chain(*values))))
+                return SetLayout(kind, self.hull(item, list(chain(*values))))
             case t.Seq(item=item):
                 most = max(map(len, values), default=0)
-                return Row(kind, self.hull(item, list(chain(*values))), most, most)
+                return ListLayout(kind, self.hull(item, list(chain(*values))), most, most)
             case _:
-                return self.kind(kind, kind)
+                return self.layout(kind, kind)
 
-    def kind(self, declared: t.Type, scoped: t.Type) -> Kind:
-        """The kind of a type within the scope."""
+    def layout(self, declared: t.Type, scoped: t.Type) -> Layout:
+        """The layout of a type within the scope."""
         match declared, scoped:
             case t.Int(), t.Int():
                 return Number(scoped.low, scoped.high, declared.low, declared.high)
@@ -184,27 +185,27 @@ class Codec:
                 return Index(scoped, len(self.universe(scoped)))
             case t.Record(fields=mine), t.Record(fields=theirs):
                 pairs = zip(mine, theirs, strict=True)
-                return Product(scoped, tuple(self.kind(a, b) for (_, a), (_, b) in pairs))
+                return Product(scoped, tuple(self.layout(a, b) for (_, a), (_, b) in pairs))
             case t.Tuple(items=mine), t.Tuple(items=theirs):
-                return Product(scoped, tuple(map(self.kind, mine, theirs)))
+                return Product(scoped, tuple(map(self.layout, mine, theirs)))
             case t.Union(options=mine), t.Union(options=theirs):
-                return Sum(scoped, tuple(map(self.kind, mine, theirs)))
+                return Sum(scoped, tuple(map(self.layout, mine, theirs)))
             case t.Part(machine=name), _:
                 return self.machine(name)
             case _:
                 return self._container(declared, scoped)
 
-    def _container(self, declared: t.Type, scoped: t.Type) -> Kind:
+    def _container(self, declared: t.Type, scoped: t.Type) -> Layout:
         match declared, scoped:
             case t.Set(item=a), t.Set(item=b):
-                return Subset(scoped, self.kind(a, b))
+                return SetLayout(scoped, self.layout(a, b))
             case t.Map(), t.Map():
-                key = self.kind(declared.key, scoped.key)
-                return Table(scoped, key, self.kind(declared.value, scoped.value))
+                key = self.layout(declared.key, scoped.key)
+                return MapLayout(scoped, key, self.layout(declared.value, scoped.value))
             case (t.Seq(item=a), t.Seq(item=b, most=int() as most)):
-                return Row(scoped, self.kind(a, b), most, most + SLACK, declared.most)
+                return ListLayout(scoped, self.layout(a, b), most, most + SLACK, declared.most)
             case (t.Bag(item=a), t.Bag(item=b, most=int() as most)):
-                return Heap(scoped, self.kind(a, b), most, most + SLACK, declared.most)
+                return BagLayout(scoped, self.layout(a, b), most, most + SLACK, declared.most)
             case _:
                 raise Unsupported(f"{scoped} in a state")
 
@@ -229,9 +230,9 @@ class Codec:
 
     # Values <-> cells.
 
-    def encode(self, kind: Kind, value: Any) -> list[int]:
+    def encode(self, layout: Layout, value: Any) -> list[int]:
         """The cells of a value; Unsupported where it has no place in them."""
-        match kind:
+        match layout:
             case Number():
                 return [int(value)]
             case Index(values=values) if values:
@@ -244,82 +245,82 @@ class Codec:
             case Product(items=items):
                 return [c for v, k in zip(value, items, strict=True) for c in self.encode(k, v)]
             case Sum():
-                return self._union(kind, value)
-            case Whole():
-                rows = zip(value, inner(kind), strict=True)
+                return self._union(layout, value)
+            case MachineLayout():
+                rows = zip(value, inner(layout), strict=True)
                 return [c for v, k in rows for c in self.encode(k, v)]
             case _:
-                return self._held(kind, value)
+                return self._held(layout, value)
 
-    def _union(self, kind: Sum, value: Any) -> list[int]:
-        assert isinstance(kind.type, t.Union)
-        which = kind.type.options.index(chosen(value, kind.type))
+    def _union(self, layout: Sum, value: Any) -> list[int]:
+        assert isinstance(layout.type, t.Union)
+        which = layout.type.options.index(chosen(value, layout.type))
         made = [which]
-        for i, option in enumerate(kind.options):
+        for i, option in enumerate(layout.options):
             made += self.encode(option, value) if i == which else blank(option)
         return made
 
-    def _held(self, kind: Kind, value: Any) -> list[int]:
-        made = list(blank(kind))
-        match kind:
-            case Subset(item=item):
+    def _held(self, layout: Layout, value: Any) -> list[int]:
+        made = list(blank(layout))
+        match layout:
+            case SetLayout(item=item):
                 for each in value:
                     number = self.code_of(item, each)
                     made[number // MOST_BITS] |= 1 << number % MOST_BITS
-            case Table(key=key, value=of):
-                step = stride(kind)
+            case MapLayout(key=key, value=of):
+                step = stride(layout)
                 for k, v in value.items():
                     at = self.code_of(key, k) * step
-                    made[at : at + step] = [*(() if kind.total else (1,)), *self.encode(of, v)]
-            case Row(item=item, room=room):
+                    made[at : at + step] = [*(() if layout.total else (1,)), *self.encode(of, v)]
+            case ListLayout(item=item, room=room):
                 if len(value) > room:
                     raise Unsupported("more items than there is room for")
                 made[: 1 + len(value) * width(item)] = [
                     len(value),
                     *(c for v in value for c in self.encode(item, v)),
                 ]
-            case Heap(item=item, room=room):
+            case BagLayout(item=item, room=room):
                 rows = sorted((self.code_of(item, k), n) for k, n in value.items() if n)
                 if len(rows) > room:
                     raise Unsupported("more entries than there is room for")
                 made[: 1 + 2 * len(rows)] = [len(rows), *(c for row in rows for c in row)]
             case _:
-                raise AssertionError(kind)
+                raise AssertionError(layout)
         return made
 
-    def code_of(self, kind: Kind, value: Any) -> int:
+    def code_of(self, layout: Layout, value: Any) -> int:
         """The code of a value within the scope; Unsupported where it is outside."""
-        found = code(kind, self.encode(kind, value))
+        found = code(layout, self.encode(layout, value))
         if found < 0:
             raise Unsupported(f"{value!r} outside the scope")
         return found
 
-    def decode(self, kind: Kind, held: Sequence[int], at: int = 0) -> Any:
+    def decode(self, layout: Layout, held: Sequence[int], at: int = 0) -> Any:
         """The value whose cells begin there."""
-        known = self._readers.get(id(kind))
+        known = self._readers.get(id(layout))
         if known is None:
-            known = self._readers[id(kind)] = kind, reader(self, kind)
+            known = self._readers[id(layout)] = layout, reader(self, layout)
         return known[1](held, at)
 
-    def coded(self, kind: Kind, number: int) -> Any:
-        """The value with this code; the same object for as long as its kind is known."""
-        _, known = self._coded.setdefault(id(kind), (kind, {}))
+    def coded(self, layout: Layout, number: int) -> Any:
+        """The value with this code; the same object for as long as its layout is known."""
+        _, known = self._coded.setdefault(id(layout), (layout, {}))
         if number not in known:
-            known[number] = self.decode(kind, uncode(kind, number))
+            known[number] = self.decode(layout, uncode(layout, number))
         return known[number]
 
 
 # Codes.
 
 
-def code(kind: Kind, held: Sequence[int], at: int = 0) -> int:
+def code(layout: Layout, held: Sequence[int], at: int = 0) -> int:
     """The code of the value whose cells begin there; OUTSIDE where it has none."""
-    match kind:
+    match layout:
         case Number(low=low, high=high):
             value = held[at]
             assert low is not None and high is not None
             return value - low if low <= value <= high else OUTSIDE
-        case Index() | Subset():
+        case Index() | SetLayout():
             return held[at]
         case Product(items=items):
             digits = [code(k, held, i) for k, i in zip(items, offsets(items, at), strict=True)]
@@ -328,13 +329,13 @@ def code(kind: Kind, held: Sequence[int], at: int = 0) -> int:
             which = held[at]
             own = code(options[which], held, offsets(options, at + 1)[which])
             return own if own < 0 else own + sum(card(k) or 0 for k in options[:which])
-        case Table(value=of):
-            starts = range(at, at + width(kind), stride(kind))
-            if kind.total:
+        case MapLayout(value=of):
+            starts = range(at, at + width(layout), stride(layout))
+            if layout.total:
                 return number_of([code(of, held, i) for i in starts], [card(of) or 0])
             digits = [_digit(code(of, held, i + 1)) if held[i] else 0 for i in starts]
             return number_of(digits, [(card(of) or 0) + 1])
-        case Row(item=item, most=most):
+        case ListLayout(item=item, most=most):
             if held[at] > most:
                 return OUTSIDE
             starts = range(at + 1, at + 1 + held[at] * width(item), width(item))
@@ -342,7 +343,7 @@ def code(kind: Kind, held: Sequence[int], at: int = 0) -> int:
             own = number_of([code(item, held, i) for i in starts], [count])
             return own if own < 0 else own + sum(longer(count, most)[: held[at]])
         case _:
-            raise AssertionError(kind)
+            raise AssertionError(layout)
 
 
 def _digit(own: int) -> int:
@@ -359,12 +360,12 @@ def number_of(digits: Sequence[int], bases: Sequence[int]) -> int:
     return found
 
 
-def uncode(kind: Kind, number: int) -> list[int]:
+def uncode(layout: Layout, number: int) -> list[int]:
     """The cells of the value with this code."""
-    match kind:
+    match layout:
         case Number(low=low):
             return [number + (low or 0)]
-        case Index() | Subset():
+        case Index() | SetLayout():
             return [number]
         case Product(items=items):
             made: list[int] = []
@@ -379,26 +380,26 @@ def uncode(kind: Kind, number: int) -> list[int]:
                 which += 1
             parts = [uncode(k, number) if i == which else blank(k) for i, k in enumerate(options)]
             return [which, *(c for part in parts for c in part)]
-        case Table(key=key, value=of):
-            base = (card(of) or 0) + (not kind.total)
-            rows = [_entry(kind, d) for d in _digits(number, base, elements(key))]
+        case MapLayout(key=key, value=of):
+            base = (card(of) or 0) + (not layout.total)
+            rows = [_entry(layout, d) for d in _digits(number, base, elements(key))]
             return [c for row in rows for c in row]
-        case Row(item=item):
+        case ListLayout(item=item):
             length, count = 0, card(item) or 0
             while number >= count**length:
                 number -= count**length
                 length += 1
             digits = _digits(number, count, length)
             made = [length, *(c for d in digits for c in uncode(item, d))]
-            return [*made, *blank(kind)[len(made) :]]
+            return [*made, *blank(layout)[len(made) :]]
         case _:
-            raise AssertionError(kind)
+            raise AssertionError(layout)
 
 
-def _entry(kind: Table, digit: int) -> Sequence[int]:
-    if kind.total:
-        return uncode(kind.value, digit)
-    return [1, *uncode(kind.value, digit - 1)] if digit else (0, *blank(kind.value))
+def _entry(layout: MapLayout, digit: int) -> Sequence[int]:
+    if layout.total:
+        return uncode(layout.value, digit)
+    return [1, *uncode(layout.value, digit - 1)] if digit else (0, *blank(layout.value))
 
 
 def _digits(number: int, base: int, count: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Cells -> values: what reads the values of one kind is made once, and asks nothing of it again."""
+"""Decoding: cells back to values. Each layout gets one function that reads its values."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from lawful.spec.values.world import FrozenBag, FrozenMap, World
 
 from .layouts import (
     MOST_BITS,
-    Heap,
+    BagLayout,
     Index,
-    Kind,
+    Layout,
+    ListLayout,
+    MachineLayout,
+    MapLayout,
     Number,
     Product,
-    Row,
-    Subset,
+    SetLayout,
     Sum,
-    Table,
-    Whole,
     elements,
     offsets,
     stride,
@@ -38,17 +38,17 @@ class Elements(Protocol):
         """All values of a finite type, in their order."""
         ...
 
-    def coded(self, kind: Kind, number: int) -> Any:
-        """The value of a kind that has this code."""
+    def coded(self, layout: Layout, number: int) -> Any:
+        """The value of a layout that has this code."""
         ...
 
 
 Read = Callable[[Sequence[int], int], Any]  # The cells, and where those of the value begin.
 
 
-def reader(codec: Elements, kind: Kind) -> Read:
-    """What gives the value of this kind whose cells begin somewhere."""
-    match kind:
+def reader(codec: Elements, layout: Layout) -> Read:
+    """What gives the value of this layout whose cells begin somewhere."""
+    match layout:
         case Number():
             return lambda held, at: held[at]
         case Index(type=of, values=given):
@@ -62,16 +62,16 @@ def reader(codec: Elements, kind: Kind) -> Read:
             return lambda held, at: record(*row(held, at))
         case Sum(options=options):
             return _sum(codec, options)
-        case Whole(fields=fields):
+        case MachineLayout(fields=fields):
             row = _in_a_row(codec, [k for _, k in fields])
             return lambda held, at: PartState(row(held, at))
-        case Subset(item=item):
+        case SetLayout(item=item):
             return _subset(codec, item)
-        case Table():
-            return _table(codec, kind)
-        case Row(item=item):
+        case MapLayout():
+            return _table(codec, layout)
+        case ListLayout(item=item):
             return _row(codec, item)
-        case Heap(item=item):
+        case BagLayout(item=item):
             return lambda held, at: FrozenBag(
                 {
                     codec.coded(item, held[i]): held[i + 1]
@@ -80,12 +80,12 @@ def reader(codec: Elements, kind: Kind) -> Read:
             )
 
 
-def _in_a_row(codec: Elements, kinds: Sequence[Kind]) -> Read:
-    reads = [(reader(codec, k), i) for k, i in zip(kinds, offsets(kinds), strict=True)]
+def _in_a_row(codec: Elements, layouts: Sequence[Layout]) -> Read:
+    reads = [(reader(codec, k), i) for k, i in zip(layouts, offsets(layouts), strict=True)]
     return lambda held, at: tuple([read(held, at + i) for read, i in reads])
 
 
-def _sum(codec: Elements, options: Sequence[Kind]) -> Read:
+def _sum(codec: Elements, options: Sequence[Layout]) -> Read:
     reads = [(reader(codec, k), i) for k, i in zip(options, offsets(options, 1), strict=True)]
 
     def read(held: Sequence[int], at: int) -> Any:
@@ -95,25 +95,25 @@ def _sum(codec: Elements, options: Sequence[Kind]) -> Read:
     return read
 
 
-def _subset(codec: Elements, item: Kind) -> Read:
+def _subset(codec: Elements, item: Layout) -> Read:
     bits = [(i, i // MOST_BITS, i % MOST_BITS) for i in range(elements(item))]
     return lambda held, at: frozenset(
         [codec.coded(item, i) for i, word, bit in bits if held[at + word] >> bit & 1]
     )
 
 
-def _table(codec: Elements, kind: Table) -> Read:
-    value, step = reader(codec, kind.value), stride(kind)
-    keys, shift = range(elements(kind.key)), not kind.total  # What has no fields takes no cell.
+def _table(codec: Elements, layout: MapLayout) -> Read:
+    value, step = reader(codec, layout.value), stride(layout)
+    keys, shift = range(elements(layout.key)), not layout.total  # What has no fields takes no cell.
 
     def read(held: Sequence[int], at: int) -> Any:
-        there = keys if kind.total else compress(keys, [held[at + i * step] for i in keys])
-        rows = [(codec.coded(kind.key, i), value(held, at + i * step + shift)) for i in there]
+        there = keys if layout.total else compress(keys, [held[at + i * step] for i in keys])
+        rows = [(codec.coded(layout.key, i), value(held, at + i * step + shift)) for i in there]
         return FrozenMap(rows)
 
     return read
 
 
-def _row(codec: Elements, item: Kind) -> Read:
+def _row(codec: Elements, item: Layout) -> Read:
     value, size = reader(codec, item), width(item)
     return lambda held, at: tuple([value(held, at + 1 + i * size) for i in range(held[at])])

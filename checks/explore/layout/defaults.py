@@ -1,4 +1,4 @@
-"""The kinds of a machine's fields, where parameters have the defaults that the reference gives."""
+"""The codec whose machine parameters have the defaults that the reference engine evaluates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .layouts import Unsupported
 
 
 class Defaulted(Codec):
-    """The kinds of a machine whose parameters have the defaults that the reference gives them."""
+    """A codec that asks the reference engine for the defaults of parameters."""
 
     def __init__(self, flat: Flat, world: World, reference: Reference) -> None:
         self.reference = reference

@@ -1,19 +1,19 @@
-"""Kinds: how the values of a bounded type stand in cells, each cell one 64-bit integer.
+"""Layouts: how the values of a bounded type stand in cells, each cell one 64-bit integer.
 
-    Kind := Number(low, high, least, most)     the integer itself
-          | Index(type, count)                 bool, enum, sort, opaque, None: a position
-          | Product(type, items)               record, tuple: the items' cells in a row
-          | Sum(type, options)                 union: which one, then the cells of all of them
-          | Subset(type, item)                 set: one bit an element of the item's universe
-          | Table(type, key, value)            map: for each key its value's cells; where it is
-                                               partial, a cell before them says whether it is there
-          | Row(type, item, most, room)        list, tuple[T, ...]: length, then the items
-          | Heap(type, item, most, room)       bag: number of entries, then (code, count) by code
-          | Whole(type, fields)                a part: its variables, then its parameters
+    Layout := Number(low, high, least, most)       the integer itself
+            | Index(type, count)                   bool, enum, sort, opaque, None: a position
+            | Product(type, items)                 record, tuple: the cells of all items in turn
+            | Sum(type, options)                   union: which one, then the cells of all options
+            | SetLayout(type, item)                one bit for each element of the item's universe
+            | MapLayout(type, key, value)          for each key the cells of its value; in a partial
+                                                   map, a cell before them says whether it is there
+            | ListLayout(type, item, most, room)   list, tuple[T, ...]: the length, then the items
+            | BagLayout(type, item, most, room)    the number of entries, then (code, count) by code
+            | MachineLayout(type, fields)          a machine: its variables, then its parameters
 
-A value has one form only: what is absent is blank, every cell 0. A kind is *dense* if
-its values can be numbered from 0; the number is the value's *code*. Kinds of what is met in the
-middle of a step may have no bounds: they have cells, and no code.
+Each value has exactly one form: what is absent is blank, every cell 0. A layout is *dense* if its
+values can be numbered from 0; the number is the value's *code*. A layout of values that exist only
+in the middle of a step may have no bounds: such values have cells, and no code.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_ELEMENTS = 4096  # Of the universe of a set: beyond it, one bit an element 
 
 
 class Unsupported(Exception):
-    """What the compiled engine does not do; the reference engine does."""
+    """No code is generated for this; the reference engine explores the machine instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,26 +70,26 @@ class Index:
 @dataclass(frozen=True, slots=True)
 class Product:
     type: t.Type
-    items: tuple[Kind, ...]
+    items: tuple[Layout, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
     type: t.Type
-    options: tuple[Kind, ...]
+    options: tuple[Layout, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Subset:
+class SetLayout:
     type: t.Type
-    item: Kind
+    item: Layout
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class MapLayout:
     type: t.Type
-    key: Kind
-    value: Kind
+    key: Layout
+    value: Layout
 
     @property
     def total(self) -> bool:
@@ -98,88 +98,90 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ListLayout:
     """`most` items in the scope, `declared` by MaxLen, `room` in the middle of a step."""
 
     type: t.Type
-    item: Kind
+    item: Layout
     most: int
     room: int
     declared: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Heap:
+class BagLayout:
     type: t.Type
-    item: Kind
+    item: Layout
     most: int
     room: int
     declared: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class MachineLayout:
     type: t.Type
-    fields: tuple[tuple[str, Kind], ...]
+    fields: tuple[tuple[str, Layout], ...]
 
 
-Kind = Number | Index | Product | Sum | Subset | Table | Row | Heap | Whole
+Layout = (
+    Number | Index | Product | Sum | SetLayout | MapLayout | ListLayout | BagLayout | MachineLayout
+)
 BOOL = Index(t.BOOL, 2)
 NONE = Index(t.NOTHING, 1)
 INTEGER = Number(None, None)
 VOID = Index(t.Unknown(), 0)  # Of the elements of an empty display, where nobody knows their type.
 
 
-def hull(*kinds: Kind) -> Kind:
+def hull(*layouts: Layout) -> Layout:
     """Integers as wide as all of these."""
-    numbers = [k for k in kinds if isinstance(k, Number)]
+    numbers = [k for k in layouts if isinstance(k, Number)]
     lows, highs = [k.low for k in numbers], [k.high for k in numbers]
     low = None if None in lows else min(x for x in lows if x is not None)
     high = None if None in highs else max(x for x in highs if x is not None)
     return Number(low, high)
 
 
-def inner(kind: Kind) -> tuple[Kind, ...]:
-    """The kinds that stand in a row inside it."""
-    match kind:
+def inner(layout: Layout) -> tuple[Layout, ...]:
+    """The layouts inside it whose cells follow one another."""
+    match layout:
         case Product(items=items) | Sum(options=items):
             return items
-        case Whole(fields=fields):
+        case MachineLayout(fields=fields):
             return tuple(of for _, of in fields)
         case _:
-            raise AssertionError(kind)
+            raise AssertionError(layout)
 
 
 @functools.cache
-def width(kind: Kind) -> int:
+def width(layout: Layout) -> int:
     """How many cells a value has."""
-    match kind:
+    match layout:
         case Number() | Index():
             return 1
-        case Product() | Whole():
-            return sum(map(width, inner(kind)))
+        case Product() | MachineLayout():
+            return sum(map(width, inner(layout)))
         case Sum(options=options):
             return 1 + sum(map(width, options))
-        case Subset(item=item):
+        case SetLayout(item=item):
             return words(elements(item))
-        case Table(key=key):
-            return elements(key) * stride(kind)
-        case Row(item=item, room=room):
+        case MapLayout(key=key):
+            return elements(key) * stride(layout)
+        case ListLayout(item=item, room=room):
             return 1 + room * width(item)
-        case Heap(room=room):
+        case BagLayout(room=room):
             return 1 + 2 * room
 
 
 @functools.cache
-def one_cell(kind: Kind) -> bool:
+def one_cell(layout: Layout) -> bool:
     """Whether a value is known by its one cell; a container always stands at a place."""
-    match kind:
-        case Row() | Heap() | Table() | Whole():
+    match layout:
+        case ListLayout() | BagLayout() | MapLayout() | MachineLayout():
             return False
         case Product(items=items):
-            return width(kind) == 1 and all(one_cell(item) for item in items if width(item))
+            return width(layout) == 1 and all(one_cell(item) for item in items if width(item))
         case _:
-            return width(kind) == 1
+            return width(layout) == 1
 
 
 def words(count: int) -> int:
@@ -187,30 +189,32 @@ def words(count: int) -> int:
     return max(1, -(-count // MOST_BITS))
 
 
-def stride(kind: Table) -> int:
+def stride(layout: MapLayout) -> int:
     """The cells of one key of a map."""
-    return width(kind.value) + (not kind.total)
+    return width(layout.value) + (not layout.total)
 
 
-def written(kind: Table, of: t.Type) -> Table:
-    """The kind of a map of that type that goes where this kind is: with all keys only if it has."""
-    assert isinstance(kind.type, t.Map)
+def written(layout: MapLayout, of: t.Type) -> MapLayout:
+    """The layout for a map of that type where this layout is wanted: total only if the type is."""
+    assert isinstance(layout.type, t.Map)
     total = isinstance(of, t.Map) and of.total  # Of an empty display the type may not be known.
-    return kind if kind.total == total else replace(kind, type=replace(kind.type, total=total))
+    return (
+        layout if layout.total == total else replace(layout, type=replace(layout.type, total=total))
+    )
 
 
-def elements(kind: Kind) -> int:
+def elements(layout: Layout) -> int:
     """The size of a universe; Unsupported where it is without bounds or too large."""
-    count = card(kind)
+    count = card(layout)
     if count is None or count > MOST_ELEMENTS:
         raise Unsupported(f"a set or map over {count or 'unboundedly many'} values")
     return count
 
 
 @functools.cache
-def card(kind: Kind) -> int | None:
+def card(layout: Layout) -> int | None:
     """How many values there are, None where there is no code for them."""
-    match kind:
+    match layout:
         case Number(low=low, high=high):
             return None if low is None or high is None else high - low + 1
         case Index(count=count):
@@ -219,23 +223,23 @@ def card(kind: Kind) -> int | None:
             return _within([card(item) for item in items], math.prod)
         case Sum(options=options):
             return _within([card(option) for option in options], sum)
-        case Subset(item=item):
+        case SetLayout(item=item):
             values = card(item)
             return None if values is None or values > MOST_BITS else 2**values
-        case Table(key=key, value=value):
+        case MapLayout(key=key, value=value):
             keys, values = card(key), card(value)
             if keys is None or values is None or keys > MOST_BITS:
                 return None
-            return _within([values + (not kind.total)] * keys, math.prod)
-        case Row(item=item, most=most):
+            return _within([values + (not layout.total)] * keys, math.prod)
+        case ListLayout(item=item, most=most):
             values = card(item)
             return None if values is None else _within(longer(values, most), sum)
-        case Heap() | Whole():
+        case BagLayout() | MachineLayout():
             return None
 
 
 def longer(count: int, most: int) -> list[int]:
-    """How many rows of each length there are, of so many different items."""
+    """How many lists of each length there are, with so many different items."""
     return [count**length for length in range(most + 1)]
 
 
@@ -248,35 +252,35 @@ def _within(counts: Sequence[int | None], of: object) -> int | None:
 
 
 @functools.cache
-def cells(kind: Kind) -> tuple[Cell, ...]:
+def cells(layout: Layout) -> tuple[Cell, ...]:
     """The cells of a value in a state within the scope; Unsupported where one has no bounds."""
-    match kind:
+    match layout:
         case Number(low=low, high=high):
             if low is None or high is None:
                 raise Unsupported("an integer without bounds in a state")
             return (Cell(low, high),)
         case Index(count=count):
             return (Cell(0, count - 1),)
-        case Product() | Whole():
-            return tuple(chain.from_iterable(map(cells, inner(kind))))
+        case Product() | MachineLayout():
+            return tuple(chain.from_iterable(map(cells, inner(layout))))
         case Sum(options=options):
             tag = Cell(0, len(options) - 1)
             return (tag, *chain.from_iterable(map(_or_blank, options)))
-        case Subset(item=item):
+        case SetLayout(item=item):
             return tuple(_word(elements(item), i) for i in range(words(elements(item))))
-        case Table(key=key, value=value):
-            one = cells(value) if kind.total else (Cell(0, 1), *_or_blank(value))
+        case MapLayout(key=key, value=value):
+            one = cells(value) if layout.total else (Cell(0, 1), *_or_blank(value))
             return one * elements(key)
-        case Row(item=item, most=most, room=room):
+        case ListLayout(item=item, most=most, room=room):
             gap = (Cell(0, 0),) * (width(item) * (room - most))
             return (Cell(0, most), *_or_blank(item) * most, *gap)
-        case Heap(item=item, most=most, room=room):
+        case BagLayout(item=item, most=most, room=room):
             gap = (Cell(0, 0), Cell(0, 0)) * (room - most)
             return (Cell(0, most), *(Cell(0, (card(item) or 1) - 1), Cell(0, most)) * most, *gap)
 
 
-def _or_blank(kind: Kind) -> tuple[Cell, ...]:
-    return tuple(Cell(min(c.low, 0), max(c.high, 0)) for c in cells(kind))
+def _or_blank(layout: Layout) -> tuple[Cell, ...]:
+    return tuple(Cell(min(c.low, 0), max(c.high, 0)) for c in cells(layout))
 
 
 def _word(count: int, number: int) -> Cell:
@@ -284,15 +288,15 @@ def _word(count: int, number: int) -> Cell:
     return Cell(0, 2 ** min(left, MOST_BITS) - 1)
 
 
-def blank(kind: Kind) -> tuple[int, ...]:
+def blank(layout: Layout) -> tuple[int, ...]:
     """The cells of what is absent."""
-    return (0,) * width(kind)
+    return (0,) * width(layout)
 
 
-def offsets(kinds: Iterable[Kind], start: int = 0) -> tuple[int, ...]:
-    """Where each of some kinds in a row begins."""
+def offsets(layouts: Iterable[Layout], start: int = 0) -> tuple[int, ...]:
+    """Where each of these layouts begins, when their cells follow one another."""
     found: list[int] = []
-    for kind in kinds:
+    for layout in layouts:
         found.append(start)
-        start += width(kind)
+        start += width(layout)
     return tuple(found)

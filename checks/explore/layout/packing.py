@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .layouts import MOST_BITS, Kind, cells
+from .layouts import MOST_BITS, Layout, cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,11 @@ class Slot:
     low: int
 
 
-def slots(kind: Kind) -> tuple[Slot, ...]:
+def slots(layout: Layout) -> tuple[Slot, ...]:
     """A place in the words for each cell, none across two words."""
     found: list[Slot] = []
     word = shift = 0
-    for number, cell in enumerate(cells(kind)):
+    for number, cell in enumerate(cells(layout)):
         if shift + cell.bits > MOST_BITS + 1:
             word, shift = word + 1, 0
         found.append(Slot(number, word, shift, cell.bits, cell.low))
@@ -47,6 +47,6 @@ def unpack(places: Sequence[Slot], packed: Sequence[int]) -> list[int]:
     ]
 
 
-def within(kind: Kind, held: Sequence[int]) -> bool:
+def within(layout: Layout, held: Sequence[int]) -> bool:
     """Whether every cell is one of a state within the scope."""
-    return all(c.low <= v <= c.high for c, v in zip(cells(kind), held, strict=True))
+    return all(c.low <= v <= c.high for c, v in zip(cells(layout), held, strict=True))

@@ -99,10 +99,10 @@ class Both:
         words = list(pack(s.slots, cells))
         assert unpack(s.slots, words) == cells
         assert s.codec.decode(s.whole, cells) == state
-        info = [0] * s.layout.size
+        info = [0] * s.notes.size
         count = self.expand(self.cells, words, 0, self.out, info, ROOM)
         theirs = self._reference(state)
-        if info[s.layout["escaped"]]:
+        if info[s.notes["escaped"]]:
             self.escaped += 1
             return []
         self.comparisons += 3 + theirs.admitted + len(s.judged) + len(theirs.true)
@@ -110,22 +110,22 @@ class Both:
         return [f"{state}: {mine}, but {theirs}"] if mine != theirs else []
 
     def _generated(self, info: list[int], count: int) -> Said:
-        s, layout = self.stepping, self.stepping.layout
+        s, notes = self.stepping, self.stepping.notes
         steps: Counter[Any] = Counter()
         for e in range(count):
             cells = unpack(s.slots, self.out[e * s.words : (e + 1) * s.words])
             steps[self.out[ROOM * s.words + e], s.codec.decode(s.whole, cells)] += 1
-        cuts = {n: info[layout["cut_by"] + i] for i, n in enumerate(layout.cuts)}
-        failing = [j.name for i, j in enumerate(s.judged) if info[layout["property"] + i]]
+        cuts = {n: info[notes["cut_by"] + i] for i, n in enumerate(notes.cuts)}
+        failing = [j.name for i, j in enumerate(s.judged) if info[notes["property"] + i]]
         wide = sum(count for _, count in s.seen)
-        at = layout["witness"], layout["mark"]
+        at = notes["witness"], notes["mark"]
         return Said(
             steps,
-            info[layout["admitted"]],
-            {name for i, name in enumerate(STATUS) if info[layout["fault"] + i]},
+            info[notes["admitted"]],
+            {name for i, name in enumerate(STATUS) if info[notes["fault"] + i]},
             {n: c for n, c in cuts.items() if c},
             set(failing),
-            bool(info[layout["deadlock"]]),
+            bool(info[notes["deadlock"]]),
             info[at[0] : at[0] + wide] + info[at[1] : at[1] + sum(c for _, c in s.marks)],
         )
 

@@ -314,7 +314,7 @@ def test_integers_at_the_ends_of_a_cell() -> None:
         arrays.store[: memory.words] = pack(stepping.slots, cells)
         arrays.info[:] = 0
         count = code("expand", arrays.w, arrays.store, 0, arrays.out, arrays.info, memory.room)
-        if arrays.info[stepping.layout["escaped"]]:
+        if arrays.info[stepping.notes["escaped"]]:
             left += 1
             continue
         made = {
@@ -332,7 +332,7 @@ def test_integers_at_the_ends_of_a_cell() -> None:
         }
         assert made == wanted
         faults = {e.outcome.name for e in edges if isinstance(e.outcome, Fault)}
-        assert bool(arrays.info[stepping.layout["fault"] + 4]) == ("bounds" in faults)
+        assert bool(arrays.info[stepping.notes["fault"] + 4]) == ("bounds" in faults)
     assert 0 < left < len(pairs)
 
 
