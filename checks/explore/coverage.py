@@ -3,7 +3,7 @@ that variables took.
 
 Both are read off the states that were found, with the reference engine, so that they are the same
 whichever engine found them. Guards are counted over the arguments that a search tries; of those
-that a plan leaves out at once (see `planning`) one stands for all.
+that a plan leaves out at once (see `spec.lower.argument_plans`) one stands for all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Values and states in which some plain values are changed and all others left as they are."""
+"""Rewriting leaves: values and states in which chosen plain values are replaced by others."""
 
 from __future__ import annotations
 

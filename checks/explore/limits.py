@@ -1,4 +1,4 @@
-"""When a search stops before its end, and what it tells on the way."""
+"""Limits and budgets of a search, and the progress that it reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of playing the traces of a check on the class itself, as text and as JSON."""
+"""The outcome of playing the traces of a check on the running class, as text and as JSON."""
 
 from __future__ import annotations
 

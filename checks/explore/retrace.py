@@ -1,4 +1,4 @@
-"""A counterexample run again on the machine as it is now."""
+"""Running a recorded counterexample again on the machine as it is declared now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Breadth-first search over a `Space`: states found, what failed first, how often what fired."""
+"""The reference search: breadth first over a `Space`, one state after another, in plain Python.
+
+It notes the states, the first failure of each property, and how often each transition fired.
+"""
 
 from __future__ import annotations
 

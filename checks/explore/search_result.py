@@ -1,4 +1,4 @@
-"""What every explorer leaves for the verdicts: states by number, and what was met first."""
+"""The result of a finished search, whichever engine made it; the verdicts are judged from it."""
 
 from __future__ import annotations
 

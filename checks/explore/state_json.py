@@ -1,4 +1,4 @@
-"""States as JSON: all of one, or what a step changed in it."""
+"""States as JSON: a whole state, or what a step changed in it."""
 
 from __future__ import annotations
 

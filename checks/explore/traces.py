@@ -1,4 +1,4 @@
-"""Runs as they are shown: from numbers of states to events, arguments and what each changed."""
+"""Traces: a run through numbered states as events, arguments, and what each event changed."""
 
 from __future__ import annotations
 

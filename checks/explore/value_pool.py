@@ -1,4 +1,4 @@
-"""Values that occur in a run: arguments near them pass more guards than arbitrary ones."""
+"""A pool of the values that occur in a run: arguments drawn from it pass more guards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is out of its type's bounds in a state, with the path to it."""
+"""Bounds of types: which values of a state break them, with the path to each."""
 
 from __future__ import annotations
 

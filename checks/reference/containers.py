@@ -1,4 +1,4 @@
-"""What an update of a container makes of an immutable value, and what it gives."""
+"""Updates of containers: the new immutable value, and the value that the update gives."""
 
 from __future__ import annotations
 

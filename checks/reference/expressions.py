@@ -1,9 +1,9 @@
-"""The reference meaning of expressions: small, slow, obvious.
+"""The meaning of expressions in the reference engine: small, slow, obvious.
 
 A machine's state is a tuple: its variables, then its parameters, in the order of the declaration;
-a part is such a tuple inside it. While a step runs, machines are lists (`Box`), private to the
-step; everything else is an immutable value: frozenset, tuple, `FrozenMap`, `FrozenBag`. A timer
-is True while armed; beside the step `tick` the ticks until it is due, or None; a clock its tick.
+a part is such a tuple inside it. While a step runs, machines are lists (`WorkingCopy`), private to
+the step; all else is an immutable value: frozenset, tuple, `FrozenMap`, `FrozenBag`. A timer is
+True while armed; beside the step `tick`, the ticks until it is due, or None. A clock is its tick.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lawful.spec.values.world import FrozenBag, FrozenMap, World
 from lawful.spec.words import subsets
 
 from .ordering import first, folded, ranked
-from .states import Box
+from .states import WorkingCopy
 from .time import any_time, armed_by, ticks_left
 
 Env = dict[str, Any]
@@ -191,7 +191,7 @@ class Meaning:
         """Replaced by the stepper, which knows transitions."""
         raise NotImplementedError
 
-    def fresh(self, machine: str, given: Mapping[str, Any]) -> Box:
+    def fresh(self, machine: str, given: Mapping[str, Any]) -> WorkingCopy:
         """Replaced by the stepper, which makes states."""
         raise NotImplementedError
 
@@ -211,14 +211,6 @@ def _meaning(op: str, arity: int) -> Callable[..., Any]:
     return ops.meaning(op, arity, dict(NAMES))
 
 
-def _frozenset(*items: Any) -> frozenset[Any]:
-    return frozenset(items)
-
-
-def _tuple(*items: Any) -> tuple[Any, ...]:
-    return items
-
-
 def _map(*items: Any) -> FrozenMap[Any, Any]:
     return FrozenMap(zip(items[::2], items[1::2], strict=True))
 
@@ -228,9 +220,9 @@ def _slice(of: tuple[Any, ...], low: int | None, high: int | None) -> tuple[Any,
 
 
 DISPLAYS: dict[str, Callable[..., Any]] = {
-    "set": _frozenset,
-    "list": _tuple,
-    "tuple": _tuple,
+    "set": lambda *items: frozenset(items),
+    "list": lambda *items: items,
+    "tuple": lambda *items: items,
     "map": _map,
     "slice": _slice,
 }

@@ -1,4 +1,4 @@
-"""What comes first in the reference engine, by the ranks of an ordered sort's elements too."""
+"""Order of values in the reference engine; elements of an ordered sort compare by their ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a step came to, as the reference engine says it."""
+"""Outcomes of a step in the reference engine: done, refused, or a fault."""
 
 from __future__ import annotations
 

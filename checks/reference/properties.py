@@ -1,4 +1,4 @@
-"""Properties to judge: the machine's own, and those of its parts, for every part of a family."""
+"""The properties to judge: those of the machine, and those of its parts in every family."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""States: values while they are kept, lists while a step changes them."""
+"""States of machines: immutable values and, while a step runs, working copies that it changes."""
 
 from __future__ import annotations
 
@@ -9,26 +9,30 @@ from lawful.spec.values.world import FrozenMap
 State = tuple[Any, ...]
 
 
-class Box(list[Any]):
+class WorkingCopy(list[Any]):
     """A machine's state while a step changes it."""
 
 
-def freeze(box: Box) -> State:
-    """A box and the boxes in it as a value."""
-    return PartState([v if v.__class__ not in HOLDERS else _frozen(v) for v in box])
+def freeze(working: WorkingCopy) -> State:
+    """A working copy and the working copies in it as a value."""
+    return PartState([v if v.__class__ not in HOLDERS else _frozen(v) for v in working])
 
 
 def _frozen(value: Any) -> Any:
-    if value.__class__ is Box:
+    if value.__class__ is WorkingCopy:
         return freeze(value)
-    if value.__class__ is FrozenMap and value and next(iter(value.values())).__class__ is Box:
+    if (
+        value.__class__ is FrozenMap
+        and value
+        and next(iter(value.values())).__class__ is WorkingCopy
+    ):
         return FrozenMap({k: freeze(v) for k, v in value.items()})
     return value
 
 
-def thaw(state: State) -> Box:
+def thaw(state: State) -> WorkingCopy:
     """A private copy of a state that a step may change; parts are told by their class."""
-    return Box([v if v.__class__ not in HOLDERS else _thawed(v) for v in state])
+    return WorkingCopy([v if v.__class__ not in HOLDERS else _thawed(v) for v in state])
 
 
 def _thawed(value: Any) -> Any:
@@ -39,9 +43,9 @@ def _thawed(value: Any) -> Any:
     return value
 
 
-def private(box: Any) -> Box:
+def private(working: Any) -> WorkingCopy:
     """A copy of a machine, frozen or not, whose changes nobody else sees."""
-    return thaw(freeze(box)) if box.__class__ is Box else thaw(box)
+    return thaw(freeze(working)) if working.__class__ is WorkingCopy else thaw(working)
 
 
 class PartState(tuple[Any, ...]):
@@ -50,4 +54,4 @@ class PartState(tuple[Any, ...]):
     __slots__ = ()
 
 
-HOLDERS = frozenset({Box, PartState, FrozenMap})  # Only these can have a machine inside.
+HOLDERS = frozenset({WorkingCopy, PartState, FrozenMap})  # Only these can have a machine inside.

@@ -26,7 +26,7 @@ from .clauses import clause, explain
 from .containers import UPDATE, put
 from .expressions import PARTIAL, SELF, Env, Guard, Meaning, NoValue, Said
 from .outcome import Broken, Done, Fault, Outcome, Refusal
-from .states import Box, State, freeze, private, thaw
+from .states import State, WorkingCopy, freeze, private, thaw
 from .time import advance, urgent_and_due
 
 __all__ = ["Broken", "Done", "Fault", "Outcome", "Reference", "Refusal"]
@@ -52,11 +52,11 @@ class Reference(Meaning):
 
     # Making states.
 
-    def fresh(self, machine: str, given: Mapping[str, Any]) -> Box:
+    def fresh(self, machine: str, given: Mapping[str, Any]) -> WorkingCopy:
         """The state that the defaults give, with these parameters and variables."""
         m = self.machines[machine]
         values = [given[v.name] if v.name in given else self._start_of(v) for v in m.variables]
-        return Box([*values, *self._fixed(m, given)])
+        return WorkingCopy([*values, *self._fixed(m, given)])
 
     def _start_of(self, v: ir.Variable) -> Any:
         if isinstance(v.type, t.Clock):
@@ -71,7 +71,7 @@ class Reference(Meaning):
     def parameters(self, given: Mapping[str, Any]) -> State:
         """A state of which only the parameters are known: what an `@assume` is about."""
         fixed = self._fixed(self.machine, given)
-        return freeze(Box([*(None for _ in self.machine.variables), *fixed]))
+        return freeze(WorkingCopy([*(None for _ in self.machine.variables), *fixed]))
 
     def initial(self, parameters: Mapping[str, Any]) -> State:
         """The state of a new instance with these parameters, before any `@initial`."""
@@ -80,7 +80,9 @@ class Reference(Meaning):
 
     def start(self, state: State, function: ir.Function, args: Mapping[str, Any]) -> Outcome:
         """The outcome of an `@initial` method from the defaults."""
-        return self._outermost(state, function.name, lambda box: self._body(box, function, args))
+        return self._outermost(
+            state, function.name, lambda working: self._body(working, function, args)
+        )
 
     # Steps.
 
@@ -90,23 +92,29 @@ class Reference(Meaning):
         The state is within the bounds of its types; of the next, what is new is judged.
         """
         row = self.machine.transition(transition)
-        return self._outermost(state, transition, lambda box: self.enter(box, row, args), state)
+        return self._outermost(
+            state, transition, lambda working: self.enter(working, row, args), state
+        )
 
     def _outermost(
-        self, state: State, name: str, run: Callable[[Box], Any], before: State | None = None
+        self,
+        state: State,
+        name: str,
+        run: Callable[[WorkingCopy], Any],
+        before: State | None = None,
     ) -> Outcome:
-        box = thaw(state)
+        working = thaw(state)
         clock = clock_of(self.machine)
-        self.present = 0 if clock is None else box[self.layout[self.machine.name][clock.name]]
+        self.present = 0 if clock is None else working[self.layout[self.machine.name][clock.name]]
         try:
-            output = run(box)
+            output = run(working)
         except Guard as guard:
             return Refusal(name, _lazy(self, guard, name))
         except NoValue as error:
             return Fault("undefined", str(error), name)
         except Broken as broken:
             return Fault(broken.name, broken.what, name)
-        after = freeze(box)
+        after = freeze(working)
         out_of = self.breach(self.machine.name, after, before) or self._output_breach(name, output)
         return Fault("bounds", out_of, name) if out_of else Done(after, output, name)
 
@@ -124,11 +132,11 @@ class Reference(Meaning):
         found = None if output is None else bounds.breach(output, kind)
         return None if found is None else f"the output: {found}"
 
-    def enter(self, box: Box, row: ir.Transition, args: Mapping[str, Any]) -> Any:
+    def enter(self, working: WorkingCopy, row: ir.Transition, args: Mapping[str, Any]) -> Any:
         """A transition, header and body, on a machine that the step may change."""
-        env: Env = {SELF: box, **args}
+        env: Env = {SELF: working, **args}
         self.header(row, env)
-        output = self._body(box, row.function, args)
+        output = self._body(working, row.function, args)
         if row.target is not None and row.control is not None:
             if len(row.target) == 1:
                 assert isinstance(row.control.type, t.Enum)
@@ -174,8 +182,8 @@ class Reference(Meaning):
             case _:
                 raise AssertionError(f"no place of a header: {expr_text(place)}")
 
-    def _body(self, box: Box, function: ir.Function, args: Mapping[str, Any]) -> Any:
-        return self.run(function.body, {SELF: box, **args})
+    def _body(self, working: WorkingCopy, function: ir.Function, args: Mapping[str, Any]) -> Any:
+        return self.run(function.body, {SELF: working, **args})
 
     def run(self, body: tuple[ir.Stmt, ...], env: Env) -> Any:
         """Run a body; its return value."""
@@ -196,40 +204,40 @@ class Reference(Meaning):
             return True
         return True
 
-    def call_step(self, box: Box, machine: str, name: str, args: list[Any]) -> Any:
+    def call_step(self, working: WorkingCopy, machine: str, name: str, args: list[Any]) -> Any:
         """A transition or event of a part, within the caller's step."""
         m = self.machines[machine]
         event = next((e for e in m.events if e.name == name), None)
         start = next((f for f in m.initials if f.name == name), None)
         if start is not None:
-            return self._body(box, start, _named(start.params, args))
+            return self._body(working, start, _named(start.params, args))
         if event is None:
             row = m.transition(name)
-            return self.enter(box, row, _named(row.function.params, args))
+            return self.enter(working, row, _named(row.function.params, args))
         serving = m.serving(name)
         if len(serving) == 1 and all(row.event != name for row in m.ignores):
             # Refused, it refuses the whole step: no copy is needed to take it back.
-            return self.enter(box, serving[0], _named(event.params, args))
-        taken, refused = self._trials(box, serving, args)
+            return self.enter(working, serving[0], _named(event.params, args))
+        taken, refused = self._trials(working, serving, args)
         if len(taken) > 1:
             raise Broken("ambiguous", f"{len(taken)} transitions of {machine}.{name} are enabled")
         if taken:
             trial, run = taken[0]
             output = run()
-            box[:] = trial
+            working[:] = trial
             return output
-        if self.ignored(m, freeze(box), name, _named(event.params, args)):
+        if self.ignored(m, freeze(working), name, _named(event.params, args)):
             return None
         raise _header_guard(lambda: self._joined(refused))
 
     def _trials(
-        self, box: Box, rows: tuple[ir.Transition, ...], args: list[Any]
-    ) -> tuple[list[tuple[Box, Callable[[], Any]]], list[tuple[str, Guard]]]:
+        self, working: WorkingCopy, rows: tuple[ir.Transition, ...], args: list[Any]
+    ) -> tuple[list[tuple[WorkingCopy, Callable[[], Any]]], list[tuple[str, Guard]]]:
         """Each transition on a copy: the enabled ones, faulty ones too, and the refusals."""
-        taken: list[tuple[Box, Callable[[], Any]]] = []
+        taken: list[tuple[WorkingCopy, Callable[[], Any]]] = []
         refused: list[tuple[str, Guard]] = []
         for row in rows:
-            trial = private(box)
+            trial = private(working)
             try:
                 output = self.enter(trial, row, _named(row.function.params, args))
             except Guard as guard:
@@ -380,8 +388,8 @@ def _do(m: Reference, s: ir.Do, env: Env) -> None:
     assert s.call.of is not None and isinstance(s.call.of.type, t.Part)
     function = m.functions[s.call.of.type.machine, s.call.function]
     args = [m.eval(arg, env) for arg in s.call.args]
-    box = m.eval(s.call.of, env)
-    _into(m, s.into, m.run(function.body, {SELF: box, **_named(function.params, args)}), env)
+    working = m.eval(s.call.of, env)
+    _into(m, s.into, m.run(function.body, {SELF: working, **_named(function.params, args)}), env)
 
 
 def _into(m: Reference, place: ir.Expr | None, value: Any, env: Env) -> None:

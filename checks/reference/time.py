@@ -1,4 +1,4 @@
-"""Time in a state: its clocks and timers, what one tick makes of them, what keeps it back."""
+"""Time in a state: clocks and timers, what a tick changes, and the urgent timers that stop it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from lawful.spec.analysis.walk import everything
 from lawful.spec.values.time import counted_by, until_due
 from lawful.spec.values.world import FrozenMap
 
-from .states import Box, State, freeze, thaw
+from .states import State, WorkingCopy, freeze, thaw
 
 Machines = Mapping[str, ir.Machine]
 Found = tuple[str, t.Timer, Any]
 
 
-def timers(machines: Machines, name: str, state: Box | State) -> Iterator[Found]:
+def timers(machines: Machines, name: str, state: WorkingCopy | State) -> Iterator[Found]:
     """The timers of a state, parts included: place, type and value."""
     for v, value in zip(machines[name].variables, state, strict=False):
         match v.type:
@@ -38,15 +38,15 @@ def _inside(place: str, found: Iterator[Found]) -> Iterator[Found]:
     return ((f"{place}.{at}", timer, value) for at, timer, value in found)
 
 
-def urgent_and_due(machines: Machines, name: str, box: Box) -> Iterator[str]:
+def urgent_and_due(machines: Machines, name: str, working: WorkingCopy) -> Iterator[str]:
     """The places of the urgent timers that are due, where timers count."""
-    found = timers(machines, name, box)
+    found = timers(machines, name, working)
     return (place for place, timer, left in found if timer.urgent and left == 0)
 
 
-def advance(machines: Machines, name: str, box: Box) -> None:
+def advance(machines: Machines, name: str, working: WorkingCopy) -> None:
     """One tick passes: clocks go on, and every armed timer is due one tick sooner."""
-    _change(machines, name, box, (lambda now: now + 1, _sooner))
+    _change(machines, name, working, (lambda now: now + 1, _sooner))
 
 
 def _sooner(left: int | None) -> int | None:
@@ -55,29 +55,29 @@ def _sooner(left: int | None) -> int | None:
 
 def at_tick(machines: Machines, name: str, state: State, now: int) -> State:
     """The state where its clocks have gone on to `now`; its timers are as they were."""
-    box = thaw(state)
-    _change(machines, name, box, (lambda _: now, lambda timer: timer))
-    return freeze(box)
+    working = thaw(state)
+    _change(machines, name, working, (lambda _: now, lambda timer: timer))
+    return freeze(working)
 
 
 Changes = tuple[Callable[[int], int], Callable[[Any], Any]]
 
 
-def _change(machines: Machines, name: str, box: Box, changes: Changes) -> None:
+def _change(machines: Machines, name: str, working: WorkingCopy, changes: Changes) -> None:
     """Change all clocks and timers, those of parts included."""
     of_clock, of_timer = changes
     for i, v in enumerate(machines[name].variables):
         match v.type:
             case t.Clock():
-                box[i] = of_clock(box[i])
+                working[i] = of_clock(working[i])
             case t.Timer():
-                box[i] = of_timer(box[i])
+                working[i] = of_timer(working[i])
             case t.Map(value=t.Timer()):
-                box[i] = FrozenMap({k: of_timer(each) for k, each in box[i].items()})
+                working[i] = FrozenMap({k: of_timer(each) for k, each in working[i].items()})
             case t.Part(machine=part):
-                _change(machines, part, box[i], changes)
+                _change(machines, part, working[i], changes)
             case t.Map(value=t.Part(machine=part)):
-                for each in box[i].values():
+                for each in working[i].values():
                     _change(machines, part, each, changes)
             case _:
                 pass

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lawful.checks.reference import Reference
-from lawful.checks.reference.states import Box, State, freeze, thaw
+from lawful.checks.reference.states import State, WorkingCopy, freeze, thaw
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.codec.as_json import is_object
@@ -39,7 +39,7 @@ class StateReader:
         """
         return freeze(self._filled(self.reference.machine, data, thaw(start)))
 
-    def _filled(self, machine: ir.Machine, data: Mapping[str, Json], box: Box) -> Box:
+    def _filled(self, machine: ir.Machine, data: Mapping[str, Json], box: WorkingCopy) -> WorkingCopy:
         for i, v in enumerate(machine.variables):
             if v.ghost:
                 continue
@@ -67,14 +67,14 @@ class StateReader:
         rows = data.get("$map", list(map(list, data.items())))
         return [(self.read(name, k, key), v) for k, v in rows]
 
-    def _part(self, name: str, data: Json, machine: str, old: Any) -> Box:
+    def _part(self, name: str, data: Json, machine: str, old: Any) -> WorkingCopy:
         row = self.reference.machines[machine]
         if not is_object(data):
             raise Malformed(f"{name} has another form")
         missing = [p.name for p in row.parameters if p.name not in data]
         if missing:
             raise Malformed(f"the row has no value of the parameter {missing[0]} of {name}")
-        box = old if isinstance(old, Box) else self.reference.fresh(machine, {})
+        box = old if isinstance(old, WorkingCopy) else self.reference.fresh(machine, {})
         for i, p in enumerate(row.parameters, len(row.variables)):
             box[i] = self._value(p.name, data[p.name], p.type, None)
         return self._filled(row, data, box)

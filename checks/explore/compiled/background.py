@@ -1,9 +1,9 @@
-"""Machine code made by a second process, while the plain steps go on.
+"""A second process that compiles the generated steps while the search goes on with plain Python.
 
-    python -m lawful.checks.packed.ahead
+    python -m lawful.checks.explore.compiled.background
 
-compiles the steps that come as JSON at its input, and keeps the machine code. A search that is
-done first does not stop it: it takes seconds, and the next search has what it makes.
+compiles the steps that come as JSON at its input, and keeps the machine code on disk. When the
+search ends first, the process goes on: it takes seconds, and the next search uses its machine code.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import time
 
 from lawful.checks.explore.codegen.successors import Text
 
-# Processor seconds of plain steps before anything is compiled: what is smaller is done by then. To
+# Processor seconds of plain steps before anything is compiled: a small search is done by then. To
 # import the compiler and to load machine code takes about as long.
 PATIENCE = 0.3
 
 
-class Ahead:
-    """The second process, if there is one."""
+class BackgroundCompiler:
+    """Says when machine code is ready; it starts the second process when that pays."""
 
     def __init__(self, text: Text) -> None:
         self.text = text

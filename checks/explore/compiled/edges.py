@@ -1,4 +1,4 @@
-"""The steps between packed states with their arguments, for what is judged along paths."""
+"""The steps of packed states with their arguments, for the graph that liveness is judged on."""
 
 from __future__ import annotations
 

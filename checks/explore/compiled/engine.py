@@ -1,9 +1,9 @@
-"""The search with generated steps: packed states, and the reference for what is left over.
+"""The search with generated steps: packed states, and the reference engine for what is left over.
 
-The steps are plain Python at first, and machine code from when that is there: both find the same
-states in the same order. They note in which state something happened first; the reference engine,
-which defines what happened, says it of that one state. A state that the generated code gives up
-(ESCAPE) is expanded by the reference as a whole.
+The steps are plain Python at first, and machine code from when that is ready: both find the same
+states in the same order. They note the number of the state in which something first failed; the
+reference engine, which defines the language, says what failed there. A state that the generated
+steps give up (ESCAPE) is expanded by the reference engine as a whole.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from lawful.checks.reference.properties import LIVENESS, Judged
 from lawful.checks.reference.states import State
 from lawful.checks.verdict import Verdict
 
-from .background import Ahead
+from .background import BackgroundCompiler
 from .edges import followed_by_reference, graph_by_steps
 from .plain import Plain
 from .state_store import MOST, Parents, Span, States, Store
@@ -65,7 +65,7 @@ class PackedSearch:
     stepping: Stepping
     limits: Limits
     store: Store
-    ahead: Ahead | None = None
+    compiler: BackgroundCompiler | None = None
     count: int = 0
     expanded: int = 0  # So many states are, and to this one those of the level.
     last: int = 0
@@ -224,8 +224,8 @@ class PackedSearch:
             waiting, generated = self.count - self.expanded, self.generated + self.store.totals[0]
             seconds += self.earlier
             progress(Progress(self.count, generated, self.depth, waiting, seconds))
-        if self.ahead is not None and isinstance(self.store, Plain) and self.ahead.ready():
-            self.ahead = None
+        if self.compiler is not None and isinstance(self.store, Plain) and self.compiler.ready():
+            self.compiler = None
             self.store = as_machine_code(self.store, self.limits.workers)
 
     def over(self) -> bool:
@@ -428,8 +428,8 @@ def search(
     stepping = Stepping(space.flat, space.world, space)
     plain = Plain(stepping)
     store = as_machine_code(plain, limits.workers) if tier == "compiled" else plain
-    ahead = Ahead(stepping.text) if tier is None else None
-    found = PackedSearch(space, stepping, limits, store, ahead)
+    compiler = BackgroundCompiler(stepping.text) if tier is None else None
+    found = PackedSearch(space, stepping, limits, store, compiler)
     space.budget = Budget(limits, found.started)
     into, items = snapshots or (None, None)
     if items is not None:

@@ -1,4 +1,4 @@
-"""What the processor, or LLVM, does in its own way, by the names that the prelude has for it."""
+"""Functions of the prelude that have LLVM text of their own: the processor does them faster."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Machine code of a machine's steps and of the search over them, made by LLVM and kept on disk.
+"""Compiling: machine code of a machine's steps and of the search over them, made by LLVM.
 
-What is kept is an object file, by the text, the compiler and the processor that it was made for.
-Nothing there needs to succeed: where it cannot be written the text is compiled anew.
+The object file is kept on disk under a name made of the text, the compiler and the processor. Where
+it cannot be read or written, the text is compiled again.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Generated steps as LLVM's assembly language.
 
-The text that `stepping` writes needs little of Python: whole numbers, rows of them, loops and
+The text that `codegen` writes needs little of Python: whole numbers, arrays of them, loops and
 calls of functions that stand before. That little is translated here function by function, as it
 is read; a compiler for all of Python would spend ten times as long on finding out what types
-there are. Numbers are 64 bits and wrap around; a row is a pointer, and no two rows of a function
-overlap. `//` and `%` round as Python does, and give 0 where the divisor is 0.
+there are. Numbers are 64 bits and wrap around; an array is a pointer, and no two arrays of a
+function overlap. `//` and `%` round as Python does, and give 0 where the divisor is 0.
 
 Source: LLVM Language Reference Manual.
 """
@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from . import intrinsics
 
-# Parameters of these names are rows, of whole numbers of so many bits; narrow ones have no sign.
-ROWS = {
+# Parameters of these names are arrays of integers of so many bits; narrow ones have no sign.
+ARRAYS = {
     **dict.fromkeys(("w", "store", "out", "info", "totals", "firsts", "control", "batch"), 64),
     **dict.fromkeys(("origins", "hashes", "recent", "ends", "edges", "row", "other"), 64),
     **dict.fromkeys(("shared", "sums", "earliest"), 64),
@@ -61,10 +61,10 @@ COMPARED: dict[type[ast.cmpop], str] = {
 def assembly(sources: Sequence[str], numbers: Mapping[str, int], seen: Collection[str]) -> str:
     """All functions of these texts, in which these names are numbers; some are seen from outside.
 
-    Rows that a text declares outside of its functions are there for all of them, which have for
-    it one parameter more in front: where the pointers to those rows stand, in their order. A
-    function that only raises an error is built in. Raises `ValueError` for what the texts are not
-    to contain.
+    Arrays that a text declares outside of its functions are shared by all of them: each function
+    gets one more parameter in front, which points to the pointers to these arrays, in their order.
+    A function that only raises an error is built in. Raises `ValueError` for what the texts are
+    not to contain.
     """
     made = [intrinsics.TEXT]
     sharing: set[str] = set()
@@ -75,7 +75,7 @@ def assembly(sources: Sequence[str], numbers: Mapping[str, int], seen: Collectio
             for node in body
             if isinstance(node, ast.AnnAssign)
             and isinstance(node.target, ast.Name)
-            and node.target.id in ROWS
+            and node.target.id in ARRAYS
         ]
         functions = [
             node
@@ -113,14 +113,14 @@ class _Function:
 
     def text(self, seen: bool) -> str:
         node, names = self.node, [a.arg for a in self.node.args.args]
-        given = [f"ptr noalias %{n}" if n in ROWS else f"i64 %p.{n}" for n in names]
+        given = [f"ptr noalias %{n}" if n in ARRAYS else f"i64 %p.{n}" for n in names]
         if self.shared:
             given.insert(0, "ptr noalias %rows")
         for number, row in enumerate(self.shared):
             self.line(f"%at.{row} = getelementptr inbounds ptr, ptr %rows, i64 {number}")
             self.line(f"%{row} = load ptr, ptr %at.{row}")
         for name in names:
-            if name not in ROWS:
+            if name not in ARRAYS:
                 self.store(name, Operand(f"%p.{name}"))
         self.body(node.body)
         if self.open:
@@ -228,14 +228,14 @@ class _Function:
     def address(self, target: ast.expr) -> tuple[str, int]:
         """A place in a row, and how many bits are there."""
         match target:
-            case ast.Subscript(value=ast.Name(id=row), slice=index) if row in ROWS:
-                return self.place(row, index), ROWS[row]
+            case ast.Subscript(value=ast.Name(id=row), slice=index) if row in ARRAYS:
+                return self.place(row, index), ARRAYS[row]
             case _:
                 raise ValueError(ast.unparse(target))
 
     def place(self, row: str, index: ast.expr) -> str:
         at = self.number(index).text
-        return self.hold(f"getelementptr inbounds i{ROWS[row]}, ptr %{row}, i64 {at}").text
+        return self.hold(f"getelementptr inbounds i{ARRAYS[row]}, ptr %{row}, i64 {at}").text
 
     def get(self, place: str, bits: int) -> Operand:
         found = self.hold(f"load i{bits}, ptr {place}")
@@ -399,7 +399,7 @@ class _Function:
         first = ["ptr %rows"] if name in self.sharing else []
         given = first + [
             f"ptr %{a.id}"
-            if isinstance(a, ast.Name) and a.id in ROWS
+            if isinstance(a, ast.Name) and a.id in ARRAYS
             else f"i64 {self.number(a).text}"
             for a in args
         ]

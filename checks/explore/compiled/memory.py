@@ -1,4 +1,4 @@
-"""The states of a search in arrays, for machine code."""
+"""The states of a search in NumPy arrays, which machine code reads and writes."""
 
 from __future__ import annotations
 

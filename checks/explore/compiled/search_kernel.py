@@ -1,9 +1,9 @@
 """Breadth-first search over packed words, as text that is compiled together with a machine's steps.
 
-These functions are written in what `assembly` reads, and never run as Python: numbers are 64 bits
-and wrap around. `WORDS`, `NOTES` and `ROUNDS` become the machine's: the words of a state, the cells
+These functions are text for `llvm_text`, and never run as Python: numbers are 64 bits and wrap
+around. `WORDS`, `NOTES` and `ROUNDS` become the machine's: the words of a state, the cells
 of `info`, and the cell of `w` that has the rounds of long loops that are left.
-What they work on is in `memory`, and `control` says how far they are.
+`Arrays` holds what they work on, and `control` says how far they are.
 
 States stand one after another in `store`, in the order in which they were found, so that a level
 is a range of numbers. `parents` holds the number of the state that each was first reached from,
@@ -54,11 +54,11 @@ marks: Cells = []
 shared: Cells = []  # Of several threads: what `control`, `totals` and `firsts` are of the search.
 sums: Cells = []
 earliest: Cells = []
-ROWS = tuple(name for name, kind in __annotations__.items() if kind == "Cells")
+ARRAYS = tuple(name for name, kind in __annotations__.items() if kind == "Cells")
 
 
 def expand(*given: Cells | int) -> int:
-    """The machine's own, which `stepping` writes; see there."""
+    """The step function of the machine; see `codegen.successors`."""
     raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""What a search of packed states keeps them in: the same for plain Python and for machine code."""
+"""What the search asks of the store of its states; `plain` and `memory` are the two stores."""
 
 from __future__ import annotations
 

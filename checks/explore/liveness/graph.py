@@ -1,4 +1,4 @@
-"""The steps between the states of a search, for questions about what happens for ever."""
+"""The graph of a finished search: the steps between its states, for liveness properties."""
 
 from __future__ import annotations
 

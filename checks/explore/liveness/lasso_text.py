@@ -1,4 +1,4 @@
-"""A violation of a liveness property as people read it: the lasso, and why it is fair."""
+"""A violated liveness property as text: the lasso, and why the lasso is fair."""
 
 from __future__ import annotations
 

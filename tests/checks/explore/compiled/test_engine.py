@@ -16,7 +16,7 @@ from lawful.checks.explore import CheckResult, Engine, Limits, NoEngine, explore
 from lawful.checks.explore.codegen.successors import Stepping
 from lawful.checks.explore.compiled import background as waiting
 from lawful.checks.explore.compiled import plain
-from lawful.checks.explore.compiled.background import Ahead
+from lawful.checks.explore.compiled.background import BackgroundCompiler
 from lawful.checks.explore.compiled.engine import Tier, search
 from lawful.checks.explore.compiled.llvm import compiled, kept
 from lawful.checks.explore.compiled.memory import Memory
@@ -165,14 +165,14 @@ def test_a_parameter_without_a_default_is_what_parts_are_made_with() -> None:
     both_establish_the_same(Market, "generated")
 
 
-def always(_: Ahead) -> bool:
+def always(_: BackgroundCompiler) -> bool:
     return True
 
 
 def test_going_over_to_machine_code_shows_in_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the middle of a level, as soon as somebody asks."""
     monkeypatch.setattr(plain, "SLICE", 7)
-    monkeypatch.setattr(Ahead, "ready", always)
+    monkeypatch.setattr(BackgroundCompiler, "ready", always)
     mine = explored(TwoPhase, "auto")
     assert mine.engine == "compiled"
     assert established(mine) == established(explored(TwoPhase, "reference"))
@@ -182,17 +182,17 @@ def test_a_second_process_compiles(alone: Path, monkeypatch: pytest.MonkeyPatch)
     """Started once it pays, and not needed the next time."""
     monkeypatch.setattr(waiting, "PATIENCE", 0.0)
     text = flat_steps(Jugs).text
-    ahead = Ahead(text)
-    assert not ahead.ready()
-    while not ahead.ready():
+    compiler = BackgroundCompiler(text)
+    assert not compiler.ready()
+    while not compiler.ready():
         time.sleep(0.1)
     assert list((alone / "lawful" / "steps").iterdir()) == [kept(text)]
-    assert Ahead(text).ready()
+    assert BackgroundCompiler(text).ready()
 
 
 def test_what_is_done_soon_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "PATIENCE", 1e6)
-    assert not Ahead(flat_steps(Jugs).text).ready()
+    assert not BackgroundCompiler(flat_steps(Jugs).text).ready()
     assert explored(TwoPhase, "auto").engine == "generated"
 
 
@@ -205,7 +205,7 @@ def test_a_search_stops_at_the_same_state(monkeypatch: pytest.MonkeyPatch) -> No
     """Whatever is in use, and when the other was gone over to."""
     limits, (flat, resolved) = Limits(states=100), flat_of(TwoPhase)
     space = Space(flat, resolved.world)
-    monkeypatch.setattr(Ahead, "ready", always)
+    monkeypatch.setattr(BackgroundCompiler, "ready", always)
     tiers: tuple[Tier | None, ...] = ("generated", "compiled", None)
     rows: list[Any] = []
     for tier in tiers:

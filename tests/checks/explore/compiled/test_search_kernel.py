@@ -34,7 +34,7 @@ def stores(draw: st.DrawFn) -> tuple[int, list[tuple[int, ...]]]:
 
 def entered(words: int, held: list[tuple[int, ...]], places: int, once: bool) -> dict[str, Any]:
     """The rows of a search, with these states in its table."""
-    rows: dict[str, Any] = {name: np.zeros(0, np.int64) for name in search_kernel.ROWS}
+    rows: dict[str, Any] = {name: np.zeros(0, np.int64) for name in search_kernel.ARRAYS}
     rows["store"] = np.array(held, np.int64).reshape(-1)
     rows["table"] = np.zeros(places, np.uint32)
     rows["control"] = np.zeros(search_kernel.CONTROLS, np.int64)
@@ -73,4 +73,4 @@ def test_states_seldom_stand_in_each_others_way(words: int, word: int, shift: in
 
 
 def test_the_rows_stand_in_their_order() -> None:
-    assert Arrays._fields == search_kernel.ROWS
+    assert Arrays._fields == search_kernel.ARRAYS
