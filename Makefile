@@ -38,7 +38,7 @@ check-types: setup
 
 # Random machines in every engine, and how often each thing of the language was met.
 agreement: setup
-	@$(BIN)/python -m pytest -q -n 2 tests/agree
+	@AGREE_MACHINES=210 $(BIN)/python -m pytest -q -n 2 tests/agree
 
 nightly: setup
 	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n 2 -m nightly

@@ -1,20 +1,49 @@
-"""Hypothesis finds the same in every run of `make test`; under `nightly` it searches on."""
+"""What every test gets: how Hypothesis searches, no proofs of the user, and a measured budget.
+
+In `make test` Hypothesis draws the same examples in every run, whatever else runs and however busy
+the machine is; under the profile `nightly` it draws new ones.
+"""
 
 from __future__ import annotations
 
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
-from lawful.checks.smt.solver import cache
+from lawful.checks.smt.solver import cache, z3_terms
+from tests.processor_time import Measuring
 
-# Without a profile of our own, Hypothesis takes another one where CI is set.
+# Without a profile of our own, Hypothesis takes another one where CI is set. Its check for slow
+# drawing reads the clock, so that a busy machine would fail it.
 settings.register_profile(
-    "lawful", derandomize=True, database=None, deadline=None, print_blob=False
+    "lawful",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    print_blob=False,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("nightly", parent=settings.get_profile("lawful"), derandomize=False)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "lawful"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "lawful")
+settings.load_profile(PROFILE)
+if PROFILE == "lawful":
+    # Hypothesis draws constants from the source of all modules that are imported, and so others
+    # in each selection of tests. There is no setting for it.
+    assert "_get_local_constants" in vars(providers)
+    vars(providers)["_get_local_constants"] = providers.Constants
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Measuring(config))
+
+
+@pytest.fixture(autouse=True)
+def nothing_asked_before() -> None:
+    """Z3 begins anew: which terms it has seen decides how it searches, and so what it finds out
+    within its budget. A test's answers are the same after whichever other tests."""
+    z3_terms.forget()
 
 
 @pytest.fixture(autouse=True)

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.house.budgets import BUDGETS, every_test_has_a_budget
 from tests.house.imports import (
     heavy_libraries_have_one_home,
     imports_are_written_one_way,
@@ -80,6 +81,9 @@ RULES = (
     Case(imports_are_written_one_way, "tests/x.py", "from spec.ir import Machine"),
     Case(folders_are_small, " ".join(f"spec/m{n}.py" for n in range(26)), "x = 1"),
     Case(sizes_are_written_down, "spec/x.py", "x = 1"),
+    Case(every_test_has_a_budget, BUDGETS, "checkers 300\ncollecting 301\n"),
+    Case(every_test_has_a_budget, BUDGETS, "tests/nowhere 1"),
+    Case(every_test_has_a_budget, "tests/spec/test_x.py", "x = 1"),
     Case(imports_go_down_inside, "spec/types.py", "from .ir import Machine"),
     Case(imports_go_down_inside, "spec/x.py", "x = 1"),
     Case(imports_go_down_inside, "checks/smt/system.py", "from lawful.checks.prove import How"),

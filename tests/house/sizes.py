@@ -52,10 +52,10 @@ def sizes_are_written_down(sources: Sequence[Source]) -> Iterator[str]:
 
 
 def lines_are_short(sources: Sequence[Source]) -> Iterator[str]:
-    # Prose in Markdown is not wrapped by hand; code and recipes are.
+    # Prose in Markdown is not wrapped by hand, nor what tests read; code and recipes are.
     for s in sources:
         for number, line in enumerate(s.lines, 1):
-            if len(line) > 100 and not s.path.endswith((".md", ".json", "LICENSE")):
+            if len(line) > 100 and not s.path.endswith((".md", ".json", ".txt", "LICENSE")):
                 yield f"{s.path}:{number}: {len(line)} columns; wrap at 100"
 
 

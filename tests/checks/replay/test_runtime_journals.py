@@ -39,6 +39,7 @@ from lawful.machines.unicast.service.run import exchange
 from lawful.runtime.journal import HIDDEN, Hidden, Journal
 from lawful.spec.codec.as_json import is_list, is_object
 from tests.checks.replay.journals import Job, Row, Worker, written
+from tests.root import PATIENCE
 
 Token = Annotated[bytes, Opaque("Token")]
 
@@ -372,7 +373,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The journal of a short exchange through a bad network."""
     path = tmp_path_factory.mktemp("real") / "journal.jsonl"
     faults = Faults(loss=0.1, duplicate=0.05, reorder=0.1)
-    asyncio.run(asyncio.wait_for(exchange(30, faults, 7, path), 60))
+    asyncio.run(asyncio.wait_for(exchange(30, faults, 7, path), PATIENCE))
     return path
 
 

@@ -14,12 +14,12 @@ from lawful.machines.unicast.service.relay import LOOPBACK, Address, Faults, Rel
 from lawful.machines.unicast.service.run import join
 from lawful.machines.unicast.service.settings import Config, Options
 from lawful.machines.unicast.service.wire import Batch, decode, encode
+from tests.root import PATIENCE
 
-SECONDS = 30.0
 QUICK = Config(
     xmit_interval=0.003,
     ack_interval=0.003,
-    conn_expiry_timeout=30.0,
+    conn_expiry_timeout=PATIENCE,
     conn_close_timeout=0.05,
     window=16,
 )
@@ -30,7 +30,7 @@ def timed(test: Callable[[], Awaitable[None]]) -> Callable[[], None]:
 
     @functools.wraps(test)
     def run() -> None:
-        asyncio.run(asyncio.wait_for(test(), SECONDS))
+        asyncio.run(asyncio.wait_for(test(), PATIENCE))
 
     return run
 

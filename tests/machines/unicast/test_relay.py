@@ -16,13 +16,14 @@ from lawful.machines.unicast.service.relay import (
     Relay,
     RelayStats,
 )
+from tests.root import PATIENCE
 
 T = TypeVar("T")
 ALL = Faults(loss=0.1, duplicate=0.05, reorder=0.2, hold=0.01)
 
 
-async def within(seconds: float, awaited: Awaitable[T]) -> T:
-    return await asyncio.wait_for(awaited, seconds)
+async def in_time(awaited: Awaitable[T]) -> T:
+    return await asyncio.wait_for(awaited, PATIENCE)
 
 
 class Ear(asyncio.DatagramProtocol):
@@ -35,7 +36,7 @@ class Ear(asyncio.DatagramProtocol):
         self.heard.put_nowait(data)
 
     async def next(self, count: int) -> list[bytes]:
-        return [await within(10, self.heard.get()) for _ in range(count)]
+        return [await in_time(self.heard.get()) for _ in range(count)]
 
 
 async def ear() -> tuple[asyncio.DatagramTransport, Ear, Address]:
@@ -149,7 +150,7 @@ def test_a_cut_path_passes_nothing_until_mended() -> None:
             assert relay.stats("A>B") == RelayStats(received=2, cut=1, forwarded=1)
         transport.close()
 
-    asyncio.run(within(10, scenario()))
+    asyncio.run(in_time(scenario()))
 
 
 def test_a_path_can_be_given_another_target() -> None:
@@ -166,7 +167,7 @@ def test_a_path_can_be_given_another_target() -> None:
         one_transport.close()
         two_transport.close()
 
-    asyncio.run(within(10, scenario()))
+    asyncio.run(in_time(scenario()))
 
 
 def test_closing_drops_and_counts_what_still_waits() -> None:
@@ -181,7 +182,7 @@ def test_closing_drops_and_counts_what_still_waits() -> None:
         relay.close()
         return relay.stats()
 
-    stats = asyncio.run(within(10, scenario()))
+    stats = asyncio.run(in_time(scenario()))
     assert stats == RelayStats(received=1, delayed=1, unsent=1)
 
 

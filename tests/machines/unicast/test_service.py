@@ -19,7 +19,8 @@ from lawful.machines.unicast.service.relay import LOOPBACK, Faults
 from lawful.machines.unicast.service.run import exchange, gone, join
 from lawful.machines.unicast.service.settings import LARGEST_WINDOW, Config, Options
 from lawful.machines.unicast.service.wire import LONGEST_PAYLOAD, Batch, encode
-from tests.machines.unicast.ends import QUICK, SECONDS, data, heard, joined, probed, sending, timed
+from tests.machines.unicast.ends import QUICK, data, heard, joined, probed, sending, timed
+from tests.root import PATIENCE
 
 # The main job.
 
@@ -30,7 +31,7 @@ def test_a_bad_network_is_not_noticed(seed: int, tmp_path: Path) -> None:
     steps: list[tuple[int, int]] = []
     path = tmp_path / "journal.jsonl"
     running = exchange(300, faults, seed, path, lambda done, all_: steps.append((done, all_)))
-    report = asyncio.run(asyncio.wait_for(running, SECONDS))
+    report = asyncio.run(asyncio.wait_for(running, PATIENCE))
     assert report.exactly_once_in_order, report.directions
     assert [d.delivered for d in report.directions.values()] == [300, 300]
     assert min(report.relay.dropped, report.relay.duplicated, report.relay.reordered) >= 5
@@ -223,7 +224,7 @@ async def test_a_connection_closes_and_opens_again() -> None:
 
 @timed
 async def test_closing_flushes_and_sending_reopens() -> None:
-    async with joined(replace(QUICK, conn_close_timeout=20.0)) as (a, b, relay):
+    async with joined(replace(QUICK, conn_close_timeout=PATIENCE)) as (a, b, relay):
         relay.cut("A>B")
         await a.send("B", b"pending")
         a.view(["C"])

@@ -18,8 +18,7 @@ from lawful.runtime.instances.access import Fired
 from lawful.runtime.runner import Runner
 from lawful.runtime.tasks import TaskRunner
 from lawful.runtime.timers import SimulatedClock
-
-PATIENCE = 30.0  # Seconds until a test that waits for ever is over.
+from tests.root import PATIENCE
 
 
 class Bell(Machine):

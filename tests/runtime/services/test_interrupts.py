@@ -26,6 +26,7 @@ from lawful.runtime.instances import observers
 from lawful.runtime.instances.observers import Stepped
 from lawful.runtime.runner import Runner
 from lawful.runtime.store import Store
+from tests.root import PATIENCE
 
 DELIVERED = frozenset(
     {
@@ -37,7 +38,6 @@ DELIVERED = frozenset(
         "INSTRUMENTED_CALL",
     }
 )
-PATIENCE = 30.0
 
 
 class Interrupt:

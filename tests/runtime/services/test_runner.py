@@ -17,6 +17,7 @@ from lawful.runtime.runner import Full, Job, Line, Runner
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from lawful.testing import paths
+from tests.root import PATIENCE
 from tests.runtime.services.runner_protocol import (
     Caller,
     CallsOnly,
@@ -286,7 +287,7 @@ def test_of_what_threads_do_nothing_is_lost_and_nothing_happens_twice() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=PATIENCE)
     assert [t for t in threads if t.is_alive()] == []
     assert wrong == []
     called = [n for n in tally.seen if n % 10 == 0]
@@ -313,7 +314,7 @@ class Interrupted:
             return
         WAITS.set()
         if self.in_its_turn:
-            assert self.turn.acquire(timeout=60)
+            assert self.turn.acquire(timeout=PATIENCE)
         raise KeyboardInterrupt
 
     def release(self) -> None:
@@ -341,17 +342,17 @@ def test_the_event_of_an_interrupted_caller_happens_once(
 
     def first() -> None:
         begun.set()
-        assert (WAITS if lock.in_its_turn else go_on).wait(60)
+        assert (WAITS if lock.in_its_turn else go_on).wait(PATIENCE)
 
     other = threading.Thread(target=runner.call, args=(first,))
     other.start()
-    assert begun.wait(60)
+    assert begun.wait(PATIENCE)
     monkeypatch.setattr(threading, "Lock", lock)
     with pytest.raises(KeyboardInterrupt):
         runner.call(tally.add, 1)
     monkeypatch.undo()
     go_on.set()
-    other.join(60)
+    other.join(PATIENCE)
     assert tally.seen == [1]
     assert runner.line.holder is None
 

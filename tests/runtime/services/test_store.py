@@ -377,12 +377,14 @@ def test_parts_and_ticks_come_back_and_are_undone(store: Store, tmp_path: Path) 
     assert back.put(Node("n")) == 5
 
 
-def test_who_opens_a_new_store_waits_for_who_is_making_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    other = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
+def test_opening_waits_for_the_maker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = sqlite3.connect(tmp_path / "s.db")
     other.execute("BEGIN IMMEDIATE")
-    monkeypatch.setattr("time.sleep", lambda _: other.rollback())
+
+    def end(_: float) -> None:
+        other.rollback()
+
+    monkeypatch.setattr("time.sleep", end)
     Store(tmp_path / "s.db").close()
     other.close()
 

@@ -15,6 +15,7 @@ from lawful import Machine, Nat, Refused, require, transition
 from lawful.runtime.instances.observers import Stepped
 from lawful.runtime.runner import Full
 from lawful.runtime.tasks import TaskRunner
+from tests.root import PATIENCE
 
 
 class Tally(Machine):
@@ -286,7 +287,7 @@ def test_a_caller_may_be_cancelled_at_any_of_its_awaits(capacity: int, waits: bo
     async def everywhere() -> None:
         for victim in range(4):
             for after in range(20):
-                await asyncio.wait_for(cancelled(victim, after, capacity, waits), 60)
+                await asyncio.wait_for(cancelled(victim, after, capacity, waits), PATIENCE)
 
     asyncio.run(everywhere())
 
