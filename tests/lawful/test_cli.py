@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -419,32 +416,3 @@ def test_a_scope_may_name_what_the_heir_dropped(
     code, _, err = run("check", f"{target}:Open", "--scope", "Key=3", capsys=capsys)
     assert code == 4
     assert "Key in the scope of Open" in err
-
-
-@pytest.mark.parametrize("option", ["--json", "--junit", "--sarif"])
-def test_what_was_found_is_told_though_a_file_cannot_be_written(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
-) -> None:
-    path, nowhere = tmp_path / "surprise.py", tmp_path / "missing" / "file"
-    path.write_text(SURPRISE)
-    assert main(["check", f"{path}", option, f"{nowhere}"]) == 5
-    told = capsys.readouterr()
-    assert "below_two is violated: n < 2 is false (n = 2)" in told.out
-    assert told.err == f"cannot write {nowhere}: No such file or directory\n"
-
-
-@pytest.mark.parametrize("asked", [[], ["--json", "-"]], ids=["text", "json"])
-def test_output_that_nobody_reads_or_that_is_full_changes_no_verdict(
-    tmp_path: Path, asked: list[str]
-) -> None:
-    path = tmp_path / "surprise.py"
-    path.write_text(SURPRISE)
-    command = [sys.executable, "-m", "lawful", "check", f"{path}", *asked]
-    reader, writer = os.pipe()
-    os.close(reader)
-    gone = subprocess.run(command, check=False, stdout=writer, stderr=subprocess.PIPE, text=True)
-    os.close(writer)
-    assert (gone.returncode, gone.stderr) == (1, "")
-    with open("/dev/full", "w") as full:
-        ran = subprocess.run(command, check=False, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (ran.returncode, ran.stderr) == (5, "cannot write the answer: No space left on device\n")

@@ -430,21 +430,6 @@ def test_what_has_no_bound_and_no_number_covers_all_states() -> None:
     assert "covers     all states" in proofs.text(result, {})
 
 
-def test_what_one_reason_leaves_open_is_told_once() -> None:
-    told = proofs.text(proof(Listed), {}).split("\n\n")[2:]
-    assert [rows.splitlines()[1:] for rows in told] == [
-        ["  put: bounds, asserts, undefined, natural, short"],
-        [],
-        ["  size: bounds, asserts, undefined, natural, short"],
-        [
-            "  visit: bounds, asserts, undefined, natural, short",
-            "for check, not for prove: deadlock",
-        ],
-    ]
-    assert told[0].startswith("5 are unknown  not encodable: ")
-    assert told[1].startswith("count: short is unknown  not encodable: ")
-
-
 @pytest.mark.parametrize("given", [float("nan"), -1.0])
 def test_an_effort_is_a_number_from_0(given: float) -> None:
     with pytest.raises(ValueError, match=f"the timeout is {given}; it must be 0 or more"):
