@@ -8,7 +8,6 @@ one more condition, as well, which do not belong to the goal.
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import time
@@ -19,7 +18,8 @@ from pathlib import Path
 from lawful import Machine
 from lawful.checks.prove.result import ProofResult
 from lawful.checks.report.proofs import PROVED
-from lawful.proving import proved
+from lawful.commands.options import ProveOptions
+from lawful.commands.prove import proved
 from lawful.targets import expectations, machines
 
 ROOT = Path(__file__).parent.parent
@@ -84,16 +84,7 @@ def shown(cls: type[Machine]) -> ProofResult:
     Lists are as long as in the scope `short`, where a machine has one: it is for proofs.
     """
     scope = ["short"] if hasattr(cls, "short") else []
-    how = argparse.Namespace(
-        method="induction",
-        timeout=None,
-        budget=None,
-        depth=None,
-        scope=scope,
-        any_size=[],
-        no_cache=True,
-        strengthen=False,
-    )
+    how = ProveOptions(cls.__module__, scope, method="induction", no_cache=True)
     return proved(cls, how, lambda told: None)
 
 

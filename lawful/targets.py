@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, TypeVar
@@ -13,9 +14,12 @@ from typing import NamedTuple, TypeVar
 from lawful.runtime.instance import Machine
 from lawful.spec import types as t
 from lawful.spec.errors import DeclarationError
+from lawful.spec.flat import Flat
 from lawful.spec.ir import Parameter, Variable
-from lawful.spec.resolve import resolve
+from lawful.spec.lower import lower
+from lawful.spec.resolve import Resolved, abstract_scopes, resolve
 from lawful.spec.syntax.declare import declared
+from lawful.spec.values.world import World
 from lawful.spec.words import Expected, Scope
 
 T = TypeVar("T")
@@ -24,6 +28,27 @@ NO_SCOPE = "it has no scope, and a sort or a Nat that needs one"
 
 class TargetError(Exception):
     """The target names nothing that can be used; the text says what was looked for."""
+
+
+@dataclass(frozen=True)
+class ScopedMachine:
+    """A machine as the engines read it: lowered within a scope, with its expected verdicts."""
+
+    cls: type[Machine]
+    resolved: Resolved
+    scope: Scope
+    flat: Flat
+    expects: Mapping[str, Expected]
+
+    @property
+    def world(self) -> World:
+        """The classes of the machine's values."""
+        return self.resolved.world
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the whole declaration."""
+        return self.cls.lawful.fingerprint.whole
 
 
 class Skipped(NamedTuple):
@@ -110,7 +135,7 @@ def check_sorts(cls: type[Machine], names: Iterable[str]) -> None:
             raise TargetError(f"{cls.__name__} has no sort {name}; {have}")
 
 
-def scope_of(cls: type[Machine], given: list[str]) -> Scope:
+def scope_of(cls: type[Machine], given: Sequence[str]) -> Scope:
     """The machine's scope, or the named one, with the bounds given as KEY=VALUE."""
     scopes = resolve(cls).scopes
     scope = scopes.get("scope", Scope())
@@ -126,6 +151,16 @@ def scope_of(cls: type[Machine], given: list[str]) -> Scope:
         else:
             changes[key] = _bound(cls, key, value)
     return scope.widened(changes)
+
+
+def scoped(cls: type[Machine], given: Sequence[str]) -> ScopedMachine:
+    """The machine within its scope, as `scope_of` and `expectations` read `--scope`.
+
+    Raises `TargetError`, and `DeclarationError` where the scope leaves a type without a bound.
+    """
+    resolved, scope = resolve(cls), scope_of(cls, given)
+    flat = lower(resolved.machine, scope, abstract_scopes(resolved))
+    return ScopedMachine(cls, resolved, scope, flat, expectations(cls, given))
 
 
 def _bound(cls: type[Machine], key: str, value: str) -> object:
@@ -211,7 +246,7 @@ def _checkable(cls: type[Machine]) -> bool:
     return not any(isinstance(row.type, t.Sort) or row.type == t.NAT for row in rows)
 
 
-def expectations(cls: type[Machine], given: list[str]) -> dict[str, Expected]:
+def expectations(cls: type[Machine], given: Sequence[str]) -> dict[str, Expected]:
     """The expected verdicts: the machine's, and those of its scope and of the named ones."""
     resolved = resolve(cls)
     out: dict[str, Expected] = dict(resolved.expects)

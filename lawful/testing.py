@@ -19,8 +19,6 @@ from lawful.checks.explore.space import Space
 from lawful.checks.explore.value_pool import Near
 from lawful.runtime.instance import Machine
 from lawful.runtime.timers import SimulatedClock
-from lawful.spec.lower import lower
-from lawful.spec.resolve import abstract_scopes, resolve
 
 from . import targets
 
@@ -67,6 +65,5 @@ def rerun(
 
 
 def _space(cls: type[Machine], scope: Sequence[str]) -> Space:
-    found = resolve(cls)
-    flat = lower(found.machine, targets.scope_of(cls, list(scope)), abstract_scopes(found))
-    return Space(flat, found.world)
+    machine = targets.scoped(cls, scope)
+    return Space(machine.flat, machine.world)

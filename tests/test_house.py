@@ -25,6 +25,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.budgets import BUDGETS, every_test_has_a_budget
+from tests.house.commands import commands_are_short, only_the_command_line_knows_namespaces
 from tests.house.imports import (
     heavy_libraries_have_one_home,
     imports_are_written_one_way,
@@ -108,6 +109,16 @@ RULES = (
     Case(third_parties_are_declared, "spec/x.py", "import " + "requests"),
     Case(nothing_imports_the_command_line, "checks/x.py", "from lawful.cli import main"),
     Case(nothing_imports_the_command_line, "lawful/x.py", "from . import cli"),
+    Case(commands_are_short, "lawful/commands/x.py", "def x():\n" + "    y = 1\n" * 15),
+    Case(
+        only_the_command_line_knows_namespaces,
+        "lawful/x.py",
+        "import argparse\ndef f(given: argparse.Namespace): ...",
+    ),
+    Case(
+        only_the_command_line_knows_namespaces, "checks/x.py", "from argparse import Namespace as N"
+    ),
+    Case(imports_make_no_ring, "lawful/a.py lawful/b.py", "from .a import x\nfrom .b import y"),
     Case(only_programs_name_a_machine, "checks/x.py", "name = 'lawful.machines.a'"),
     Case(only_programs_name_a_machine, "lawful/x.py", "from .machines import a"),
     Case(checks_never_print, "checks/x.py", "def f(): print('done')"),

@@ -92,7 +92,7 @@ def imports_make_no_ring(sources: Sequence[Source]) -> Iterator[str]:
     """No module needs itself by way of others, late and type-only imports counted."""
     modules = {
         ".".join(package_of(s.path, 1) + (PurePosixPath(s.path).stem,)): s
-        for s in python(sources, FOLDERS)
+        for s in python(sources, PRODUCT)
     }
     needs = {name: set(targets(s, modules)) - {name} for name, s in modules.items()}
     for ring in rings(needs):

@@ -374,7 +374,7 @@ def test_draw_makes_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str
     (tmp_path / "file").touch()
     code, _, err = run(*given, str(tmp_path / "file"), capsys=capsys)
     assert code == 5
-    assert "there can be no folder" in err
+    assert "cannot make the folder" in err
 
 
 INHERITED = """

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import pytest
 
 from lawful.checks.smt.solver.budget import PER_SECOND, Effort
 from lawful.cli import main
-from lawful.proving import effort
+from lawful.commands.options import SolverBudget
 
 
 def test_a_run_that_violates_is_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,4 +73,4 @@ def test_what_is_open_hides_no_violation(tmp_path: Path) -> None:
 def test_seconds_alone_may_raise_the_budget_and_never_lower_it(
     budget: int | None, timeout: float | None, expected: Effort
 ) -> None:
-    assert effort(argparse.Namespace(budget=budget, timeout=timeout)) == expected
+    assert SolverBudget(budget, timeout).effort == expected

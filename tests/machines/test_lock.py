@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lawful import targets
-from lawful.locking import read, stale
+from lawful.commands.lock import read, stale
 
 FOLDER = Path(__file__).resolve().parents[2] / "machines"
 KEPT = read(FOLDER / "lawful.lock")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lawful.locking import read
+from lawful.commands.lock import read
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = read(ROOT / "machines" / "lawful.lock")

@@ -15,7 +15,7 @@ from lawful.checks.prove.migration import NO_STATE, Versions, evolve
 from lawful.checks.prove.result import Obligation
 from lawful.checks.verdict import Verdict
 from lawful.cli import main
-from lawful.differing import Difference, to_json
+from lawful.commands.diff import Difference, to_json
 from lawful.runtime.migration import Change, Migration, proved
 from lawful.runtime.store import Store
 from lawful.spec.resolve import resolve

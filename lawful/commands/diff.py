@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from lawful import targets
 from lawful.checks.prove.migration import Versions, evolve
 from lawful.checks.prove.result import Obligation
 from lawful.checks.report.proofs import PROVED
 from lawful.checks.smt.solver import cache
 from lawful.checks.verdict import Verdict
+from lawful.progress import progress
 from lawful.runtime.instance import Machine
 from lawful.spec.codec.as_json import Fingerprints
 from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve
 from lawful.spec.text.reasons import text as value_text
 
-from . import proving, targets
-from .output import OutOfReach
+from .errors import CommandError
+from .exit_codes import ExitCode
+from .options import DiffOptions
+from .output import Output
+from .prove import workers
 
 
 @dataclass(frozen=True)
@@ -30,20 +34,29 @@ class Difference:
     obligations: tuple[Obligation, ...]
 
 
-def between(old: type[Machine], new: type[Machine], given: argparse.Namespace) -> Difference:
-    """What is established; raises OutOfReach for names that are none."""
-    pairs = [each.partition("=") for each in given.renamed]
+def diff(options: DiffOptions, output: Output) -> int:
+    """Compare two versions, and prove that the newer one takes over every state of the older."""
+    old, new = targets.machine(options.old), targets.machine(options.target)
+    with progress(new.__name__, output.quiet):
+        found = between(old, new, options)
+    output.answer(text(found), [to_json(found)])
+    return exit_code(found)
+
+
+def between(old: type[Machine], new: type[Machine], options: DiffOptions) -> Difference:
+    """What is established; raises CommandError for names that are none."""
+    pairs = [each.partition("=") for each in options.renamed]
     if not all(name and was for name, _, was in pairs):
-        raise OutOfReach(f"--renamed {' '.join(given.renamed)}: NEW=OLD is expected")
+        raise CommandError(f"--renamed {' '.join(options.renamed)}: NEW=OLD is expected")
     renamed = {name: was for name, _, was in pairs}
     versions = Versions.of(resolve(old), resolve(new), renamed)
-    bounds = targets.scope_of(new, given.scope).bounds
+    bounds = targets.scope_of(new, options.scope).bounds
     sizes = {name: size for name, size in bounds.items() if type(size) is int}
     try:
         with cache.kept_in(cache.users()):
-            found = evolve(versions, sizes, proving.effort(given), proving.workers())
+            found = evolve(versions, sizes, options.solver.effort, workers())
     except ValueError as error:
-        raise OutOfReach(str(error)) from error
+        raise CommandError(str(error)) from error
     return Difference(versions, (old.lawful.fingerprint, new.lawful.fingerprint), tuple(found))
 
 
@@ -98,7 +111,9 @@ def to_json(found: Difference) -> Json:
     }
 
 
-def exit_code(found: Difference) -> int:
-    """0 every state is taken over, 1 one is not, 3 it is open."""
+def exit_code(found: Difference) -> ExitCode:
+    """Whether every state is taken over, one is not, or it is unknown."""
     verdicts = {o.verdict for o in found.obligations}
-    return 1 if Verdict.VIOLATED in verdicts else 0 if verdicts <= PROVED else 3
+    if Verdict.VIOLATED in verdicts:
+        return ExitCode.VIOLATED
+    return ExitCode.AS_EXPECTED if verdicts <= PROVED else ExitCode.UNKNOWN

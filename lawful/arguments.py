@@ -1,0 +1,400 @@
+"""The arguments of each command of the command line, and their help texts."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import NoReturn, Protocol
+
+from lawful.checks.smt.solver import budget
+
+from .commands.exit_codes import ExitCode
+
+UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+TARGET = "package.module[:Machine] or path/to/file.py[:Machine]"
+
+
+class Usage(SystemExit):
+    """The command line cannot be parsed; the parser has printed why. The exit code is `USAGE`."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(int(ExitCode.USAGE))
+        self.message = message
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        raise Usage(message)
+
+
+class Subparsers(Protocol):
+    """What `add_subparsers` returns."""
+
+    def add_parser(self, name: str, *, help: str, description: str) -> _Parser: ...
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    whole = _Parser(
+        prog="lawful",
+        description="Run, check, prove, draw and replay formally specified state machines.",
+        epilog="`lawful COMMAND --help` lists the options of a command.",
+    )
+    commands = whole.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    exploring = (_check, _simulate, _lint)
+    for add in (*exploring, _prove, _draw, _replay, _show, _export, _lock, _diff, _freeze):
+        add(commands)
+    return whole
+
+
+def _command(commands: Subparsers, name: str, help: str) -> _Parser:
+    parser = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
+    parser.set_defaults(command=name)
+    parser.add_argument(
+        "--json", metavar="FILE", help="write the answer as JSON; - is standard output"
+    )
+    parser.add_argument("--quiet", action="store_true", help="print neither text nor progress")
+    return parser
+
+
+def _check(commands: Subparsers) -> None:
+    help = "explore every reachable state within the scope"
+    parser = _exploring(_command(commands, "check", help))
+    parser.add_argument(
+        "--engine",
+        choices=("auto", "reference", "generated", "compiled"),
+        default="auto",
+        help="reference: the definition; generated: Python made for the machine; compiled: machine "
+        "code; auto: what suits the machine's size (default)",
+    )
+    parser.add_argument(
+        "--symmetry",
+        action="store_true",
+        help="explore only one of several states that differ in the names of interchangeable "
+        "elements of a sort",
+    )
+    parser.add_argument(
+        "--workers",
+        type=_positive,
+        metavar="N",
+        help="threads that explore large machines; default: one for each processor",
+    )
+    parser.add_argument("--first", action="store_true", help="stop at the first violation")
+    parser.add_argument(
+        "--coverage",
+        action="store_true",
+        help="report how often each guard was true and refused, and which values variables took",
+    )
+    parser.add_argument(
+        "--advice",
+        action="store_true",
+        help="report which bounds cut steps or leave out arguments, the smallest bounds that do "
+        "neither, and what one more element of each sort changes",
+    )
+    parser.add_argument(
+        "--max-states", type=_positive, metavar="N", help="stop after N different states"
+    )
+    parser.add_argument(
+        "--runtime",
+        action="store_true",
+        help="in every state also run the step that services embed, and compare the two",
+    )
+    parser.add_argument(
+        "--max-memory",
+        type=_bytes,
+        metavar="SIZE",
+        help="stop when the process holds so much memory, for example 500M or 2G",
+    )
+    parser.add_argument(
+        "--resume",
+        type=Path,
+        metavar="DIR",
+        help="save the search there, and continue it if it was saved there before",
+    )
+
+
+def _simulate(commands: Subparsers) -> None:
+    help = "walk at random through a machine that has too many states to explore"
+    parser = _exploring(_command(commands, "simulate", help))
+    parser.add_argument(
+        "--runs", type=_positive, default=100, metavar="N", help="walks; default 100"
+    )
+    parser.add_argument(
+        "--steps",
+        type=_positive,
+        default=100,
+        metavar="N",
+        help="events in each walk, at most; default 100",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="equal seeds give equal walks; default 0"
+    )
+
+
+def _lint(commands: Subparsers) -> None:
+    help = "report what is odd about a declaration, although it breaks no rule"
+    parser = _scoped(_command(commands, "lint", help))
+    parser.add_argument(
+        "--max-states",
+        type=_positive,
+        default=20_000,
+        metavar="N",
+        help="look at N states at most; default 20000",
+    )
+    parser.add_argument(
+        "--mutants",
+        type=_positive,
+        metavar="N",
+        help="make at most N small changes to the machine, and list those that no property notices",
+    )
+
+
+def _scoped(parser: _Parser) -> _Parser:
+    """The target and its scope."""
+    parser.add_argument("target", metavar="TARGET", help=TARGET)
+    _scope(parser)
+    return parser
+
+
+def _scope(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--scope",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE|NAME",
+        help="a bound (Node=4, Nat=0..7, beans=100) or the name of a scope; may be repeated",
+    )
+
+
+def _exploring(parser: _Parser) -> _Parser:
+    """The options of a run through states, exhaustive or not."""
+    _reporting(_scoped(parser))
+    parser.add_argument("--max-seconds", type=_seconds, metavar="S", help="stop after S seconds")
+    parser.add_argument(
+        "--progress",
+        action="store_true",
+        help="print progress on standard error even where that is no terminal",
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="PROPERTY",
+        help="report this property alone; may be repeated",
+    )
+    parser.add_argument(
+        "--pytest",
+        type=Path,
+        metavar="DIR",
+        help="write each counterexample as a test, which passes when the fault is repaired",
+    )
+    return parser
+
+
+def _reporting(parser: _Parser) -> _Parser:
+    """Files for other tools."""
+    parser.add_argument(
+        "--junit", type=Path, metavar="FILE", help="write verdicts for a CI server (JUnit XML)"
+    )
+    parser.add_argument(
+        "--sarif", type=Path, metavar="FILE", help="write verdicts for code review (SARIF)"
+    )
+    parser.add_argument(
+        "--itf", type=Path, metavar="DIR", help="write each counterexample as a trace (ITF)"
+    )
+    return parser
+
+
+def _prove(commands: Subparsers) -> None:
+    help = "prove invariants with Z3, for all integers"
+    parser = _reporting(_scoped(_command(commands, "prove", help)))
+    parser.add_argument(
+        "--method",
+        default="auto",
+        choices=("auto", "induction", "k-induction", "spacer", "bounded"),
+        help="default auto: induction, then the others for what is left open",
+    )
+    parser.add_argument(
+        "--depth",
+        type=_positive,
+        metavar="N",
+        help="events in the longest run that bounded search or k-induction considers",
+    )
+    parser.add_argument(
+        "--any-size",
+        action="append",
+        default=[],
+        metavar="SORT",
+        help="prove for any number of elements of this sort, whatever the scope says",
+    )
+    parser.add_argument(
+        "--smtlib",
+        type=Path,
+        metavar="DIR",
+        help="write each obligation as an SMT-LIB script for other solvers",
+    )
+    parser.add_argument(
+        "--no-cache", action="store_true", help="ask Z3 again for what an earlier run has proved"
+    )
+    parser.add_argument(
+        "--strengthen",
+        action="store_true",
+        help="search for invariants that make the open properties provable",
+    )
+    _solver(parser)
+
+
+def _solver(parser: argparse.ArgumentParser) -> None:
+    """What Z3 may spend."""
+    parser.add_argument(
+        "--budget",
+        type=_positive,
+        metavar="N",
+        help=f"units of Z3's work (rlimit) for each obligation; default {budget.UNITS:,}",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        metavar="S",
+        help=f"seconds for each question to Z3; default {budget.SECONDS:g}. Without --budget, more "
+        f"than {budget.UNITS / budget.PER_SECOND:g} also raises the budget",
+    )
+
+
+def _draw(commands: Subparsers) -> None:
+    parser = _command(commands, "draw", "draw the control states with guards and outputs")
+    parser.add_argument("target", metavar="TARGET", help=TARGET)
+    parser.add_argument(
+        "--format",
+        choices=("svg", "png", "pdf", "dot", "mermaid"),
+        default="svg",
+        help="default svg; svg, png and pdf need Graphviz",
+    )
+    parser.add_argument("--what", choices=("states",), default="states", help="default states")
+    _folder(parser)
+
+
+def _folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="the folder to write into; default: the current one",
+    )
+
+
+def _replay(commands: Subparsers) -> None:
+    help = "replay recorded events against the machine"
+    parser = _reporting(_command(commands, "replay", help))
+    parser.add_argument(
+        "traces", metavar="TRACES", nargs="+", help="journals as JSON lines or Parquet"
+    )
+    parser.add_argument("target", metavar="TARGET", help=TARGET)
+    parser.add_argument(
+        "--mapping",
+        type=Path,
+        metavar="FILE",
+        help="a JSON file that maps the columns of foreign traces to a journal's",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=("spark", "local"),
+        default="spark",
+        help="where to replay; local needs neither Java nor Spark; default spark",
+    )
+    parser.add_argument("--master", metavar="URL", help="Spark's master; default local[*]")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE.html", help="write the result as an HTML page"
+    )
+
+
+def _show(commands: Subparsers) -> None:
+    help = "print the declaration, its IR, or the machine within its scope"
+    parser = _scoped(_command(commands, "show", help))
+    parser.add_argument(
+        "--what",
+        choices=("declaration", "ir", "flat"),
+        default="declaration",
+        help="declaration: the machine as text (default); ir: its intermediate representation as "
+        "JSON; flat: the machine within its scope, as the engines explore it",
+    )
+
+
+def _export(commands: Subparsers) -> None:
+    help = "write the machine as a TLA+ module with its configurations, for TLC"
+    parser = _scoped(_command(commands, "export", help))
+    parser.add_argument(
+        "--tla", action="store_true", required=True, help="the format TLA+, which must be named"
+    )
+    _folder(parser)
+
+
+def _lock(commands: Subparsers) -> None:
+    help = "keep verdicts and counts of machines in a file, or report which of them are stale"
+    parser = _command(commands, "lock", help)
+    parser.add_argument("target", metavar="TARGET", help=TARGET)
+    parser.add_argument(
+        "--file",
+        type=Path,
+        default=Path("lawful.lock"),
+        metavar="FILE",
+        help="the file to keep them in; default lawful.lock",
+    )
+    parser.add_argument(
+        "--stale",
+        action="store_true",
+        help="check and prove nothing; report which machines have changed since",
+    )
+    parser.add_argument(
+        "--max-seconds", type=_seconds, metavar="S", help="stop each exploration after S seconds"
+    )
+    _solver(parser)
+
+
+def _diff(commands: Subparsers) -> None:
+    help = "compare two versions, and prove that the newer takes over every state of the older"
+    parser = _command(commands, "diff", help)
+    parser.add_argument("old", metavar="OLD", help=f"the older machine: {TARGET}")
+    parser.add_argument("target", metavar="NEW", help="the newer machine")
+    parser.add_argument(
+        "--renamed",
+        action="append",
+        default=[],
+        metavar="NEW=OLD",
+        help="a variable's name in the newer machine and in the older; may be repeated",
+    )
+    _scope(parser)
+    _solver(parser)
+
+
+def _freeze(commands: Subparsers) -> None:
+    help = "write the IR beside a module, for deployments without its source"
+    parser = _command(commands, "freeze", help)
+    parser.add_argument("target", metavar="MODULE", help="package.module or path/to/file.py")
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text}: expected 1 or more")
+    return int(text)
+
+
+def _bytes(text: str) -> int:
+    digits, unit = text.rstrip("kKMGT"), text[len(text.rstrip("kKMGT")) :].upper()
+    if unit not in UNITS or not digits.isdecimal() or int(digits) < 1:
+        raise argparse.ArgumentTypeError(f"{text}: expected a size such as 500M or 2G")
+    return int(digits) * UNITS[unit]
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text}: expected seconds above 0")
+    return value

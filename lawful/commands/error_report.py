@@ -1,0 +1,73 @@
+"""The files of a command that has no answer: `--json`, `--junit` and `--sarif` say why."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lawful.spec.errors import NOWHERE, RULES, Problem
+from lawful.spec.ir import Json
+
+from . import files
+from .errors import CommandError, Ended
+from .options import Reports
+from .output import Output
+
+if TYPE_CHECKING:
+    from lawful.checks.report import ci
+
+
+def write(ended: Ended, output: Output, reports: Reports, target: str) -> None:
+    """Write the files that were asked for. A command that has answered keeps its files."""
+    if output.answered:
+        return
+    document: dict[str, Json] = {"version": 1, "command": output.command, "error": ended.to_json()}
+    if output.json == "-":
+        with contextlib.suppress(OSError):
+            print(files.json_text(document), end="", file=output.stdout, flush=True)
+    elif output.json is not None:
+        _save(Path(output.json), files.json_text(document))
+    if reports.junit or reports.sarif:
+        _write_reports(ended, output.command, reports, target)
+
+
+def _write_reports(ended: Ended, command: str, reports: Reports, target: str) -> None:
+    try:
+        from lawful.checks.report import ci
+    except ImportError:  # The engines are not installed; the message on standard error says so.
+        return
+    whole = ci.Case(ended.kind, ended.kind, "error", ended.message, ended.kind)
+    cases = tuple(_case(each) for each in ended.problems) or (whole,)
+    suites = [ci.Suite(target, 0.0, cases)]
+    if reports.junit:
+        _save(reports.junit, ci.junit(command, suites))
+    if reports.sarif:
+        _save(reports.sarif, files.json_text(ci.sarif(suites, version("lawful"))))
+
+
+def _case(problem: Problem) -> ci.Case:
+    from lawful.checks.report import ci
+
+    place = problem.place
+    where = "" if place == NOWHERE else f"{place.file}:{place.line}"
+    said = f"{RULES[problem.number]}: found {problem.found}, expected {problem.expected}"
+    return ci.Case(
+        f"{problem.number} {where}",
+        problem.number,
+        "error",
+        said,
+        problem.number,
+        tuple(problem.render().split("\n")),
+        place if place.file else None,
+    )
+
+
+def _save(path: Path, text: str) -> None:
+    """Write a file; a second failure is named and changes no exit code."""
+    try:
+        files.save(path, text)
+    except CommandError as error:
+        print(error, file=sys.stderr)

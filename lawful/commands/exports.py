@@ -1,0 +1,32 @@
+"""Verdicts as files for other tools: JUnit, SARIF, and traces in the format ITF."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from lawful.checks.report import ci, itf
+from lawful.checks.verdict import Trace
+from lawful.spec import ir
+
+from . import files
+from .options import Reports
+
+Files = Iterator[tuple[Path, str]]
+
+
+def verdicts(reports: Reports, command: str, suites: Sequence[ci.Suite]) -> Files:
+    """The files of `--junit` and `--sarif`, where they are asked for, with their texts."""
+    if reports.junit is not None:
+        yield reports.junit, ci.junit(command, suites)
+    if reports.sarif is not None:
+        yield reports.sarif, files.json_text(ci.sarif(suites, version("lawful")))
+
+
+def trace(
+    folder: Path, machine: ir.Machine, name: str, about: str, steps: Trace
+) -> tuple[Path, str]:
+    """A file of `--itf`, with its text; `about` says what the trace shows."""
+    path = folder / f"{machine.name}.{name}.itf.json"
+    return path, files.json_text(itf.itf(machine, steps, about))

@@ -1,0 +1,169 @@
+"""`lawful lock`: a file of what was established of machines, which is committed beside them.
+
+    file    := {"version": 1, "machines": {"module:Class": machine}}
+    machine := {"fingerprint", "scope": {name: bound}, "check": found, "prove": found}
+    found   := {"engine", "properties": {name: {"verdict", "covers"?}}} and counts of states
+
+The entry of a machine is stale when the machine's fingerprint has changed since.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from lawful import targets
+from lawful.checks.conform.trace_player import played
+from lawful.checks.explore import Limits, explore
+from lawful.checks.prove import How, prove
+from lawful.checks.prove.nonvacuity import transitions_seen
+from lawful.checks.smt.solver import cache
+from lawful.progress import Tell, progress
+from lawful.runtime.instance import Machine
+from lawful.spec.ir import Json
+
+from .errors import CommandError
+from .exit_codes import ExitCode
+from .options import LockOptions
+from .output import Output
+
+Entry = dict[str, Any]
+
+
+def lock(options: LockOptions, output: Output) -> int:
+    """Renew the entries of the target's machines in the file, or say which of them are stale."""
+    module = options.target.partition(":")[0]
+    machines = {f"{module}:{cls.__name__}": cls for cls in output.machines(options.target)}
+    kept = read(options.file)
+    if options.stale:
+        return _report_stale(machines, kept, output)
+    return _renew(machines, kept, options, output)
+
+
+def _report_stale(
+    machines: Mapping[str, type[Machine]], kept: Mapping[str, Entry], output: Output
+) -> ExitCode:
+    reasons = {name: stale(kept.get(name), cls) for name, cls in machines.items()}
+    lines = [f"{name} {why}" for name, why in reasons.items() if why]
+    rows: list[Json] = [{"machine": name, "stale": bool(why)} for name, why in reasons.items()]
+    output.answer("\n".join(lines) or "nothing is stale", rows)
+    return ExitCode.VIOLATED if lines else ExitCode.AS_EXPECTED
+
+
+def _renew(
+    machines: Mapping[str, type[Machine]],
+    kept: Mapping[str, Entry],
+    options: LockOptions,
+    output: Output,
+) -> ExitCode:
+    """Explore and prove every machine, then write the file; the answer says what changed."""
+    entries: dict[str, Entry] = {}
+    lines: list[str] = []
+    for name, cls in machines.items():
+        with progress(cls.__name__, output.quiet) as tell:
+            entries[name] = established(cls, options, tell)
+        differences = list(changes(kept.get(name), entries[name])) or ["as before"]
+        lines += [name, *(f"  {each}" for each in differences)]
+    write(options.file, {**kept, **entries})
+    output.answer("\n".join(lines), [{"machine": name, **row} for name, row in entries.items()])
+    return ExitCode.AS_EXPECTED
+
+
+def read(path: Path) -> dict[str, Entry]:
+    """The machines in a file; none where there is no file.
+
+    Raises CommandError for what is no such file.
+    """
+    try:
+        data: Any = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise CommandError(f"{path} cannot be read: {error}") from error
+    kept = cast(Entry, data).get("machines") if isinstance(data, dict) else None
+    if not isinstance(kept, dict) or cast(Entry, data).get("version") != 1:
+        raise CommandError(f"{path} is no file of lawful lock: version 1 and machines are expected")
+    return cast(dict[str, Entry], kept)
+
+
+def write(path: Path, machines: Mapping[str, Entry]) -> None:
+    """Write the file, as a whole or not at all; equal findings are equal texts.
+
+    Raises CommandError where it cannot be written.
+    """
+    text = json.dumps({"version": 1, "machines": machines}, indent=1, sort_keys=True) + "\n"
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise CommandError(f"cannot write {path}: {error.strerror}") from error
+
+
+def established(cls: type[Machine], options: LockOptions, tell: Tell) -> Entry:
+    """What exploration and proofs say of a machine now."""
+    machine = targets.scoped(cls, [])
+    tell("checking")
+    limits = Limits(seconds=options.max_seconds)
+    try:
+        explored = explore(machine.flat, machine.world, machine.resolved.expects, limits=limits)
+        explored = played(cls, machine.scope, explored)
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+    tell("proving")
+    sizes = {name: size for name, size in machine.scope.bounds.items() if type(size) is int}
+    with cache.kept_in(cache.users()):
+        proofs = prove(
+            machine.resolved.machine,
+            sizes=sizes,
+            how=How(effort=options.solver.effort),
+            progress=tell,
+            transitions_seen=lambda: transitions_seen(machine.flat, machine.world),
+        )
+    counts = ("complete", "distinct", "generated", "depth", "cuts")
+    return {
+        "fingerprint": machine.fingerprint,
+        "scope": dict(explored.scope),
+        "check": {
+            "engine": "exploration",
+            **{name: getattr(explored, name) for name in counts},
+            "properties": {p.name: {"verdict": p.verdict.value} for p in explored.properties},
+        },
+        "prove": {
+            "engine": "induction",
+            "properties": {
+                p.name: {"verdict": p.verdict.value, "covers": p.covers}
+                for p in proofs.properties
+                if p.method != "none"
+            },
+        },
+    }
+
+
+def changes(old: Entry | None, new: Entry) -> Iterator[str]:
+    """What is said now and was not said before."""
+    if old is None:
+        yield "new"
+        return
+    for kind in ("check", "prove"):
+        before, after = old[kind]["properties"], new[kind]["properties"]
+        for name in sorted({*before, *after}):
+            one, two = (row.get(name, {}).get("verdict", "not asked") for row in (before, after))
+            if one != two:
+                yield f"{kind} {name}: {one} -> {two}"
+    for count in ("distinct", "generated", "depth"):
+        one, two = old["check"][count], new["check"][count]
+        if one != two:
+            yield f"{count}: {one:,} -> {two:,}"
+
+
+def stale(row: Entry | None, cls: type[Machine]) -> str:
+    """Why what is kept of a machine is not of the machine as it is; nothing where it is."""
+    if row is None:
+        return "is not in the file"
+    now = cls.lawful.fingerprint.whole
+    return "" if row["fingerprint"] == now else f"is another one now: {row['fingerprint']} -> {now}"

@@ -1,0 +1,163 @@
+"""What each command is asked to do, as typed values.
+
+`lawful.cli` reads them from the words of a command line: a field has the name of its option, or of
+a group of options that several commands share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from lawful.checks.smt.solver.budget import PER_SECOND, SECONDS, UNITS, Effort
+
+if TYPE_CHECKING:
+    # The engines take long to import, and the command line reads the options of every command.
+    from lawful.checks import replay
+    from lawful.checks.explore import Engine
+    from lawful.checks.prove import Method
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Files for other tools. None where one is not wanted; `itf` is a folder."""
+
+    junit: Path | None = None
+    sarif: Path | None = None
+    itf: Path | None = None
+
+
+@dataclass(frozen=True)
+class SolverBudget:
+    """What Z3 may spend on each obligation: units of its own work, and seconds."""
+
+    budget: int | None = None
+    timeout: float | None = None
+
+    @property
+    def effort(self) -> Effort:
+        """The same for the solver, with the defaults filled in.
+
+        A timeout without a budget may raise the number of units, to what Z3 does in that time.
+        """
+        seconds = SECONDS if self.timeout is None else self.timeout
+        if self.budget is not None:
+            return Effort(self.budget, seconds)
+        within = 0 if self.timeout is None else self.timeout * PER_SECOND
+        return Effort(max(UNITS, within), seconds)
+
+
+@dataclass(frozen=True)
+class ExplorationOptions:
+    """What `check` and `simulate` share. `pytest` is a folder for tests of counterexamples."""
+
+    target: str
+    scope: Sequence[str]
+    only: Sequence[str]
+    max_seconds: float | None
+    progress: bool
+    pytest: Path | None
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    exploration: ExplorationOptions
+    reports: Reports
+    engine: Engine
+    symmetry: bool
+    coverage: bool
+    advice: bool
+    runtime: bool
+    first: bool
+    workers: int | None
+    max_states: int | None
+    max_memory: int | None
+    resume: Path | None
+
+
+@dataclass(frozen=True)
+class SimulateOptions:
+    exploration: ExplorationOptions
+    reports: Reports
+    runs: int
+    steps: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class LintOptions:
+    target: str
+    scope: Sequence[str]
+    max_states: int
+    mutants: int | None
+
+
+@dataclass(frozen=True)
+class ProveOptions:
+    target: str
+    scope: Sequence[str] = ()
+    any_size: Sequence[str] = ()
+    method: Method = "auto"
+    depth: int | None = None
+    strengthen: bool = False
+    no_cache: bool = False
+    smtlib: Path | None = None
+    solver: SolverBudget = SolverBudget()
+    reports: Reports = Reports()
+
+
+@dataclass(frozen=True)
+class DrawOptions:
+    target: str
+    format: str
+    out: Path
+
+
+@dataclass(frozen=True)
+class ReplayOptions:
+    target: str
+    traces: Sequence[str]
+    mapping: Path | None
+    engine: replay.Engine
+    master: str | None
+    report: Path | None
+    reports: Reports
+
+
+@dataclass(frozen=True)
+class ShowOptions:
+    target: str
+    scope: Sequence[str]
+    what: Literal["declaration", "ir", "flat"]
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    target: str
+    scope: Sequence[str]
+    out: Path
+
+
+@dataclass(frozen=True)
+class LockOptions:
+    target: str
+    file: Path
+    stale: bool
+    max_seconds: float | None
+    solver: SolverBudget
+
+
+@dataclass(frozen=True)
+class DiffOptions:
+    old: str
+    target: str
+    renamed: Sequence[str]
+    scope: Sequence[str]
+    solver: SolverBudget
+
+
+@dataclass(frozen=True)
+class FreezeOptions:
+    target: str

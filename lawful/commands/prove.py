@@ -1,0 +1,149 @@
+"""`lawful prove`: proofs with Z3, and what a short exploration says of what is left open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+
+from lawful import targets
+from lawful.checks.prove import strategy, strengthening, timer_invariants
+from lawful.checks.prove.induction import Induction
+from lawful.checks.prove.nonvacuity import transitions_seen
+from lawful.checks.prove.result import ProofResult
+from lawful.checks.prove.scope_text import sorts
+from lawful.checks.report import ci_proofs, proofs
+from lawful.checks.smt.solver import cache as proof_cache
+from lawful.progress import Tell, progress
+from lawful.runtime.instance import Machine
+from lawful.spec.errors import DeclarationError
+from lawful.spec.flat import Flat
+from lawful.spec.lower import lower
+from lawful.spec.resolve import abstract_scopes, resolve
+from lawful.spec.words import Expected
+
+from . import exports, files
+from .errors import CommandError
+from .exit_codes import gravest
+from .options import ProveOptions
+from .output import Output
+
+
+@dataclass(frozen=True)
+class _Proved:
+    """One machine, what was proved of it, and what was expected."""
+
+    cls: type[Machine]
+    result: ProofResult
+    expects: Mapping[str, Expected]
+
+
+def prove(options: ProveOptions, output: Output) -> int:
+    """Prove the properties of the target's machines, and write the files that were asked for."""
+    rows: list[_Proved] = []
+    for cls in output.machines(options.target):
+        with progress(f"proving {cls.__name__}", output.quiet) as tell:
+            expects = targets.expectations(cls, options.scope)
+            rows.append(_Proved(cls, proved(cls, options, tell), expects))
+    text = "\n\n".join(proofs.text(each.result, each.expects) for each in rows)
+    output.answer(text, [proofs.to_json(each.result) for each in rows])
+    files.save_all(_files(options, rows), options.reports.itf, options.smtlib)
+    return gravest(proofs.exit_code(each.result, each.expects) for each in rows)
+
+
+def _files(options: ProveOptions, rows: Sequence[_Proved]) -> exports.Files:
+    """The files of `--junit`, `--sarif`, `--smtlib` and `--itf`."""
+    machines = [resolve(each.cls).machine for each in rows]
+    suites = [
+        ci_proofs.suite(machine, each.result, each.expects)
+        for machine, each in zip(machines, rows, strict=True)
+    ]
+    yield from exports.verdicts(options.reports, "prove", suites)
+    if options.smtlib is not None:
+        for name, text in chain(*(scripts(row.cls, options, row.result) for row in rows)):
+            yield options.smtlib / name, text
+    if options.reports.itf is not None:
+        for machine, each in zip(machines, rows, strict=True):
+            for name, about, trace in ci_proofs.traces(machine, each.result):
+                yield exports.trace(options.reports.itf, machine, name, about, trace)
+
+
+def scripts(
+    cls: type[Machine], options: ProveOptions, result: ProofResult
+) -> Iterator[tuple[str, str]]:
+    """A file name and the SMT-LIB text for each obligation; only what is proved is assumed."""
+    machine = resolve(cls).machine
+    induction = Induction(
+        machine, sorts(machine, _sizes(cls, options)), options.solver.effort, workers()
+    )
+    lost = {o.property for o in result.obligations if not o.verdict.good}
+    induction.exact.dropped.update(lost)
+    for o in result.obligations:
+        text = induction.script(o.obligation, o.property)
+        if text is not None:
+            about = f"; {machine.name}: {o.obligation} keeps {o.property}: {o.verdict.value}\n"
+            step = o.obligation.replace(" ", "-")
+            yield f"{machine.name}.{step}.{o.property}.smt2", about + text
+    # What is assumed of timers was shown before; of this nothing is declared.
+    for case, text in timer_invariants.scripts(induction.machine, induction.sizes, induction.shown):
+        about = f"; {machine.name}: {case} keeps what is assumed of timers: proved\n"
+        yield f"{machine.name}.{case.replace(' ', '-')}.of-timers.smt2", about + text
+
+
+def _sizes(cls: type[Machine], options: ProveOptions) -> dict[str, int]:
+    bounds = targets.scope_of(cls, options.scope).bounds
+    return {k: n for k, n in bounds.items() if type(n) is int and k not in options.any_size}
+
+
+def workers() -> int:
+    """The number of processes in which Z3 searches. There are two at least, because Z3 may crash
+    the process that it runs in."""
+    return max(2, os.cpu_count() or 1)
+
+
+def proved(cls: type[Machine], options: ProveOptions, tell: Tell) -> ProofResult:
+    """The proofs of a machine, within the scope's sizes of its sorts but for those of any size."""
+    if options.depth is not None and options.method in ("induction", "spacer"):
+        raise CommandError(
+            f"--depth is for runs and k-induction, not for --method {options.method}"
+        )
+    scope, found = targets.scope_of(cls, options.scope), resolve(cls)
+    targets.check_sorts(cls, options.any_size)
+    sizes = _sizes(cls, options)
+    flat: Flat | None = None
+    # Without a whole scope nothing is explored, and proofs go without.
+    with suppress(DeclarationError, ValueError):
+        flat = lower(found.machine, scope, abstract_scopes(found))
+
+    def met() -> Collection[str | None]:
+        return () if flat is None else transitions_seen(flat, found.world)
+
+    @cache
+    def explored() -> strengthening.Seen | None:
+        tell("looking at what is reachable")
+        with suppress(ValueError):  # No initial state is within the scope.
+            return None if flat is None else strengthening.Seen(flat, found.world, found.machine)
+        return None
+
+    how = strategy.How(options.method, options.solver.effort, options.depth, workers())
+    with proof_cache.kept_in(None if options.no_cache else proof_cache.users()):
+        result = strategy.prove(
+            found.machine,
+            sizes=sizes,
+            how=how,
+            progress=tell,
+            transitions_seen=met,
+            explored=explored,
+        )
+        seen = explored() if strengthening.open_of(result) else None
+        if seen is None:
+            return result
+        result = strengthening.looked_up(result, seen)
+        if options.strengthen:
+            tell("trying clauses")
+            limits = sizes, options.solver.effort, workers()
+            result = strengthening.proposed(found.machine, seen, limits, result)
+        return result

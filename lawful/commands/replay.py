@@ -1,0 +1,42 @@
+"""`lawful replay`: recorded events against the machine."""
+
+from __future__ import annotations
+
+from lawful.checks.replay import ReplayError, ReplayProgram, ReplayResult, validation
+from lawful.checks.replay.mapping import read_mapping
+from lawful.checks.report import ci_replays, replays
+from lawful.progress import progress
+from lawful.spec.resolve import resolve
+
+from . import exports, files
+from .errors import CommandError
+from .options import ReplayOptions
+from .output import Output
+
+
+def replay(options: ReplayOptions, output: Output) -> int:
+    """Replay the traces, write the files that were asked for, and print the verdicts."""
+    machines = tuple(resolve(cls).machine for cls in output.machines(options.target))
+    with progress("replaying", output.quiet):
+        try:
+            mapping = None if options.mapping is None else read_mapping(options.mapping)
+            program = ReplayProgram(machines, mapping=mapping)
+            result = validation.replay(options.traces, program, options.engine, options.master)
+        except (ReplayError, ValueError) as error:
+            raise CommandError(str(error)) from error
+    files.save_all(_files(options, result), options.reports.itf)
+    output.write(replays.text(result), result.to_json())
+    return result.exit_code
+
+
+def _files(options: ReplayOptions, result: ReplayResult) -> exports.Files:
+    """The files of `--junit`, `--sarif` and `--report`, and the way to each deviation."""
+    yield from exports.verdicts(options.reports, "replay", ci_replays.suites(result))
+    if options.reports.itf is not None:
+        found = ci_replays.traces(options.traces, result)
+        for number, (machine, _, about, trace) in enumerate(found, 1):
+            # Instances may have any name, so it is inside the file and not in the file's name.
+            name = f"deviation_{number}"
+            yield exports.trace(options.reports.itf, machine, name, about, trace)
+    if options.report is not None:
+        yield options.report, replays.html(result)
