@@ -29,7 +29,7 @@ tour: setup
 
 # Cheapest first. Pytest comes last and nothing is printed after its closing line.
 test: check-types
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check-types: setup
 	@$(BIN)/ruff check --quiet .

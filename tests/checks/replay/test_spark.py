@@ -43,7 +43,10 @@ def java_is_missing() -> str:
     return ""
 
 
-pytestmark = pytest.mark.skipif(bool(java_is_missing()), reason=java_is_missing())
+pytestmark = [
+    pytest.mark.skipif(bool(java_is_missing()), reason=java_is_missing()),
+    pytest.mark.xdist_group("spark"),  # One process has the session.
+]
 
 
 @pytest.fixture(scope="module")
