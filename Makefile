@@ -32,6 +32,7 @@ test: check-types
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 check-types: setup
+	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/pyright

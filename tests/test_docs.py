@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import sys
 from pathlib import Path
@@ -127,6 +128,32 @@ def test_commands_are_known(where: str, text: str, capsys: pytest.CaptureFixture
             assert all(option in told for option in options), f"{where}: {line}"
         elif words[:1] == ["make"]:
             assert f"\n{words[1]}:" in makefile, f"{where}: {line}"
+
+
+MAPS = [ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")]
+FOLDERS = ("benchmarks", "checks", "diagrams", "docs", "lawful", "machines", "runtime", "setup")
+PATH = re.compile(rf"(?<![\w./~-])(?:{'|'.join((*FOLDERS, 'spec', 'tests'))})/[\w./*-]*")
+DOTTED = re.compile(r"`(spec(?:\.\w+)+)`")
+
+
+def missing_paths(text: str) -> list[str]:
+    """The paths of a text at which there is nothing; a module may be named without its ending."""
+    named = [path.rstrip(".") for path in PATH.findall(text)]
+    return [p for p in named if not [*ROOT.glob(p.rstrip("/")), *ROOT.glob(f"{p}.py")]]
+
+
+@pytest.mark.parametrize("page", MAPS, ids=lambda page: str(page.name))
+def test_paths_in_the_pages_for_contributors_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert missing_paths(text) == []
+    for name in DOTTED.findall(text):
+        module, _, item = name.rpartition(".")
+        assert hasattr(importlib.import_module(f"lawful.{module}"), item), name
+
+
+def test_a_path_that_is_missing_is_found() -> None:
+    text = "`spec/ir`, checks/nothing, [x](docs/no.md) and tests/classics/*.py in lawful/"
+    assert missing_paths(text) == ["checks/nothing", "docs/no.md"]
 
 
 def test_there_is_something_to_test() -> None:
