@@ -1,4 +1,4 @@
-"""The elements that an instance's sorts have: those that `universe=` told it."""
+"""The universe of an instance: the elements of its sorts, which a caller gives as `universe=`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Universe = Mapping[type[Any], Any]  # What a caller gives as `universe=`.
 
 
 class _Anything:
-    """The members of a sort of which nobody told the elements."""
+    """The members of a sort whose elements nobody gave: everything."""
 
     def __contains__(self, value: object) -> bool:
         return True
 
 
 class Members(dict[str, Any]):
-    """The elements of each sort as a set of texts, which are looked up faster than elements; a
-    sort that was not told contains everything."""
+    """The elements of each sort as a set of texts, which are looked up faster than elements; a sort
+    that the universe lacks contains everything."""
 
     __slots__ = ()
 
@@ -31,7 +31,7 @@ class Members(dict[str, Any]):
 
 
 class Elements(dict[str, tuple[Any, ...]]):
-    """The elements of each sort that was told, in their order, by the sort's name; never changed.
+    """The elements of each sort of a universe, in their order, by the sort's name; never changed.
 
     `members`: the same as sets of texts, to look an element up.
     """
@@ -43,12 +43,12 @@ class Elements(dict[str, tuple[Any, ...]]):
         self.members = Members({sort: frozenset(map(str, row)) for sort, row in told.items()})
 
     def universe(self) -> Universe:
-        """The same as a caller tells it."""
+        """The same in the form in which a caller gives it."""
         return {type(row[0]): row for row in self.values()}
 
     def and_named(self, named: Mapping[str, frozenset[str]]) -> Elements:
         """The same, with the elements that the declaration itself names as members, too: a state
-        may hold these, whatever the caller told."""
+        may hold these, whatever the caller gave."""
         more = {sort: texts for sort, texts in named.items() if sort in self}
         if not more:
             return self
@@ -62,7 +62,7 @@ NO_ELEMENTS = Elements({})
 
 
 def elements_of(universe: Universe, sorts: Mapping[str, type[Sort]], machine: str) -> Elements:
-    """The elements that a caller tells; text is taken for the name of an element.
+    """The elements that a caller gives for a machine with these sorts; text names an element.
 
     TypeError for what is no sort, for another class than the machine's sort of that name, or for
     no element of it; ValueError where a sort has no element, or an element stands twice.
@@ -89,8 +89,8 @@ def elements_of(universe: Universe, sorts: Mapping[str, type[Sort]], machine: st
 
 
 def other_elements(given: Universe, kept: Universe) -> str:
-    """Of the first sort that has other elements in one universe than in another, in words; nothing
-    where there is none. The order counts where the sort is an ordered one."""
+    """How the first sort differs that has other elements in one universe than in another; empty
+    where none does. The order counts in ordered sorts."""
     for sort in [each for each in given if each in kept]:
         mine, was = list(map(str, given[sort])), list(map(str, kept[sort]))
         if mine != was and (issubclass(sort, OrderedSort) or set(mine) != set(was)):
@@ -99,7 +99,7 @@ def other_elements(given: Universe, kept: Universe) -> str:
 
 
 def named_in(machine: ir.Machine) -> dict[str, frozenset[str]]:
-    """The elements that a declaration, or one of its parts, names: their texts, by sort."""
+    """The texts of the elements that a declaration or one of its parts names, by sort."""
     found: dict[str, set[str]] = {}
     for each in everything((machine,)):
         if isinstance(each, ir.Const) and isinstance(each.type, t.Sort):

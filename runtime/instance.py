@@ -1,7 +1,7 @@
-"""Instances: the class runs as it stands.
+"""`Machine`, the base class of declarations; its instances run.
 
-What runs it is imported when the first instance is made, or something is asked of its class: who
-only imports a declaration need not wait for a compiler.
+The compiler and the modules for instances are imported when the first instance is made, or when
+`lawful` of a class is read, so that the import of a declaration stays fast.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Machine(State):
         cls = type(self)
         new = "__plan__" not in vars(cls) and not declared(cls).abstract
         if new and universe is None and _in_class_statement(self):
-            # A part that a class statement declares is only a mark: its whole makes its own. Its
-            # class is compiled then, or when somebody prints the mark.
+            # A part in a class statement is only a mark: each instance of the whole makes its own
+            # part. The part's class is compiled then, or when somebody prints the mark.
             self.__watch__ = Mark(clock, parameters)
             return
         from .instances import lifecycle
@@ -69,7 +69,7 @@ class Machine(State):
     def __eq__(self, other: object) -> bool:
         """Same machine, parameters and variables; of timers, whether they are armed.
 
-        What a `Clock` shows is no difference: it goes on by itself.
+        The ticks of a `Clock` are not compared: they go on by themselves.
         """
         from .instances import lifecycle
 
@@ -77,7 +77,7 @@ class Machine(State):
             return NotImplemented
         return lifecycle.compared(self) == lifecycle.compared(other)
 
-    if not TYPE_CHECKING:  # What is of one machine does not become another's.
+    if not TYPE_CHECKING:  # The class of an instance cannot be assigned.
         __class__ = property(type)
 
     __hash__ = None  # type: ignore[assignment]  # it changes, so it is no key
@@ -97,14 +97,14 @@ class Machine(State):
         return lifecycle.copied(self)
 
     def __reduce__(self) -> tuple[Callable[..., State], tuple[Any, ...]]:
-        """By its class and values; it comes back on the real clock, without observers."""
+        """Pickle the class and the values; the copy is on the real clock, without observers."""
         from .instances import lifecycle
 
         return lifecycle.unpickled, lifecycle.pickled(self)
 
 
 def _in_class_statement(machine: Machine) -> bool:
-    """Whether an instance is made in the class statement of a declaration."""
+    """Whether the caller that makes this instance is the class statement of a declaration."""
     frame = inspect.currentframe()
     frame = None if frame is None else frame.f_back
     while frame is not None and frame.f_locals.get("self") is machine:

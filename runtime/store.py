@@ -30,19 +30,17 @@ import os
 import sqlite3
 import threading
 import time as clocks
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from lawful.runtime.instances.access import behaviour_of, fingerprint_of
+from lawful.runtime.instances.armed_timers import armed_timers
 from lawful.runtime.instances.make import bare
 from lawful.runtime.instances.observers import Observed, Stepped
 from lawful.runtime.instances.snapshots import fill, keep, snapshot, taken, told_in, written
-from lawful.runtime.kernel.dispatch import control
-from lawful.runtime.kernel.state import State
-from lawful.spec import types as t
-from lawful.spec.syntax.declare import slot
+from lawful.runtime.kernel.dispatch import control_name
 
 from .elements import other_elements
 from .timers import Clock
@@ -65,7 +63,7 @@ CREATE TABLE event(
     PRIMARY KEY (name, seq)) WITHOUT ROWID;
 PRAGMA user_version = 1
 """
-# What another process did meanwhile is never written over: nothing is older than the snapshot.
+# Another process may have written meanwhile: a row must be newer than the last snapshot.
 EVENT = """
 INSERT INTO event SELECT ?, ?, ?, ?, ?, ?, ?, ?
 WHERE ? > (SELECT seq FROM snapshot WHERE name = ?)
@@ -83,12 +81,11 @@ DELETE FROM event WHERE seq <= (SELECT seq FROM snapshot WHERE snapshot.name = e
 
 
 class StoreError(Exception):
-    """A store that cannot be used so: of another version, without the instance, or changed by
-    somebody else."""
+    """A store of another version, without the instance, or changed by another process."""
 
 
 class _Instant:
-    """The clock of events that are run again."""
+    """The clock of events that `restore` runs again."""
 
     def __init__(self) -> None:
         self.at = 0.0
@@ -98,7 +95,7 @@ class _Instant:
 
 
 class _StoredInstance:
-    """An instance, how far it has come, and for how long its armed timers were started."""
+    """An instance, its last event, and for how long its armed timers were started."""
 
     def __init__(self, entry: Machine, name: str, seq: int) -> None:
         self.entry = entry
@@ -110,13 +107,11 @@ class _StoredInstance:
         self.row: tuple[Any, ...] | None = None  # The one that was to be written last.
 
     def look(self, now: float) -> None:
-        """After an event at `now`: a timer with another deadline was started by it."""
+        """After an event at `now`: it has started each timer whose deadline is another."""
         before, self.timers = self.timers, {}
-        for place, state, name, key in timers_of(self.entry):
-            held = getattr(state, slot(name))
-            due: float = held if key is None else held[key]
-            known = before.get(place)
-            self.timers[place] = known if known and known[0] == due else (due, due - now)
+        for timer in armed_timers(self.entry):
+            due, known = timer.deadline, before.get(timer.place)
+            self.timers[timer.place] = known if known and known[0] == due else (due, due - now)
 
 
 class Store:
@@ -271,7 +266,7 @@ class Store:
         found = [dict(zip(keys, row, strict=True)) for row in rows]
         return [{**row, "args": json.loads(row["args"])} for row in found]
 
-    # What happens in it.
+    # Internal.
 
     def _again(self, old: _StoredInstance, past: _Instant) -> None:
         """Run the events after the snapshot again."""
@@ -290,7 +285,7 @@ class Store:
                 access.take(row["transition"], *args)
             except Exception as error:
                 raise StoreError(f"{where}: it ran once, and now {error!r}") from error
-            after = _control(old.entry)
+            after = control_name(old.entry)
             if after != row["after"] or row["seq"] != old.seq + 1:
                 raise StoreError(f"{where}: it led to {row['after']}, and now to {after}")
             old.seq, old.last, old.wall = row["seq"], row["time"], row["wall"]
@@ -301,7 +296,7 @@ class Store:
         watch.log = _StoreLog(self, logged)
 
     def write(self, logged: _StoredInstance, done: Stepped) -> None:
-        """The row of an event; if this fails, it did not happen. The runtime's own, as `has`."""
+        """Write the row of an event, which the caller undoes if this raises. Internal, as `has`."""
         logged.row = None
         if done.transition is None:
             return
@@ -338,7 +333,7 @@ class Store:
             raise
 
     def has(self, logged: _StoredInstance) -> bool:
-        """Whether the row that was to be written last is written; then it is gone on from it."""
+        """Whether the database has the row that `write` got last; if so, count it as written."""
         row = logged.row
         query = "SELECT * FROM event WHERE name = ? AND seq = ?"
         if row is None or self._db.execute(query, row[:2]).fetchone() != row:
@@ -414,7 +409,7 @@ def _started(name: str, text: str) -> list[tuple[str, float]]:
 
 @dataclass
 class _StoreLog:
-    """Where an instance's events go."""
+    """The log of one instance in a store; see `observers.Log`."""
 
     store: Store
     logged: _StoredInstance
@@ -427,47 +422,15 @@ class _StoreLog:
 
 
 def _moved(old: _StoredInstance, entry: Machine, timers: Timers) -> _StoredInstance:
-    """The same on another clock."""
+    """The instance `old` moved into `entry`, which is on another clock."""
     now, wall = entry.__environment__.now(), clocks.time()
     passed = max(0.0, wall - old.wall) if timers == "deadline" else 0.0
     fill(entry, keep(old.entry, old.last + passed), now)
     made = _StoredInstance(entry, old.name, old.seq)
     made.last, made.wall = now, wall
-    for place, state, name, key in timers_of(entry):
-        seconds = old.timers[place][1]
-        held = getattr(state, slot(name))
+    for timer in armed_timers(entry):
+        seconds = old.timers[timer.place][1]
         if timers == "restart":
-            if key is None:
-                setattr(state, slot(name), now + seconds)
-            else:
-                held[key] = now + seconds
-        held = getattr(state, slot(name))
-        made.timers[place] = (held if key is None else held[key]), seconds
+            timer.put_off(now + seconds)
+        made.timers[timer.place] = timer.deadline, seconds
     return made
-
-
-def timers_of(state: State, path: str = "") -> Iterator[tuple[str, State, str, Any]]:
-    """The place of each armed timer as text, the state that it is in, its variable and key."""
-    plan = state.__plan__
-    for name in plan.variables:
-        kind, held = plan.fields[name], getattr(state, slot(name), None)
-        match kind:
-            case _ if held is None:
-                pass
-            case t.Timer():
-                yield f"{path}{name}", state, name, None
-            case t.Map(value=t.Timer()):
-                armed = (key for key, due in held.items() if due is not None)
-                yield from ((f"{path}{name}[{key!r}]", state, name, key) for key in armed)
-            case t.Part():
-                yield from timers_of(held, f"{path}{name}.")
-            case t.Map(value=t.Part()):
-                for key, part in held.items():
-                    yield from timers_of(part, f"{path}{name}[{key!r}].")
-            case _:
-                pass
-
-
-def _control(entry: Machine) -> str | None:
-    name: str | None = getattr(control(entry), "name", None)
-    return name

@@ -1,9 +1,9 @@
 """Clocks, and timers as data: a timer is the instant at which it is due, or None.
 
-Nothing here waits or starts a thread. A machine's timers are read (`lawful.next_deadline`) and
-fired (`lawful.fire_due`) by whoever owns the loop, those of many instances together by
-`deadlines.Deadlines`. What fires is what is due by the machine's state then: a timer that was
-stopped, or started again for later, never fires late.
+Nothing here waits or starts a thread. The owner of the loop reads a machine's next deadline
+(`lawful.next_deadline`) and fires its timers (`lawful.fire_due`); `deadlines.Deadlines` does so for
+many instances. The machine's state then decides what fires: a timer that was stopped, or started
+again for later, does not fire.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .elements import NO_ELEMENTS, Elements, Members
 
 
 class Clock(Protocol):
-    """Seconds that never decrease; their zero is the clock's own."""
+    """A source of the time in seconds, which never decrease; each clock has its own zero."""
 
     def now(self) -> float:
         """The time in seconds."""
@@ -37,7 +37,7 @@ class RealClock:
 
 
 class SimulatedClock:
-    """A clock that stands still until it is told otherwise."""
+    """A clock that stands still until `advance`."""
 
     __slots__ = ("_now",)
 
@@ -91,8 +91,8 @@ class Environment:
     def due(self, seconds: float) -> float:
         """The deadline of a timer that is started now.
 
-        Beside a clock it is not before the tick at which it is due where the machine is explored.
-        ValueError where that is no tick, and for a deadline that never comes.
+        In a machine with a `Clock` the deadline is not before the tick at which the timer is due in
+        an exploration. ValueError for seconds that are no finite number.
         """
         now = self.now()
         if self.ticks is not None:
@@ -103,7 +103,7 @@ class Environment:
 
 
 class Ticks:
-    """What the variable of a `Clock` is: whole ticks since `begun`, by the machine's time."""
+    """The value of a `Clock` variable: whole ticks since `begun`, by the machine's time."""
 
     __slots__ = ("_latest", "begun", "tick", "time")
 
@@ -115,7 +115,7 @@ class Ticks:
 
     @property
     def now(self) -> int:
-        """The present tick; it never decreases, even where `fire_due` is told an earlier time."""
+        """The present tick; it never decreases, even if `fire_due` gets an earlier time."""
         self._latest = max(self._latest, self._at(self.time.now()))
         return self._latest
 
@@ -123,7 +123,7 @@ class Ticks:
         return passed(instant - self.begun, self.tick)
 
     def deadline(self, now: float, seconds: float) -> float:
-        """When the seconds are over, and the clock has gone on by as many ticks as they need."""
+        """The instant when the seconds have passed and the clock has counted their ticks."""
         wanted = self.now + until_due(seconds, self.tick)
         at = now + seconds
         if seconds > 0 and self._at(at) < wanted:
@@ -137,8 +137,10 @@ class Ticks:
 
 
 def begun(now: float, seconds: float, tick: float) -> float:
-    """When a clock began that has run for so many seconds: with the same number of whole ticks,
-    which the difference of two floats may miss."""
+    """The instant at which a clock began that has run for so many seconds.
+
+    It is adjusted until the clock shows the same number of whole ticks, which the difference of two
+    floats may miss."""
     at, wanted = now - seconds, passed(seconds, tick)
     while passed(now - at, tick) < wanted:
         at = math.nextafter(at, -math.inf)
@@ -148,7 +150,7 @@ def begun(now: float, seconds: float, tick: float) -> float:
 
 
 def ticks_of(time: Environment, tick: float, begun: float) -> Ticks:
-    """The one count of ticks of a machine and its parts: made for the first of them."""
+    """The one count of ticks of a machine and its parts, made when the first of them needs it."""
     if time.ticks is None:
         time.ticks = Ticks(time, tick, begun)
     return time.ticks

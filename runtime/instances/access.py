@@ -1,4 +1,4 @@
-"""`entry.lawful` and `Class.lawful`: everything about a machine that is no event of its own."""
+"""`entry.lawful` and `Class.lawful`: what users can ask and do besides calling events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ M = TypeVar("M", bound=State)
 
 @dataclass(frozen=True, slots=True)
 class Fired:
-    """A timer's transition that ran, and what it returned."""
+    """A transition that a timer fired, and its output."""
 
     event: str
     transition: str
@@ -38,7 +38,7 @@ class Fired:
 
 
 class Access(Generic[M]):
-    """What `Machine.lawful` leads to on a class."""
+    """`lawful` of a class."""
 
     def __init__(self, cls: type[M]) -> None:
         self._cls = cls
@@ -188,7 +188,7 @@ class Access(Generic[M]):
 
 
 class InstanceAccess(Access[M]):
-    """What `entry.lawful` leads to on an instance."""
+    """`lawful` of an instance."""
 
     def __init__(self, machine: M) -> None:
         super().__init__(type(machine))
@@ -267,7 +267,7 @@ class InstanceAccess(Access[M]):
         return method(self._machine, *args)
 
     def snapshot(self) -> dict[str, Any]:
-        """The instance as JSON data, to be given to `restore`; see `persist` for its form.
+        """The instance as JSON data for `restore`; `instances.snapshots` has its form.
 
         TypeError for an opaque value that is neither bytes nor str nor int, or is of another type
         than its annotation says.
@@ -300,7 +300,7 @@ class InstanceAccess(Access[M]):
         if not isinstance(watch, Observed):
             watch = machine.__watch__ = Observed()
         if machine.__environment__ is SHARED_ENVIRONMENT:
-            machine.__environment__ = Environment(REAL)  # Which transition runs is noted there.
+            machine.__environment__ = Environment(REAL)  # It takes `last_transition`.
         return watch
 
     def _forget(self, callback: Callable[[Stepped[M]], None]) -> None:
@@ -384,12 +384,12 @@ class InstanceAccess(Access[M]):
 
 
 def deadlines_of(state: State) -> Iterator[float]:
-    """When each armed timer of an instance that fires a transition is due."""
+    """The deadline of each armed timer of an instance that fires a transition."""
     return (due for alarm in state.__plan__.alarms for due, _ in alarm.find(state))
 
 
 def _stepped(machine: State, way: Way, args: tuple[Any, ...]) -> Any:
-    """A step of one's own making, observed."""
+    """Run a step of this way, observed if the instance is."""
     watch = machine.__watch__
     if isinstance(watch, Observed):
         return watch.run(machine, way, args, lambda: choose(machine, way, args))
@@ -408,7 +408,7 @@ def fingerprint_of(plan: Plan) -> Fingerprints:
 
 
 def behaviour_of(plan: Plan) -> str:
-    """The one of its behaviour alone, which is what journals tell."""
+    """The fingerprint of its behaviour, which journals have, computed once."""
     if not plan.behaviour:
         plan.behaviour = behaviour(plan.machine)
     return plan.behaviour

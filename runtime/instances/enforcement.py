@@ -1,7 +1,7 @@
-"""Declared invariants and step properties, judged of running instances.
+"""Invariants and step properties that are evaluated on running instances.
 
-A property is judged for all values of its parameters, of a whole and of all of its parts, by the
-functions that are compiled for it. What reads ghosts is erased at run time like these.
+A property is evaluated for all values of its parameters, on a machine and on all of its parts, by
+its compiled function. A property that reads ghosts cannot be: ghosts are erased at run time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def judge(asserted: Asserted, machine: State, event: str, before: State | None =
 
 
 def judgeable(plan: Plan, without: Collection[str] = ()) -> Asserted:
-    """All that can be judged of a machine at run time, but for these."""
+    """The properties that can be evaluated at run time; `without` names proved ones."""
     rows: list[AssertedProperty] = []
     left: list[tuple[AssertedProperty, str]] = []
     for row in _rows(plan.machine, plan.machine, ()):
@@ -70,7 +70,7 @@ def _rows(
 
 
 def _why_not(row: AssertedProperty, plan: Plan) -> str:
-    """Why a property cannot be judged; nothing where it can."""
+    """Why a property cannot be evaluated; empty where it can."""
     for name in row.path:
         part = t.part_of(plan.fields[name])
         assert part is not None
@@ -82,8 +82,7 @@ def _why_not(row: AssertedProperty, plan: Plan) -> str:
 
 
 def without_a_list(p: ir.Property) -> str:
-    """Which parameter has values that nobody can go through, so that the property cannot be judged
-    of one state; nothing where there is none."""
+    """Which parameter of a property has values that cannot be enumerated; empty where none has."""
     for name, kind in p.function.params[p.kind == "step_property" :]:
         if not all(map(_has_a_list, t.inside(kind))):
             return f"nobody can go through all values of its parameter {name}"
@@ -97,20 +96,20 @@ def _has_a_list(kind: t.Type) -> bool:
         case t.Bool() | t.Enum() | t.Sort() | t.Nothing() | t.Set():
             return True
         case t.Record() | t.Tuple() | t.Union():
-            return True  # What is in it is looked at, too.
+            return True  # `t.inside` yields their components, too.
         case _:
             return False
 
 
 def _wrong(row: AssertedProperty, machine: State, before: State | None) -> str | None:
-    """How the property is false, in words; None where it is true."""
+    """How the property is false; None where it is true."""
     old = {} if before is None else dict(_at(before, row.path))
     of_steps = row.of.kind == "step_property"
     params = row.of.function.params[of_steps:]
     for place, each in _at(machine, row.path):
         now = old.get(place) if of_steps else each
         if now is None:
-            continue  # A part that this step has made.
+            continue  # This step has made the part.
         ask = now.__plan__.functions[row.of.name]
         given = (each,) if of_steps else ()
         for args in product(*(values(now, kind) for _, kind in params)):
@@ -122,7 +121,7 @@ def _wrong(row: AssertedProperty, machine: State, before: State | None) -> str |
 
 
 def _at(machine: State, path: tuple[str, ...]) -> Iterator[tuple[tuple[Any, ...], State]]:
-    """The parts to which a path leads, and the keys on it."""
+    """The parts at the end of a path, each with the keys on the way."""
     if not path:
         yield (), machine
         return
@@ -135,17 +134,17 @@ def _at(machine: State, path: tuple[str, ...]) -> Iterator[tuple[tuple[Any, ...]
 
 
 def kept(machine: State, asserted: Asserted) -> State | None:
-    """The instance before an event, where a property is of what the event changes."""
+    """A copy of the instance before an event, where a step property needs it."""
     return copy.deepcopy(machine) if asserted.steps else None
 
 
-# What is proved.
+# Locks: which properties are proved.
 
 
 def proved(lock: str | Path, plan: Plan, fingerprint: str) -> frozenset[str]:
-    """The properties that a file of `lawful lock` says are proved without any bound of a scope.
+    """The properties that a file of `lawful lock` says are proved for all values, without a scope.
 
-    ValueError where it says nothing of this machine, or of another version of it.
+    ValueError where the file lacks this machine, or has another version of it.
     """
     try:
         data: Any = json.loads(Path(lock).read_text(encoding="utf-8"))

@@ -1,4 +1,8 @@
-"""The rows that a journal, logging records and span events have of an instance; see `journal`."""
+"""Journal rows: what a journal, log records and span events say of each event of an instance.
+
+`runtime.journal` has the form of a row. A row has values in their JSON form (`variables`, `plain`)
+unless `Hidden` hides them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lawful.runtime.kernel.commit import choose
-from lawful.runtime.kernel.dispatch import control
+from lawful.runtime.kernel.dispatch import control_name
 from lawful.runtime.kernel.plan import Plan, Way
 from lawful.runtime.kernel.state import State
 from lawful.runtime.timers import Environment
@@ -48,12 +52,13 @@ HIDDEN = "$hidden"  # The one key of the object that stands for a hidden value.
 
 @dataclass(frozen=True)
 class Hidden:
-    """What is not told as it is, by the names of variables (`before` and `after` are of `state`),
-    parameters and arguments, and of outputs as `event.output`: `excluded` not at all, `hashed` by
-    a hash that only who has the `key` can compute; equal values have equal hashes.
+    """Values that rows do not show, by the names of variables, parameters and arguments, and of
+    outputs as `event.output`. `before` and `after` belong to the variable `state`.
 
-    Of refusals then only the transitions are told: reasons have values in them. A replay compares
-    everything else; without a hidden parameter or argument it cannot go on (`inconclusive`).
+    `excluded` values are left out; a keyed hash stands for each of the `hashed` ones, so that equal
+    values look equal. Of a refusal rows name only the transitions: reasons have values in them.
+    A replay compares everything else; without a hidden parameter or argument it cannot go on
+    (`inconclusive`).
     """
 
     excluded: frozenset[str] = frozenset()
@@ -65,7 +70,7 @@ class Hidden:
             raise ValueError("a hash without a key hides nothing that can be guessed")
 
     def told(self, name: str, value: Json) -> Json:
-        """What is told of a value."""
+        """What a row shows of a value."""
         if name in self.excluded:
             return {HIDDEN: "excluded"}
         if name in self.hashed:
@@ -74,7 +79,7 @@ class Hidden:
         return value
 
     def each(self, values: Mapping[str, Json]) -> dict[str, Json]:
-        """What is told of values by name."""
+        """What a row shows of values, by name."""
         return {name: self.told(name, value) for name, value in values.items()}
 
     def check(self, plan: Plan) -> None:
@@ -87,7 +92,7 @@ class Hidden:
 
 
 class RowWriter:
-    """Makes the rows of one instance; `write` is given each."""
+    """Makes the rows of one instance and passes each to `write`."""
 
     def __init__(
         self,
@@ -129,13 +134,13 @@ class RowWriter:
         self.write(head | rest)
 
     def attached(self, entry: State) -> None:
-        """The first row: the instance as it is now, and whether its class makes it so."""
+        """Write the first row: the state as it is now, and whether a new instance has it."""
         self.whole(entry, "made" if self.seq == 0 and _is_new(entry) else "attached")
 
     def whole(self, entry: State, outcome: str) -> None:
-        """A row that tells all of the instance as it is now, at which a replay can begin."""
+        """Write a row with the whole state as it is now, at which a replay can begin."""
         plan, environment = self.plan, entry.__environment__
-        at = getattr(control(entry), "name", None)
+        at = control_name(entry)
         whole = variables(entry)
         self.timers = {name: whole[name] for name in whole if _of_timers(plan.fields[name])}
         self._passed(entry)
@@ -157,7 +162,7 @@ class RowWriter:
         )
 
     def stepped(self, done: Stepped) -> None:
-        """The row of an event."""
+        """Write the row of an event."""
         kinds, plan = self.params[done.event], self.plan
         why = self.why(done) if done.outcome == "refused" else None
         self.row(
@@ -180,13 +185,16 @@ class RowWriter:
         return "refused by " + ", ".join(reason.transition for reason in done.reasons)
 
     def changed(self, done: Stepped) -> dict[str, Json]:
-        """The new values; a timer that was armed and is armed again is what it was.
+        """The new values; of a timer a row says only whether it is armed.
 
-        The clock goes on by itself, between events: its tick is told with the event after that.
+        The clock goes on by itself between events: the row of the next event has its tick.
         """
         state = done.instance
         out = self._passed(state)
-        for name, value in done.changed.items():  # The instance may have gone on since.
+        for (
+            name,
+            value,
+        ) in done.changed.items():  # Not the present ones: the instance may have gone on since.
             new = plain(_inside(value, self.plan.fields[name]), self.plan.fields[name])
             if name not in self.timers:
                 out[name] = new
@@ -235,7 +243,7 @@ def _but_clocks(state: State) -> dict[str, Json]:
 
 
 def _inside(value: Any, kind: t.Type) -> Any:
-    """What an observer is told of a variable, with timers as they are inside."""
+    """The value inside of a variable of timers, from the value that observers get."""
     match kind:
         case t.Timer():
             return value.deadline

@@ -1,4 +1,4 @@
-"""What instances do beside their events: begin, compare, be copied, kept and shown."""
+"""The methods of `Machine` that are no events: making, comparing, copying, pickling, printing."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def copied(machine: M) -> M:
 
 
 def pickled(machine: State) -> tuple[Any, ...]:
-    """What `unpickled` makes the instance of."""
+    """The arguments of `unpickled` for this instance."""
     environment = machine.__environment__
     kept = snapshots.keep(machine, environment.now())
     return kept, dict(environment.universe), machine.__watch__ is UNSTARTED
@@ -72,8 +72,7 @@ def pickled(machine: State) -> tuple[Any, ...]:
 def unpickled(kept: Kept, universe: dict[str, Any], unstarted: bool) -> State:
     """An instance with the same values, on the real clock, without observers.
 
-    The class may have changed since: TypeError or ValueError, as for any value from outside, where
-    what was kept is no state of it.
+    The class may have changed since: TypeError or ValueError where the values are no state of it.
     """
     sorts = plan_of(kept.cls).resolved.world.sorts
     told = {sorts[name]: row for name, row in universe.items() if name in sorts}
@@ -87,7 +86,7 @@ def unpickled(kept: Kept, universe: dict[str, Any], unstarted: bool) -> State:
 
 
 def compared(machine: State) -> list[Any]:
-    """What is equal of equal instances: of timers, whether they are armed."""
+    """The values by which instances are compared: of timers, whether they are armed."""
     fields = machine.__plan__.fields
     return [_armed(getattr(machine, slot(name), UNSET), kind) for name, kind in fields.items()]
 
@@ -105,7 +104,7 @@ def _armed(value: Any, kind: t.Type) -> Any:
 
 
 def told(machine: State) -> str:
-    """The instance as it is printed; a mark in a class statement begins then."""
+    """The text of an instance; a mark of a class statement becomes an instance first."""
     watch = getattr(machine, "__watch__", None)
     if isinstance(watch, Mark):
         with contextlib.suppress(Untold):

@@ -1,4 +1,4 @@
-"""Making instances: a class is compiled when its first instance is made."""
+"""Making instances, and compiling a class when its first instance is made."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GHOST = "is a ghost: erased when it runs"
 
 
 def plan_of(cls: type[State]) -> Plan:
-    """The plan of a class; `DeclarationError` with everything that is wrong in it."""
+    """The plan of a class, compiled if need be; `DeclarationError` with everything wrong in it."""
     plan: Plan | None = vars(cls).get("__plan__")  # Not an ancestor's.
     if plan is not None:
         return plan
@@ -46,7 +46,7 @@ def bare(cls: type[M], universe: Universe | None, clock: Clock | None) -> M:
 
 
 def equip(machine: State, universe: Universe | None, clock: Clock | None) -> Plan:
-    """Give a new instance what it needs besides values, and its class's plan."""
+    """Give a new instance its watch and its environment; the plan of its class."""
     plan = plan_of(type(machine))
     machine.__watch__ = watching(plan)
     if plan.timed or plan.asserted or universe is not None or clock is not None:
@@ -62,12 +62,12 @@ def equip(machine: State, universe: Universe | None, clock: Clock | None) -> Pla
 
 
 def watching(plan: Plan) -> Watch | None:
-    """What the events of a new instance go through: nothing, unless something is asserted."""
+    """The watch of a new instance: None unless properties are asserted."""
     return None if plan.asserted is None else Observed(plan.asserted)
 
 
 def part_of(cls: type[M], whole: State, parameters: Mapping[str, Any] | None) -> M:
-    """A part of a whole, on its clock; without values where `parameters` is None."""
+    """A part of a whole, in its environment; without values where `parameters` is None."""
     plan_of(cls)
     made = cls.__new__(cls)
     made.__environment__ = whole.__environment__
@@ -78,7 +78,7 @@ def part_of(cls: type[M], whole: State, parameters: Mapping[str, Any] | None) ->
 
 
 def _begin_part(state: State, parameters: Mapping[str, Any]) -> None:
-    """As `begin`, in a step of the whole: bounds are judged where the step ends."""
+    """As `begin`, in a step of the whole, whose end judges the bounds."""
     plan = state.__plan__
     plan.fresh(state)
     for name, value in parameters.items():
@@ -89,7 +89,7 @@ def _begin_part(state: State, parameters: Mapping[str, Any]) -> None:
 def begin(
     state: State, parameters: Mapping[str, Any], fresh: Callable[[State], None] | None = None
 ) -> None:
-    """Give a new state its parameters and initial values, and check what is assumed of them."""
+    """Give a new state its parameters and initial values, and evaluate the assumptions."""
     plan = state.__plan__
     if parameters and not parameters.keys() <= plan.parameters.keys():
         unknown = ", ".join(sorted(parameters.keys() - plan.parameters.keys()))
@@ -105,20 +105,21 @@ def begin(
         _told(state, plan.parameters.keys() - parameters.keys())
     _assume(state)
     if fresh is None and (plan.families or not plan.judged):
-        judge_all(state)  # Initial values depend on nothing, but a part's on its key.
+        judge_all(
+            state
+        )  # Once is enough: initial values are the same, except of parts, which depend on keys.
         plan.judged = True
 
 
 def _told(state: State, defaults: Iterable[str]) -> None:
-    """ValueError where a parameter's default has an element that the instance was not told."""
+    """ValueError where a parameter's default has an element that the universe lacks."""
     plan = state.__plan__
     for name in defaults:
         plan.parameters[name](getattr(state, slot(name)), state.__environment__.universe)
 
 
 def assume(state: State) -> None:
-    """ValueError where the parameters of the state, or of a part of it, are not those that its
-    machine assumes."""
+    """ValueError where an assumption of the machine or of a part is false of its parameters."""
     for each in tree(state):
         _assume(each)
 
@@ -139,9 +140,9 @@ def _assume(state: State) -> None:
 
 
 def install(cls: type[State]) -> Plan:
-    """Compile a class and put the result in its place.
+    """Compile a class and replace its methods and variables by what was compiled.
 
-    `__originals__` keeps what was there, None where nothing was.
+    `__originals__` keeps what the class had under these names, None where it had nothing.
     """
     plan = Compiler(resolve(cls)).run()
     plan.cls = cls
@@ -156,7 +157,7 @@ def install(cls: type[State]) -> Plan:
 
 
 def _members(cls: type[State], plan: Plan) -> list[tuple[str, Any]]:
-    """What the compiled class has under each name."""
+    """The members of the compiled class, by name."""
     m = plan.machine
     return [
         *((name, _reader(name, plan.fields[name])) for name in plan.variables),
@@ -170,7 +171,7 @@ def _members(cls: type[State], plan: Plan) -> list[tuple[str, Any]]:
 
 
 def _reader(name: str, kind: t.Type) -> property:
-    """How a variable is read from outside."""
+    """The read-only property of a variable or parameter."""
     inside: Callable[[Any], Any] = operator.attrgetter(slot(name))
     view = viewer(kind)
 
@@ -184,7 +185,7 @@ def _reader(name: str, kind: t.Type) -> property:
 
 
 class _absent:  # it is used as a descriptor and shows nowhere
-    """What a class of this name has no more."""
+    """A name that the class has lost: reading it raises AttributeError with the reason."""
 
     def __init__(self, name: str, why: str) -> None:
         self.name = name
@@ -207,7 +208,7 @@ def _dropped(cls: type[State], plan: Plan) -> list[str]:
 
 
 def _readers(cls: type[State], plan: Plan) -> list[str]:
-    """The properties and helpers that only read: compiled, they can also iterate sorts."""
+    """The properties and helpers that only read; compiled, they can also iterate sorts."""
     m = plan.machine
     names = [*(p.name for p in m.properties), *(f.name for f in m.functions)]
     own = [name for name in names if isinstance(getattr(cls, name, None), FunctionType)]

@@ -1,4 +1,4 @@
-"""Observers: what each event of an instance did, told after it is done."""
+"""Observers: functions that are called after each event of an instance with what it did."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
-from lawful.runtime.kernel.dispatch import UNSET, control, restore, save, tree
+from lawful.runtime.kernel.dispatch import UNSET, control_name, restore, save, tree
 from lawful.runtime.kernel.plan import Asserted, Plan, Way
 from lawful.runtime.kernel.state import State
 from lawful.runtime.kernel.views import viewer
@@ -55,23 +55,23 @@ Observer = Callable[[Stepped], None]
 
 
 class Log(Protocol):
-    """What an event has to be in before it has happened."""
+    """A log that must accept an event before the event counts as happened."""
 
     def write(self, done: Stepped) -> None:
-        """Take the event, or raise."""
+        """Accept the event, or raise."""
         ...
 
     def has(self) -> bool:
-        """Whether the event that was to be written last is taken, after an interrupt."""
+        """After an interrupt: whether the log has the event that `write` got last."""
         ...
 
 
 class Observed:
-    """Runs the events of one instance, judges what is asserted, and tells its observers.
+    """Runs the events of one instance, evaluates asserted properties, and calls the observers.
 
-    `log` is told of an event first; if it raises, the event is undone: it has not happened, but
-    where the log has it. What an observer causes happens at once, and is told after what is being
-    told: all hear of events in the order in which these happened.
+    `log` gets an event first; if it raises, the event is undone, unless the log has it. An event
+    that an observer calls runs at once, and is reported after the present one: all observers get
+    the events in the order in which they happened.
     """
 
     def __init__(self, asserted: Asserted | None = None) -> None:
@@ -80,18 +80,20 @@ class Observed:
         self.log: Log | None = None
         self._untold: deque[tuple[Observer, Stepped]] = deque()
         self._latest: Stepped | None = None
-        self._row: tuple[Observer, Stepped] | None = None  # The one that is told, or was last.
+        self._row: tuple[Observer, Stepped] | None = (
+            None  # The call of an observer that runs, or ran last.
+        )
         self._telling = False
 
     def call(self, machine: State, way: str, args: tuple[Any, ...]) -> Any:
-        """Run the event, tell what it did, and give or raise what it gave or raised."""
+        """Run the event and call the observers; returns or raises what the event did."""
         plan = machine.__plan__
         run = _watched(plan, way)
         return self.run(machine, plan.ways[way], args, lambda: run(machine, *args))
 
     def run(self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[[], Any]) -> Any:
-        """The same for a step of one's own making. A fault of the machine is not told: it is
-        raised, and nothing has happened."""
+        """The same for any step of this way. A fault of the machine is raised and not reported:
+        nothing has happened."""
         state = machine
         if self.log is not None and state.__plan__.timed and not state.__environment__.paused:
             return self._at_one_instant(machine, way, args, step)
@@ -109,7 +111,7 @@ class Observed:
             self._put(before.stepped(machine, args, reasons=refusal.reasons))
             self._tell()
             raise
-        except BaseException as error:  # It is undone, as long as nobody knows of it.
+        except BaseException as error:  # Undo it, unless somebody knows of it.
             if done is None or not self._happened(done, error):
                 restore(saved)
                 raise
@@ -122,7 +124,7 @@ class Observed:
     def _at_one_instant(
         self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[[], Any]
     ) -> Any:
-        """The same while time stands still: what is logged has the time that the step read."""
+        """The same with the time paused: the log gets the time that the step read."""
         time = machine.__environment__
         time.pause_at(time.now())
         try:
@@ -131,7 +133,7 @@ class Observed:
             time.resume()
 
     def _judged(self, machine: State, way: Way, step: Callable[[], Any]) -> Any:
-        """The step, and what is asserted after it."""
+        """Run the step and evaluate the asserted properties."""
         assert self.asserted is not None
         before = kept(machine, self.asserted)
         output = step()
@@ -139,7 +141,7 @@ class Observed:
         return output
 
     def _happened(self, done: Stepped, error: BaseException) -> bool:
-        """Whether the interrupt came when the event was known already."""
+        """Whether observers or the log had the event when the interrupt came."""
         if self._latest is done:
             return True
         if isinstance(error, Exception) or self.log is None or not self.log.has():
@@ -148,16 +150,16 @@ class Observed:
         return True
 
     def _put(self, stepped: Stepped) -> None:
-        """From here on observers will hear of the event, if not now then before the next one."""
+        """Queue the event for all observers: they get it now, or before the next event."""
         rows = [(observer, stepped) for observer in self.observers]
         self._latest = stepped
         self._untold.extend(rows)
 
     def _tell(self) -> None:
-        """Tell all observers; then raise the first exception of one, the others noted in it."""
+        """Call the queued observers; raise their first exception, the others noted in it."""
         self._latest = None
         if self._telling:
-            return  # An observer has caused it: whoever tells that one goes on with this.
+            return  # An observer caused the event; the loop that called the observer goes on.
         self._telling = True
         first: BaseException | None = None
         try:
@@ -166,10 +168,10 @@ class Observed:
                 if row is self._row:
                     self._untold.popleft()
                     continue
-                self._row = row  # An interrupt comes before this, or within the observer.
+                self._row = row  # An interrupt comes before this line, or in the observer.
                 try:
                     row[0](row[1])
-                except BaseException as error:  # Ctrl-C, too, is no reason to lose a row.
+                except BaseException as error:  # After Ctrl-C, too, the others are called.
                     first = foremost(first, error, "another observer")
             self._row = None
         finally:
@@ -178,11 +180,11 @@ class Observed:
             raise first
 
     def awaits(self, observer: Observer) -> bool:
-        """Whether there are events that this observer was not told of yet."""
+        """Whether events are queued for this observer."""
         return any(row[0] == observer for row in self._untold if row is not self._row)
 
     def forget(self, observer: Observer) -> None:
-        """Tell it of nothing more."""
+        """Remove an observer and what is queued for it."""
         if observer in self.observers:
             self.observers.remove(observer)
         left = [row for row in self._untold if row[0] != observer]
@@ -190,8 +192,9 @@ class Observed:
 
 
 def foremost(first: BaseException | None, error: BaseException, who: str) -> BaseException:
-    """Which of two exceptions is raised, the other noted in it: the first, but Ctrl-C, say, before
-    whatever is an `Exception`."""
+    """Which of two exceptions to raise, the other noted in it.
+
+    It is the first, unless only the second is no `Exception`, as KeyboardInterrupt."""
     if first is None:
         return error
     if isinstance(first, Exception) and not isinstance(error, Exception):
@@ -207,11 +210,11 @@ def _watched(plan: Plan, way: str) -> Callable[..., Any]:
 
 
 class _StateBefore:
-    """An instance before an event: what is needed to say what has changed."""
+    """The values of an instance before an event that are needed to say what the event changed."""
 
     def __init__(self, state: State, way: Way) -> None:
         self.way = way
-        self.control = _control(state)
+        self.control = control_name(state)
         self.values = {name: getattr(state, slot(name), UNSET) for name in way.writes}
         families = state.__plan__.families if way.composite else {}
         self.parts = {name: _inside(state, name) for name in families}
@@ -224,7 +227,7 @@ class _StateBefore:
         output: Any = None,
         reasons: tuple[Reason, ...] = (),
     ) -> Stepped:
-        """What the event did; `note` tells which transition ran."""
+        """What the event did; the environment knows which transition ran."""
         state = machine
         way = self.way
         note = None if reasons else state.__environment__.last_transition
@@ -237,7 +240,7 @@ class _StateBefore:
             dict(zip((n for n, _ in self.way.params), args, strict=True)),
             "refused" if reasons else outcome,
             self.control,
-            _control(state),
+            control_name(state),
             self.changed(state) if note else {},
             output,
             reasons,
@@ -259,12 +262,8 @@ class _StateBefore:
         return out
 
 
-def _control(state: State) -> str | None:
-    return getattr(control(state), "name", None)
-
-
 def _inside(state: State, name: str) -> list[tuple[int, list[Any]]]:
-    """What is in the parts that a variable holds."""
+    """The identities and values of the parts that a variable holds, theirs included."""
     held = getattr(state, slot(name), None)
     parts = () if held is None else held.values() if state.__plan__.families[name] else (held,)
     return [

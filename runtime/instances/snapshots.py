@@ -1,7 +1,7 @@
 """Instances as data: copies, pickles, and snapshots that outlive the process.
 
     snapshot := {"v": 1, "machine", "shape", "parameters": {name: JSON}, "variables": {name: JSON},
-                 "universe": {sort: [element]}}          of an instance that was told elements
+                 "universe": {sort: [element]}}          of an instance with a universe
 
 Values have the JSON form of everything else, with three additions: a timer is the seconds that are
 left (less than 0 if it is overdue), or null; a clock is the seconds that it has run; an opaque
@@ -32,12 +32,12 @@ from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World, decode,
 
 from .make import plan_of
 
-LEFT = t.Union((t.FLOAT, t.NOTHING))  # What a timer is in a snapshot.
+LEFT = t.Union((t.FLOAT, t.NOTHING))  # The type of a timer in a snapshot.
 
 
 @dataclass(frozen=True)
 class Kept:
-    """The values of an instance; timers as seconds left, parts as what is kept of them."""
+    """The values of an instance; timers as the seconds left, parts as a `Kept` of their own."""
 
     cls: type[State]
     parameters: dict[str, Any]
@@ -45,7 +45,7 @@ class Kept:
 
 
 def keep(machine: State, now: float) -> Kept:
-    """What there is to keep of an instance."""
+    """The values of an instance as of a time."""
     plan = machine.__plan__
     parameters = {p.name: getattr(machine, slot(p.name)) for p in plan.machine.parameters}
     variables = {
@@ -71,7 +71,7 @@ def _kept(value: Any, kind: t.Type, now: float) -> Any:
 
 
 def fill(machine: State, kept: Kept, now: float) -> None:
-    """Give a new instance the values of another."""
+    """Give a new instance the values that were kept of another."""
     for name, value in (*kept.parameters.items(), *kept.variables.items()):
         kind = machine.__plan__.fields[name]
         setattr(machine, slot(name), _filled(machine, value, kind, now))
@@ -132,13 +132,13 @@ def written(value: Any, kind: t.Type, plan: Plan) -> Any:
 
 
 def taken(data: Any, kind: t.Type, plan: Plan) -> Any:
-    """The argument that `written` gave. ValueError for what is none."""
+    """The value whose JSON form `written` made. ValueError for other data."""
     world = plan.resolved.world
     return _open(decode(data, kind, world), kind, world)
 
 
 def plain(kind: t.Type) -> t.Type:
-    """The type of which a snapshot has the JSON form: of a timer the seconds that are left."""
+    """The type whose JSON form stands in a snapshot: of a timer, the seconds that are left."""
     match kind:
         case t.Timer():
             return LEFT
@@ -151,8 +151,7 @@ def plain(kind: t.Type) -> t.Type:
 
 
 def told_in(data: Mapping[str, Any], plan: Plan) -> Universe:
-    """The universe that a snapshot tells, of the sorts that the machine has; ValueError where it
-    is of another form."""
+    """The universe in a snapshot, of the machine's sorts; ValueError for another form."""
     rows: Any = data.get("universe", {})
     form = rows.__class__ is dict and all(
         row.__class__ is list and all(each.__class__ is str for each in row)
@@ -165,8 +164,9 @@ def told_in(data: Mapping[str, Any], plan: Plan) -> Universe:
 
 
 def read(data: Any, plan: Plan, elements: Elements, *, partly: bool = False) -> Kept:
-    """What a snapshot keeps, of sorts with these elements; ValueError, with what is wrong, for
-    anything else. `partly`: not everything need be there."""
+    """The values in a snapshot, with sorts of these elements; ValueError where a value is wrong.
+
+    `partly`: parameters and variables may be missing."""
     rows = _object(data)
     if rows.get("machine") != plan.name:
         raise ValueError(f"not a snapshot of {plan.name}: {rows.get('machine', data)!r}")
@@ -243,7 +243,7 @@ def _key(key: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
 
 
 def _value(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
-    """A value that is no part, with timers and clocks as seconds."""
+    """Check a value that is no part; timers and clocks are in seconds."""
     form = plain(kind)
     if form is not kind:
         _finite(value.values() if isinstance(kind, t.Map) else (value,), what)
@@ -251,7 +251,7 @@ def _value(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
 
 
 def _finite(held: Iterable[Any], what: str) -> None:
-    """ValueError for seconds that never come, of timers and clocks."""
+    """ValueError for seconds of timers and clocks that are not finite."""
     for seconds in held:
         if seconds is not None and not math.isfinite(seconds):
             raise ValueError(f"{what}: {seconds} seconds is no time")
@@ -266,9 +266,10 @@ def _pairs(data: Any, what: str) -> list[Any]:
 
 
 def judged(kept: Kept, elements: Elements, *, partly: bool = False) -> Kept:
-    """What was kept elsewhere, maybe of another version: the same, where each value is one of this
-    version, of sorts with these elements; TypeError or ValueError where one is not. `partly`: not
-    every variable need be there."""
+    """Check kept values, maybe of another version of the machine, against this version.
+
+    Returns the same values; TypeError or ValueError where one is not of its type, with sorts of
+    these elements. `partly`: variables may be missing."""
     plan = plan_of(kept.cls)
     wanted, own = set(plan.parameters), set(plan.variables)
     if partly:
@@ -303,8 +304,8 @@ def _family(cls: type[Any]) -> list[type[Any]]:
 
 
 def checked(state: State, name: str, value: Any) -> Any:
-    """A variable's value from outside, as it is kept inside; TypeError or ValueError if it is
-    none."""
+    """A variable's value from outside as the machine keeps it; TypeError or ValueError for a value
+    that is not of its type."""
     plan = state.__plan__
     kind = plan.fields[name]
     match kind:
@@ -315,7 +316,7 @@ def checked(state: State, name: str, value: Any) -> Any:
         case _:
             pass
     elements = state.__environment__.universe.and_named(plan.named)
-    # Nothing is promised of a state that a caller makes up, so that it need not tell a universe.
+    # A caller who makes up a state need not give a universe for it.
     return admitted(value, kind, ValueContext(plan.resolved.world, elements, anyhow=True), name)
 
 

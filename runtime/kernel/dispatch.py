@@ -167,6 +167,12 @@ def control(state: State) -> Any:
     return getattr(state, "_state", None)
 
 
+def control_name(state: State) -> str | None:
+    """The name of the control state; None for a machine that has none."""
+    name: str | None = getattr(control(state), "name", None)
+    return name
+
+
 def ignored(state: State, way: Way, args: tuple[Any, ...]) -> bool:
     """Whether one of the way's `ignore`s matches."""
     return any(
