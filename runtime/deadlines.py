@@ -5,11 +5,11 @@
     deadlines.next_deadline()           # when to come back
     deadlines.fire_due(clock.now())
 
-Nothing here waits, has a thread or has to be told that a timer changed: an instance is looked at
-after each of its events. A row of the heap is only a time to look at an instance: what fires then
-is what is due by the instance's own state, so a timer that was stopped, or started again for
-later, never fires late. Where one is started again for later the heap is left alone: its row is
-found when its time comes, and put where it belongs.
+Nothing here waits or has a thread. `Deadlines` observes its instances, so nobody has to report a
+changed timer. An item of the heap says only when to look at an instance; the instance's state then
+decides what fires, so a timer that was stopped, or started again for later, does not fire. If a
+timer is started again for later, the heap stays as it is: its item comes up at the old time and is
+queued anew.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Perform = Callable[[Fired], None]
 
 
 class _Watched:
-    """An instance; `queued`: when the heap says to look at it."""
+    """An instance in `Deadlines`; `queued`: the time of its valid item in the heap, if any."""
 
     __slots__ = ("entry", "gone", "number", "perform", "queued", "tick")
 
@@ -58,7 +58,7 @@ class Deadlines:
         self._sooner: Callable[[], None] | None = None
 
     def __len__(self) -> int:
-        """How many rows the heap has; those that are stale among them."""
+        """How many items the heap has, stale ones included."""
         return len(self._heap)
 
     def add(self, entry: Machine, perform: Perform) -> Callable[[], None]:
@@ -118,14 +118,14 @@ class Deadlines:
                         first = foremost(first, error, "another instance")
                 self._put_off(rows.popleft(), now)
         finally:
-            for row in rows:  # Interrupted: they are due still.
+            for row in rows:  # After an interrupt these are still due.
                 self._look(row)
         if first is not None:
             raise first
         return count
 
     def _due(self, now: float) -> deque[_Watched]:
-        """Take the rows from the heap that say `now` or earlier."""
+        """Take the instances off the heap whose items say `now` or earlier."""
         rows: deque[_Watched] = deque()
         while self._heap and self._heap[0][0] <= now:
             top = heapq.heappop(self._heap)
@@ -135,14 +135,16 @@ class Deadlines:
         return rows
 
     def _look(self, row: _Watched) -> None:
-        """After an event: an instance that is due earlier than the heap says is put on it."""
+        """After an event: queue the instance if it is due earlier than the heap says."""
         due = min(deadlines_of(row.entry), default=None)
         if due is not None:
             self._queue(row, due)
 
     def _put_off(self, row: _Watched, now: float) -> None:
-        """After it was asked: what was due and did not fire is not asked again just because the
-        time passes, but where the machine can tell the time."""
+        """After its timers were fired: queue the instance for its later deadlines.
+
+        A timer that was due and refused is tried again only after an event, or at the next tick
+        where the machine reads its `Clock`: else its guards cannot have changed."""
         due = list(deadlines_of(row.entry))
         later = [at for at in due if at > now]
         if row.tick is not None and len(later) < len(due):
@@ -168,5 +170,5 @@ class Deadlines:
 
 
 def _stale(item: tuple[float, int, _Watched]) -> bool:
-    """Whether the instance is looked at earlier than this item says, or not at all."""
+    """Whether the instance has a newer item, or was removed."""
     return item[2].queued != item[0]

@@ -1,4 +1,4 @@
-"""Who comes back when a timer is due: a task of an event loop, or a thread.
+"""Loops that fire timers when they are due: a task of an event loop, or a thread.
 
     async with asyncio.TaskGroup() as group:
         group.create_task(drive(deadlines))
@@ -6,8 +6,8 @@
     with Driver(deadlines, runner):             # a thread; events go through the same runner
         ...
 
-Both sleep until the next deadline, and wake up earlier where an event sets an earlier one. What
-fails is told `failed`, by default the logger `lawful`, and the other timers go on firing.
+Both sleep until the next deadline, and wake up if an event sets an earlier one. If an event of a
+timer raises, they call `failed`, by default a function that logs, and fire the other timers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PAUSE = 1.0  # Seconds until a thread tries again whose clock, or `failed`, has 
 
 
 def logged(error: Exception) -> None:
-    """Tell the logger."""
+    """Log the error under the logger `lawful`."""
     logging.getLogger("lawful").error("a timer's event failed", exc_info=error)
 
 
@@ -47,7 +47,7 @@ async def drive(
     """
 
     def fire() -> None:
-        deadlines.fire_due(clock.now())  # The time when it is its turn.
+        deadlines.fire_due(clock.now())  # The time at its turn in the runner.
 
     loop, sooner = asyncio.get_running_loop(), asyncio.Event()
     end = deadlines.driven(lambda: _tell(loop, sooner))
@@ -117,7 +117,7 @@ class Driver:
         while not self._over:
             try:
                 self._round()
-            except BaseException as error:  # It is nobody's, as in a thread that ends of it.
+            except BaseException as error:  # No caller gets it: report it as threads do.
                 threading.excepthook(
                     threading.ExceptHookArgs(
                         (type(error), error, error.__traceback__, self._thread)
@@ -138,6 +138,6 @@ class Driver:
             self._sooner.wait(wait if wait is None else min(wait, threading.TIMEOUT_MAX))
 
     def _fire(self) -> None:
-        """What is due, if it still is anybody's."""
+        """Fire what is due, unless the driver was stopped."""
         if not self._over:
             self._deadlines.fire_due(self._clock.now())

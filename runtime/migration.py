@@ -1,4 +1,4 @@
-"""From one version of a machine to the next, as far as that is proved.
+"""Migrations: how snapshots of one version of a machine become states of the next.
 
     lawful diff OLD NEW --renamed total=paid --json till.json       # at build time
 
@@ -9,10 +9,10 @@
 
     Till.lawful.restore(data, renamed=Migration({}, by_halves))
 
-The former names alone take over whatever snapshot the newer invariants allow, judged of each. With
-what `lawful diff` wrote a migration is refused as a whole where it found a state that is not taken
-over, or could not tell: before any instance of the older version is met. What a function makes of
-a state is proved by nothing: it is judged of each, as it is taken.
+Former names alone take over each snapshot whose state keeps the invariants of the newer version.
+`proved` reads what `lawful diff` wrote, and refuses the migration as a whole if some state is not
+taken over or the proof is open, before any snapshot is read. A function that changes values is not
+proved: the invariants are evaluated on each state that it makes.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ Change = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Between:
-    """The versions of which something is proved: `old` is the shape of the older one, `new` the
-    whole fingerprint of the newer."""
+    """The two versions of a proof: `old` is the shape of the older one, `new` the whole
+    fingerprint of the newer."""
 
     machine: str
     old: str
@@ -43,17 +43,17 @@ class Between:
 
 @dataclass(frozen=True)
 class Migration(Mapping[str, str]):
-    """The former names of what had others, and a function for what is not a matter of names.
+    """The former names of renamed variables, and a function for values that change otherwise.
 
-    `change` is given the variables and parameters of the older version in the form of a snapshot
-    (`persist`; a timer from a store is its deadline), by their names there, as a copy of its own.
-    It gives those of the newer version that it decides, in that form; the others are taken over
-    by name. What it raises is raised by `restore`.
+    `change` gets a copy of the variables and parameters of the older version, by their names there,
+    in the form of a snapshot (`instances.snapshots`; a timer from a store is its deadline).
+    It returns those of the newer version that it decides, in that form; the others are taken over
+    by name. `restore` raises what it raises.
     """
 
     renamed: Mapping[str, str]
     change: Change | None = None
-    proved: Between | None = None  # By `lawful diff`, of the names.
+    proved: Between | None = None  # What `lawful diff` proved of the names.
 
     def __getitem__(self, name: str) -> str:
         return self.renamed[name]
@@ -78,9 +78,10 @@ class Migration(Mapping[str, str]):
 
 
 def proved(path: str | os.PathLike[str], change: Change | None = None) -> Migration:
-    """The migration of which `lawful diff --json` says in this file that every state is taken
-    over, by names; with the function that is to change some besides, of which it says nothing.
-    ValueError where it says that one is not, or might not be; OSError."""
+    """The migration by names for which `lawful diff --json` proved, in this file, that every state
+    is taken over; `change` is a function for other values, which is not proved.
+
+    ValueError where the proof failed or is open, or for another file; OSError."""
     try:
         data: Any = json.loads(Path(path).read_text(encoding="utf-8"))
         rows: list[Any] = data["machines"] if data["command"] == "diff" else []
@@ -99,7 +100,7 @@ def proved(path: str | os.PathLike[str], change: Change | None = None) -> Migrat
 
 
 def changed(change: Change, old: Mapping[str, Any]) -> dict[str, Any]:
-    """What the function makes of a snapshot's values. ValueError for anything but JSON by name."""
+    """The values that `change` makes of a snapshot. ValueError unless they are JSON by name."""
     made = change(copy.deepcopy(dict(old)))
     try:
         return dict(json.loads(json.dumps(dict(made))))

@@ -1,4 +1,4 @@
-"""Runners: events of machines one at a time, each to its end, from wherever they come.
+"""Runners: the events of many threads run one at a time, each to its end.
 
 An event that is called while another one runs is queued, never nested in it. A `Runner` serves
 any number of threads and has none of its own; `tasks.TaskRunner` serves the tasks of an event
@@ -9,11 +9,10 @@ their types; one runner may serve many machines.
     seqno = runner.call(entry.send)             # its output, or what it raises
     runner.post(entry.ack, Ack(1))              # a Future; inside an event the way to cause another
 
-A `Line` knows who is in line and who holds it: it is what has to be right. Its protocol is
-declared as a machine in `tests/runtime/services/runner_protocol.py`. That machine is explored, and
-each of its steps is compared with this code. As in python-statemachine the thread that finds nobody
-holding the line holds it; but whether the line is empty is seen in the same step in which it is
-left, so that no event is stranded in between.
+A `Line` holds the events and knows which thread runs them. A test declares its protocol as a
+machine (`tests/runtime/services/runner_protocol.py`), explores that, and compares each step with
+this code. A thread that finds no holder becomes the holder, as in python-statemachine; but a holder tests that
+the line is empty and gives it up in one step, so that no event is stranded in between.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ T = TypeVar("T")
 
 
 class Full(Exception):
-    """There is no room in line for one more event; it was not taken."""
+    """The line has no room for one more event; the event will not run."""
 
 
 class Job:
@@ -52,7 +51,7 @@ class Job:
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        """Run the event, unless it was begun before, and keep what it gives or raises."""
+        """Run the event, unless it was begun before, and keep its output or exception."""
         future = self.future
         if not self.begun:
             fresh = future is not None and not future.running()
@@ -71,7 +70,7 @@ class Job:
             future.set_exception(self.error)
 
     def outcome(self) -> Any:
-        """What the event gave; raises what it raised."""
+        """The output of the event; raises what it raised."""
         if self.error is not None:
             raise self.error
         return self.output
@@ -80,8 +79,8 @@ class Job:
 class Line:
     """Events in the order in which they came, and the thread that holds the line and runs them.
 
-    Nothing here waits or locks: each method is one step, and who calls it sees to that. Whenever
-    an event is in line, a thread holds it.
+    Nothing here waits or locks: callers make each method one atomic step. Whenever an event is in
+    line, a thread holds the line.
     """
 
     __slots__ = ("capacity", "current", "holder", "jobs")
@@ -103,7 +102,7 @@ class Line:
         """Take the event; whether its thread holds the line now, and has to run it."""
         holds = self.holder is None
         if holds:
-            self.holder = job.by  # First: nothing is in line that nobody holds.
+            self.holder = job.by  # First, so that no event is ever in a line without a holder.
         self.jobs.append(job)
         return holds
 
@@ -125,8 +124,8 @@ class Line:
         return self.jobs.popleft()
 
     def abandon(self, job: Job) -> bool:
-        """Its caller waits no more: whoever holds the line runs it. Whether that is the caller,
-        to whom it was handed already."""
+        """Note that a caller does not wait any more, so that the holder runs its event; whether the
+        caller itself holds the line, because it was handed over already."""
         job.waits = False
         return self.holder == job.by
 
@@ -144,14 +143,14 @@ class Runner:
 
     def __init__(self, capacity: int = 1024) -> None:
         self.line = Line(capacity)
-        # A plain lock is taken and left in one instruction each, which a Condition is not.
+        # A plain lock is acquired and released in one instruction each, a Condition is not.
         self._lock = threading.Lock()
         self._waiting: deque[threading.Lock] = deque()  # For room in line.
 
     def call(self, step: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run the event in its turn; what it gives or raises. Waits while the line is full.
+        """Run the event in its turn; returns or raises what it does. Waits while the line is full.
 
-        RuntimeError inside an event, which would wait for itself; `post` it.
+        RuntimeError inside an event, which would wait for itself: use `post`.
         """
         job = Job(partial(step, *args, **kwargs), threading.get_ident())
         if self.line.holder == job.by:
@@ -207,13 +206,14 @@ class Runner:
             room.acquire()
 
     def _serve(self, mine: Job | None) -> None:
-        """Run what is in line until it is empty, or another's turn; what `mine` raises its caller
-        raises."""
+        """Run the events in line until none is left or the line is handed over.
+
+        An exception of `mine` is left to its caller."""
         stop: BaseException | None = None
         while (job := self._next()) is not None:
             job.run()
             if job is not mine and not isinstance(job.error, Exception | None):
-                stop = job.error  # Ctrl-C, say, is for this thread, too.
+                stop = job.error  # KeyboardInterrupt, say, concerns this thread, too.
         if stop is not None:
             raise stop
 
@@ -228,14 +228,14 @@ class Runner:
             return job
 
     def _make_room(self) -> None:
-        """Wake up who waits for room."""
+        """Wake the callers that wait for room."""
         for room in self._waiting:
             if room.locked():
                 room.release()
         self._waiting.clear()
 
     def _hand_over(self) -> None:
-        """Wake up who holds the line now, if it is somebody."""
+        """Wake the thread that holds the line now, if any."""
         line = self.line
         if line.holder is not None and line.jobs:
             turn = line.jobs[0].turn
@@ -244,7 +244,7 @@ class Runner:
                 turn.release()
 
     def _recover(self, mine: Job) -> None:
-        """After an interrupt: the caller waits no more, and what it was to do is done."""
+        """After an interrupt: stop waiting, and do what the caller had to do as holder."""
         line = self.line
         with self._lock:
             holds, current = line.abandon(mine), line.current

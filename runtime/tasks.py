@@ -4,10 +4,10 @@
     seqno = await runner.call(entry.send)
     await runner.call(handle, message)          # a coroutine function: the next event waits for it
 
-What was taken is run exactly once and to its end, also if its caller is cancelled: then nobody
-gets its outcome, and if that is an exception, the event loop's exception handler is told. A
-caller that is cancelled while it waits for room was not taken, and nothing happens. Whoever runs
-an event, it has the context variables of its caller (a span, say), as a task of its own would.
+An event in line runs exactly once and to its end, also if its caller is cancelled: nobody gets its
+outcome then, and the event loop's exception handler gets its exception. If a caller is cancelled
+while it waits for room, its event does not run. An event has the context variables of its caller
+(a span, say), whichever task runs it.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class TaskRunner:
     @overload
     async def call(self, step: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
     async def call(self, step: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Run the event in its turn; what it gives or raises. Waits while the line is full.
+        """Run the event in its turn; returns or raises what it does. Waits while the line is full.
 
-        RuntimeError inside an event, which would wait for itself; `post` it. So would an event that
-        waits for another task which calls: nothing can tell that.
+        RuntimeError inside an event, which would wait for itself: use `post`. An event that waits
+        for another task that calls would also wait forever, which cannot be detected.
         """
         if self._task is not None and asyncio.current_task() is self._task:
             raise RuntimeError("called inside an event, it would wait for itself; post it")
@@ -69,7 +69,7 @@ class TaskRunner:
         self, step: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
     ) -> asyncio.Future[T]: ...
     def post(self, step: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Take the event, to be run in its turn: at once, if nothing is in line and nothing runs.
+        """Put the event in line: it runs at once if nothing else is in line or runs.
 
         Its outcome is in the future, which must not be awaited inside an event. Errors: Full.
         """
@@ -82,11 +82,11 @@ class TaskRunner:
         return job[1]
 
     async def idle(self) -> None:
-        """Wait until everything that was taken has run."""
+        """Wait until all events in line have run."""
         await self._line.join()
 
     def _serve(self) -> None:
-        """Run what is in line until it is empty, or an event has to be waited for."""
+        """Run the events in line until none is left or one, a coroutine, has to end first."""
         if self._held:
             return
         self._held = True
@@ -107,10 +107,10 @@ class TaskRunner:
                 self._end(future, None, output)
         self._held = self._task is not None
         if stop is not None:
-            raise stop  # Ctrl-C, say, is for whoever runs the loop.
+            raise stop  # KeyboardInterrupt, say, ends the loop.
 
     def _ended(self, future: asyncio.Future[Any], task: asyncio.Future[Any]) -> None:
-        """The event that was waited for is over; on with the next."""
+        """A coroutine has ended: pass on its outcome and run the next event."""
         self._task, self._held = None, False
         if task.cancelled():
             future.cancel()
@@ -124,7 +124,7 @@ class TaskRunner:
     def _end(
         self, future: asyncio.Future[Any], error: BaseException | None, output: Any = None
     ) -> None:
-        """Tell the caller the outcome; an error whose caller was cancelled is told the loop."""
+        """Pass on the outcome; an error of a cancelled caller goes to the loop's handler."""
         self._line.task_done()
         if isinstance(error, StopIteration):  # A future cannot hold it.
             error = RuntimeError("the event raised StopIteration").with_traceback(

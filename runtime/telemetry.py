@@ -3,8 +3,8 @@
     to_logging(entry, "a")
     to_spans(entry, "a", opentelemetry.trace.get_current_span)
 
-Both tell what the journal's rows tell (see `journal`), beside a journal or without one. Nothing of
-OpenTelemetry is imported here: it is handed in by who has it.
+Both have the data of the journal's rows (see `journal`); they need no journal. This module does not
+import OpenTelemetry: the caller passes in the current span.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LOGGER = logging.getLogger("lawful")
 
 
 class Span(Protocol):
-    """What is needed of an OpenTelemetry span."""
+    """The method of an OpenTelemetry span that is called here."""
 
     def add_event(self, name: str, attributes: Mapping[str, Any] | None = None) -> None:
         """Add an event with attributes."""
@@ -36,7 +36,7 @@ def to_logging(
     """Log each event from now on: refusals as warnings, others as information, ignored ones for
     debugging. A record's attribute `lawful` is the journal's row.
 
-    Gives the function that ends it. Errors: ValueError for a hidden name that is none;
+    Returns the function that ends it. Errors: ValueError for a hidden name that does not exist;
     RuntimeError for a part, and before an `@initial` was called.
     """
     levels = {"refused": logging.WARNING, "ignored": logging.DEBUG}
@@ -55,7 +55,7 @@ def to_spans(
     """Add each event from now on to the span that is `current()` then, as `Machine.event`.
 
     The attributes are the journal's columns as `lawful.column`, those that are no text, number or
-    truth value as JSON. Gives and raises as `to_logging`.
+    truth value as JSON. Returns and raises as `to_logging`.
     """
 
     def write(row: dict[str, Any]) -> None:

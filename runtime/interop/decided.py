@@ -1,4 +1,4 @@
-"""`transitions.Machine` with another heart: a declaration decides, and the model follows it.
+"""A `transitions.Machine` in which a declaration decides whether a trigger is taken.
 
 States, rows and callbacks are kept by transitions; whether a row is taken is asked of an instance
 of a declared machine, and a state changes by its step alone. The order is that of transitions:
@@ -44,7 +44,7 @@ LOG = logging.getLogger(__name__)
 
 
 class ProposedStep:
-    """What the declaration would do for a row: its transition, in this state."""
+    """The step that a row proposes: a transition of the declaration, in the present state."""
 
     __slots__ = ("args", "entry", "state", "way")
 
@@ -60,7 +60,7 @@ class ProposedStep:
         return attempt(self.entry, self.way, self.args, ignoring=False) is None
 
     def make(self) -> Any:
-        """Make it; what it returns. Refused where the declaration refuses it."""
+        """Run the step and return its output. Refused where the declaration refuses it."""
         method: Any = self.way.method
         return method(self.entry, *self.args)
 

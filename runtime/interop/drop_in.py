@@ -1,4 +1,4 @@
-"""In the place of `transitions.Machine`: its rows are a declaration, which decides.
+"""`LawfulMachine`, which replaces `transitions.Machine`: a declaration of its rows decides.
 
     machine = LawfulMachine(model, states=..., transitions=...)
 

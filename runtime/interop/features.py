@@ -1,5 +1,7 @@
-"""What a `transitions.Machine` does that a declaration of its rows does not: features of states,
-and classes of states, rows, triggers or machines that do more than those of transitions.
+"""Features of a `transitions.Machine` that a declaration of its rows does not have.
+
+They are features of states, and classes of states, rows, triggers or machines that do more than
+those of transitions.
 """
 
 from __future__ import annotations

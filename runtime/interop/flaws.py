@@ -1,6 +1,7 @@
-"""What is wrong in a `transitions.Machine`, which it does not say itself, or only when it is too
-late: rows to or from unknown states, rows that can never be taken, states that are never reached,
-triggers that a model's own attribute hides, and callbacks that no model has.
+"""Flaws of a `transitions.Machine` that it reports late or never.
+
+They are rows to or from unknown states, rows that can never be taken, states that are never
+reached, triggers that a model's own attribute hides, and callbacks that no model has.
 """
 
 from __future__ import annotations

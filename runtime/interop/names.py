@@ -1,4 +1,4 @@
-"""IdentifierTable that a declaration can have, made of names that somebody else chose."""
+"""Identifiers for a declaration, made from the free texts that other libraries allow as names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import cast
 
 
 class IdentifierTable:
-    """One name for each thing, as near as possible to what is wanted for it."""
+    """Gives each thing one unused identifier, as near as possible to the wanted text."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._reserved = frozenset(taken)

@@ -1,4 +1,4 @@
-"""What a `transitions.Machine` knows, as rows, in the order in which it tries them.
+"""The rows of a `transitions.Machine`: trigger, source, conditions, in the order it tries them.
 
 A condition becomes a clause over the parameters of its event: one that is true or false as the
 condition says (opaque), or one for each attribute that it reads. A condition that several rows
