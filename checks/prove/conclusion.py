@@ -13,8 +13,8 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.text.reasons import text
 
-from .induction import VACUOUS, Induction
-from .result import NO_START, NO_STEP, START_UNKNOWN, Obligation, PropertyProof
+from .induction import Induction
+from .result import NO_START, NO_STEP, START_UNKNOWN, VACUOUS, Obligation, PropertyProof
 
 EXPLORATION_ONLY = "exploration only"
 EXPLORED: tuple[ir.PropertyKind, ...] = ("reachable", "recoverable", *LIVENESS)

@@ -136,7 +136,7 @@ class HornProver:
             return starts, logic.any((stopped, logic.all((*alone.facts, alone.contested()))))
         if name in FAULTS:
             return self._stopped(runs, name)
-        j = self.system.judged[name]
+        j = self.system.properties[name]
         if j.row.kind == "invariant":
             return [], self.system.broken(j, self.system.state)[0]
         steps = [

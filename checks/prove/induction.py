@@ -11,51 +11,41 @@ when the exact encoding confirms them.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 
 from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.bounds import pertinent
 from lawful.checks.smt.encode.sorts import NotEncodable, Options
-from lawful.checks.smt.obligations import Case, Fixed, Question, attempt
+from lawful.checks.smt.obligations import Case, Question, attempt
 from lawful.checks.smt.solver.budget import USUAL, Budget, Effort
 from lawful.checks.smt.solver.incremental import IncrementalSearch
-from lawful.checks.smt.solver.models import Witness
 from lawful.checks.smt.solver.processes import map_in_order
 from lawful.checks.smt.solver.simplify import SimplifiedFacts, cases
 from lawful.checks.smt.solver.small_models import preferences
 from lawful.checks.smt.solver.solve import (
     Answer,
     ask,
-    known_possible,
-    note_possible,
     preferred_model,
     script,
 )
-from lawful.checks.smt.system import BUILT_IN, START, TransitionSystem
+from lawful.checks.smt.system import BUILT_IN, TransitionSystem
 from lawful.checks.verdict import Verdict
 from lawful.spec import ir
 from lawful.spec.ir import Json
 from lawful.spec.values.time import with_ticks
 
-from .result import ENDED, UNSEEN, Obligation
+from .counterexamples import PREFERRED_UNITS, QUICK_UNITS, Counterexamples, against
+from .result import AT_START, ENDED, TO_INDUCTION, UNSEEN, Obligation
 from .scope_text import covers
 from .timer_invariants import proved_timer_clauses
 
-TO_INDUCTION = "counterexample to induction"
-AT_START = "violation at the start"
 NOT_CONFIRMED = "refuted, but perhaps only by parameters that are not allowed"
-VACUOUS = "vacuous: it can never happen where the invariants hold, so nothing is proved of it"
-NOT_SHOWN = "not shown that it can happen: nothing is proved of it"
-WINDOW = range(-1, 5)
-QUICK_UNITS = 6_000_000
-AGAIN = 0.5  # The part of its budget that an obligation has which is asked once more, and that of
-LOST = 0.05  # one whose property is lost already.
-FIRST = 0.6  # The part of its budget in which it is tried before models are looked for.
-PREFERRED_UNITS = 6_000_000
+FIRST = 0.6  # The share of its budget that an obligation has before models are sought.
+AGAIN = 0.5  # The share that it has when it is asked again without a dropped invariant,
+LOST = 0.05  # and when its property is lost already.
 
 
 Ready = list[tuple[SimplifiedFacts, IncrementalSearch]]
@@ -77,18 +67,14 @@ class Induction:
         self.effort = effort  # For each obligation.
         self.workers = workers
         self.covers, self.within = covers(machine, self.sizes)
-        self.shown = proved_timer_clauses(machine, sizes, self.effort, workers)
-        self.exact = TransitionSystem(machine, Options(self.sizes), shown=self.shown)
+        self.timer_clauses = proved_timer_clauses(machine, sizes, self.effort, workers)
+        self.exact = TransitionSystem(
+            machine, Options(self.sizes), timer_clauses=self.timer_clauses
+        )
+        self.examples = Counterexamples(self.exact, sizes, self.effort, self.timer_clauses)
         self.steps = [row.name for row in machine.transitions]
         self.vacuous: Mapping[str, str] = {}
         self._asked_last: tuple[tuple[str, tuple[Term, ...]], Ready] = ("", ()), []
-
-    @cached_property
-    def _small(self) -> TransitionSystem:
-        """The machine within a window of integers: where models are looked for."""
-        system = TransitionSystem(self.machine, Options(self.sizes, WINDOW), shown=self.shown)
-        system.dropped = self.exact.dropped
-        return system
 
     def questions(self) -> Iterator[tuple[str, str]]:
         """Every (case, property), in the order of the declaration."""
@@ -141,16 +127,18 @@ class Induction:
         answer = self._asked((case, property), question, first, QUICK_UNITS)
         found = None
         if answer.status != "unsat":
-            found = self._small_example(name, property, budget.units(budget.left / 2))
+            found = self.examples.small(name, property, budget.units(budget.left / 2))
             if found is None and answer.status == "unknown" and not budget.over:
                 answer = self._refute((case, property), question, budget, budget.left)
         if answer.status == "unsat":
             kept = answer.cached
             return replace(open, verdict=Verdict.PROVED, uses=answer.used, cached=kept)
         if found is None and answer.model is not None:
-            facts, more = _against(self.exact, question), preferences(self.exact, case)
+            facts, more = against(self.exact, question), preferences(self.exact, case)
             near = preferred_model(self.exact.logic, facts, more, budget.units(PREFERRED_UNITS))
-            found = self._told(self.exact, case, property, near if near.model else answer)
+            found = self.examples.as_json(
+                self.exact, case, property, near if near.model else answer
+            )
         if found is None:
             why = answer.why or "a model that is not finite"
             return replace(open, note=f"Z3 does not decide it: {why}")
@@ -180,7 +168,7 @@ class Induction:
         question = attempt(self.exact.question, case, property) if isinstance(case, Case) else case
         if isinstance(question, NotEncodable):
             return None
-        return script(self.exact.logic, _against(self.exact, question))
+        return script(self.exact.logic, against(self.exact, question))
 
     def _asked(
         self, about: tuple[Case, str], question: Question, budget: Budget, full: float
@@ -273,166 +261,6 @@ class Induction:
             f"{budget.struck}",
         )
 
-    # Models.
-
-    def _small_example(self, name: str, property: str, budget: Budget) -> dict[str, Json] | None:
-        """A counterexample among small integers that the exact encoding confirms."""
-
-        def question(system: TransitionSystem, case: Case) -> tuple[Term, ...]:
-            return _against(system, system.question(case, property))
-
-        confirmed = self._search(name, property, question, budget, small=True)
-        if confirmed is None:
-            return None
-        system, case, answer = confirmed
-        return self._told(system, case, property, answer)
-
-    def _search(
-        self,
-        name: str,
-        property: str,
-        facts: Callable[[TransitionSystem, Case], tuple[Term, ...]],
-        budget: Budget,
-        *,
-        small: bool = False,
-    ) -> tuple[TransitionSystem, Case, Answer] | None:
-        """Values for a case that make these facts true, found small and confirmed exactly; with
-        `small` those next to the start."""
-        system = self._small
-        case = system.case(name, property)
-        if isinstance(case, NotEncodable):
-            return None
-        asked = attempt(facts, system, case)
-        if isinstance(asked, NotEncodable):
-            return None
-        answer = ask(system.logic, asked, budget)
-        if answer.model is None:
-            return None
-        if small:
-            some = budget.units(min(PREFERRED_UNITS, budget.left / 2))
-            near = preferred_model(system.logic, asked, preferences(system, case), some)
-            found = self._confirmed((name, property), (system, case, near), facts, budget)
-            if found is not None:
-                return found
-        return self._confirmed((name, property), (system, case, answer), facts, budget)
-
-    def _confirmed(
-        self,
-        about: tuple[str, str],
-        found: tuple[TransitionSystem, Case, Answer],
-        facts: Callable[[TransitionSystem, Case], tuple[Term, ...]],
-        budget: Budget,
-    ) -> tuple[TransitionSystem, Case, Answer] | None:
-        """The same values where nothing is left out; None where they are none there."""
-        (name, property), (system, case, answer) = about, found
-        if answer.model is None:
-            return None
-        fixed, _, _ = system.told(case, Witness(system.encoding, answer.model))
-        exact = self._put_in(fixed)
-        again = exact.case(name, property)
-        if isinstance(again, NotEncodable):
-            return None
-        confirmed = ask(exact.logic, facts(exact, again), budget)
-        return (exact, again, confirmed) if confirmed.model is not None else None
-
-    def _told(
-        self, system: TransitionSystem, case: Case, property: str, answer: Answer
-    ) -> dict[str, Json] | None:
-        """The counterexample as JSON; None where the model is not finite."""
-        assert answer.model is not None
-        witness = Witness(system.encoding, answer.model)
-        fixed, after, output = system.told(case, witness)
-        if witness.infinite:
-            return None
-        if witness.model.truth(case.step.stopped["excess"]):
-            return {"label": UNSEEN}
-        reached = witness.model.truth(case.step.done)
-        out: dict[str, Json] = {
-            "label": AT_START if case.before is None else TO_INDUCTION,
-            "parameters": dict(fixed.parameters),
-            "state": None if case.before is None else dict(fixed.state),
-            "event": case.event,
-            "transition": case.name,
-            "args": dict(fixed.args),
-            "after": after if reached else None,
-            "output": output if reached else None,
-        }
-        partial = reached and system.undefined(case, property) is not system.logic.false
-        if partial and self._undefined(fixed, case.name, property):
-            out["undefined"] = True
-        return out
-
-    def _undefined(self, fixed: Fixed, name: str, property: str) -> bool:
-        """Whether a property has no value, for some values of its parameters, after a case with
-        these values."""
-        system = self._put_in(fixed)
-        case = system.case(name, property)
-        if isinstance(case, NotEncodable):
-            return False
-        facts = (*system.happens(case), system.undefined(case, property))
-        return ask(system.logic, facts, self.effort.begin().units(QUICK_UNITS)).model is not None
-
-    def _put_in(self, fixed: Fixed) -> TransitionSystem:
-        """The machine, exactly, with these values."""
-        exact = TransitionSystem(self.machine, Options(self.sizes), fixed, self.shown)
-        exact.dropped = self.exact.dropped
-        return exact
-
-    # What all of it amounts to.
-
-    def grounded(
-        self, obligations: list[Obligation], transitions_seen: Callable[[], Collection[str | None]]
-    ) -> list[Obligation]:
-        """Nothing is proved of a start or transition that has no model, or none that was found."""
-        self.vacuous = self.unmet(transitions_seen)
-        out: list[Obligation] = []
-        for o in obligations:
-            # Of a contested event nothing is said but that its transitions exclude each other.
-            contested = o.property == "ambiguous" and o.obligation in self.exact.contested
-            why = "" if contested else self.vacuous.get(o.obligation, "")
-            unfounded = bool(why) and o.verdict.good
-            out.append(
-                replace(o, verdict=Verdict.UNKNOWN, note=why, cached=False) if unfounded else o
-            )
-        return out
-
-    def unmet(self, transitions_seen: Callable[[], Collection[str | None]]) -> dict[str, str]:
-        """Each case that cannot happen where the invariants hold, or is not known to, and why."""
-        left = [n for n in (*self.exact.starts, *self.steps) if not self._known_possible(n)]
-        if left:
-            met = {START if each is None else each for each in transitions_seen()}
-            for case in map(self.exact.case, met & {*left}):
-                assert isinstance(case, Case)
-                note_possible(_can_happen(self.exact, case))
-            left = [name for name in left if name not in met]
-        found = map_in_order(self._shown_possible, _not_shown, left, self.workers)
-        left = [name for name, shown in zip(left, found, strict=True) if not shown]
-        why = map_in_order(self._impossible, _not_told, left, self.workers)
-        return {name: note for name, note in zip(left, why, strict=True) if note}
-
-    def _known_possible(self, name: str) -> bool:
-        """Whether it was found to happen before; what has no encoding is not asked."""
-        case = self.exact.case(name)
-        return isinstance(case, NotEncodable) or known_possible(_can_happen(self.exact, case))
-
-    def _shown_possible(self, name: str) -> bool:
-        """Whether it is soon found to happen."""
-        case, quick = self.exact.case(name), self.effort.begin().units(QUICK_UNITS)
-        assert isinstance(case, Case)
-        if self._search(name, "", _can_happen, quick) is None:
-            return False
-        note_possible(_can_happen(self.exact, case))
-        return True
-
-    def _impossible(self, name: str) -> str:
-        """Why nothing is proved of it; nothing where it can happen."""
-        case = self.exact.case(name)
-        assert isinstance(case, Case)
-        budget = self.effort.begin()
-        status = ask(self.exact.logic, _can_happen(self.exact, case), budget).status
-        late = f"{NOT_SHOWN}{budget.struck}"
-        return {"unsat": VACUOUS, "unknown": late, "sat": ""}[status]
-
 
 def _cut_short(obligation: Obligation, how: str) -> Obligation:
     """The same one, undecided: Z3 ended the process that searched."""
@@ -441,27 +269,3 @@ def _cut_short(obligation: Obligation, how: str) -> Obligation:
 
 def _all_cut_short(obligations: list[Obligation], how: str) -> list[Obligation]:
     return [_cut_short(o, how) for o in obligations]
-
-
-def _not_shown(_name: str, _how: str) -> bool:
-    return False
-
-
-def _not_told(_name: str, _how: str) -> str:
-    return NOT_SHOWN
-
-
-def _against(system: TransitionSystem, question: Question) -> tuple[Term, ...]:
-    """What is true where one of the goals is not."""
-    against = system.logic.negate(system.logic.all(question.goals))
-    return pertinent(system.encoding, (*question.facts, against))
-
-
-def _can_happen(system: TransitionSystem, case: Case) -> tuple[Term, ...]:
-    # A start out of its bounds is none; a step out of its bounds happens, and is a fault.
-    return pertinent(
-        system.encoding,
-        (*system.happens(case), case.within)
-        if case.before is None
-        else (*system.possible(case), case.step.done, case.within),
-    )

@@ -51,7 +51,7 @@ class KInduction:
         self.induction, self.effort = induction, effort
         self.what = induction.machine, induction.sizes
         self.system = TransitionSystem(
-            induction.machine, Options(induction.sizes), shown=induction.shown
+            induction.machine, Options(induction.sizes), timer_clauses=induction.timer_clauses
         )
         self.goals: dict[Key, Goal | NotEncodable] = {}
         self.budget = ENDLESS.begin()
@@ -156,7 +156,7 @@ class KInduction:
             run.extend()
             facts.append(run.links[-1].goes)
             for n, seen in invariants.items():
-                seen.append(system.always(system.judged[n], run.states[-1]))
+                seen.append(system.always(system.properties[n], run.states[-1]))
         if contested:
             goal = logic.negate(run.contested(case))
         else:
@@ -170,7 +170,7 @@ class KInduction:
         seen = logic.negate(link.faults["excess"])
         if name in link.faults:
             return logic.all((seen, logic.negate(link.faults[name])))
-        j = self.system.judged[name]
+        j = self.system.properties[name]
         states = run.states[-1:] if j.row.kind == "invariant" else run.states[-2:]
         return logic.all((seen, logic.implies(link.goes, self.system.always(j, *states))))
 

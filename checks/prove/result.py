@@ -14,6 +14,10 @@ NO_START = "no start is possible: nothing is proved of it"
 START_UNKNOWN = "not shown that a start is possible: nothing is proved of it"
 NO_STEP = "there is no transition: nothing is proved of it"
 ENDED = "Z3 does not decide it: its process ended"
+TO_INDUCTION = "counterexample to induction"
+AT_START = "violation at the start"
+VACUOUS = "vacuous: it can never happen where the invariants hold, so nothing is proved of it"
+NOT_SHOWN = "not shown that it can happen: nothing is proved of it"
 UNSEEN = "a container may get larger than its type allows, and is not followed from there on"
 
 

@@ -23,6 +23,7 @@ from .result import NOT_ASKED, Obligation, ProofResult, PropertyProof, Redundant
 from .schedule import answers
 from .scope_text import sorts, types
 from .strengthening import Seen
+from .vacuity import grounded, unmet
 
 DEPTHS = {"auto": 4, "k-induction": 3, "bounded": 6}  # Where none is asked for.
 Method = Literal["auto", "induction", "k-induction", "spacer", "bounded"]
@@ -126,7 +127,7 @@ def _inductive(
     if how.method != "induction":
         deeper = KInduction(induction, how.over_runs)
         obligations = deeper.show(obligations, depth, progress, how.altogether)
-    return induction, induction.grounded(obligations, transitions_seen)
+    return induction, grounded(induction, obligations, transitions_seen)
 
 
 def _reached(
@@ -138,7 +139,7 @@ def _reached(
     induction = Induction(*what, how.effort, how.workers)
     spacer = HornProver(*what, how.over_runs, how.workers)
     names = spacer.within_reach(dict.fromkeys(name for _, name in induction.questions()))
-    for step, why in induction.unmet(transitions_seen).items():
+    for step, why in unmet(induction, transitions_seen).items():
         note = f"{step}: {why}"
         return [PropertyProof(n, Verdict.UNKNOWN, "spacer", induction.covers, note) for n in names]
     return spacer.prove(names)

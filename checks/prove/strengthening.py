@@ -28,8 +28,8 @@ from lawful.spec.values.time import with_ticks
 from lawful.spec.values.world import World, decode
 
 from .candidate_clauses import NAME, CandidateClause, CandidateClauses
-from .induction import NOT_SHOWN, VACUOUS, Induction
-from .result import Obligation, ProofResult, Proposal
+from .induction import Induction
+from .result import NOT_SHOWN, VACUOUS, Obligation, ProofResult, Proposal
 from .schedule import in_turn
 from .scope_text import sorts
 

@@ -89,9 +89,9 @@ def _question(
     of it is kept."""
     rows, left = known
     logic, step = system.logic, case.step
-    facts: tuple[Term, ...] = system.about_starts()
+    facts: tuple[Term, ...] = system.parameter_facts()
     if case.before is not None:
-        facts = (*system.about_any(), *left.values())
+        facts = (*system.state_facts(), *left.values())
     # Of a step that is not seen to its end nothing is known.
     seen, goes = logic.negate(step.stopped["excess"]), logic.all((step.done, case.bounded))
     run, goals = system.run(step.after), dict[int, Term]()

@@ -47,7 +47,7 @@ class Run:
     def __init__(self, system: TransitionSystem, *, started: bool) -> None:
         self.system = system
         self.logic = system.logic
-        self.facts = system.about_starts() if started else system.about_any()
+        self.facts = system.parameter_facts() if started else system.state_facts()
         self.states: list[State] = [system.parameters if started else system.state]
         self.links: list[Link] = []
         if started:
@@ -132,7 +132,7 @@ class Run:
         steps: list[TraceStep] = []
         for number, link in enumerate(self.links):
             case = self.case(model, number)
-            fixed, after, output = self.system.told(case, witness)
+            fixed, after, output = self.system.values_of(case, witness)
             # What the run was asked with is true, though a model does not decide all of it.
             goes = link.goes in self.facts or model.truth(link.goes)
             state = {**after, **fixed.parameters}

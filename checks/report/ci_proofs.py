@@ -10,8 +10,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lawful.checks import verdict
-from lawful.checks.prove.induction import TO_INDUCTION
-from lawful.checks.prove.result import NOT_ASKED, Obligation, ProofResult, PropertyProof
+from lawful.checks.prove.result import (
+    NOT_ASKED,
+    TO_INDUCTION,
+    Obligation,
+    ProofResult,
+    PropertyProof,
+)
 from lawful.checks.verdict import Trace, TraceStep
 from lawful.spec import ir
 from lawful.spec.words import Expected

@@ -13,9 +13,9 @@ from typing import Any
 from lawful.checks.smt.algebra.term import Term
 from lawful.spec import ir
 
-from .invocations import CALL_EXPRESSIONS, CALL_STATEMENTS, execute_body, result, transition
 from .conversion import as_term
 from .expressions import EXPRESSIONS, defaults
+from .invocations import CALL_EXPRESSIONS, CALL_STATEMENTS, execute_body, result, transition
 from .iteration import NO_FIRST
 from .sorts import NotEncodable
 from .statements import STATEMENTS

@@ -1,9 +1,9 @@
 """The trail of one symbolic execution: its state, its path condition, and what stopped it.
 
 The modules beside this one are functions over a trail: `conversion` (values), `control_flow`
-(branches and loops), `iteration`, `expressions`, `places`, `statements`, `invocations`. Expressions and
-statements contain each other; they meet through `Trail.eval` and `Trail.block`, which `Execution`
-defines with the tables of all of them.
+(branches and loops), `iteration`, `expressions`, `places`, `statements`, `invocations`.
+Expressions and statements contain each other: they meet through `Trail.eval` and `Trail.block`,
+which `Execution` defines with the tables of all of them.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from lawful.checks.prove import How, prove
-from lawful.checks.prove.induction import AT_START, TO_INDUCTION, Induction
-from lawful.checks.prove.result import UNSEEN
+from lawful.checks.prove.induction import Induction
+from lawful.checks.prove.result import AT_START, TO_INDUCTION, UNSEEN
 from lawful.checks.reference import Done, Fault, Reference
 from lawful.checks.report import proofs
 from lawful.checks.smt.obligations import Case, Question

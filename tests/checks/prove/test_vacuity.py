@@ -8,8 +8,8 @@ import pytest
 
 from lawful import Scope
 from lawful.checks.prove import How, prove
-from lawful.checks.prove.induction import NOT_SHOWN, VACUOUS
 from lawful.checks.prove.nonvacuity import transitions_seen
+from lawful.checks.prove.result import NOT_SHOWN, VACUOUS
 from lawful.checks.report import proofs
 from lawful.checks.smt.solver.budget import Effort
 from lawful.checks.verdict import Verdict

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lawful.checks.prove import prove
 from lawful.checks.prove.bounded import Bounded
-from lawful.checks.prove.induction import TO_INDUCTION
+from lawful.checks.prove.result import TO_INDUCTION
 from lawful.checks.smt.encode.sorts import Options
 from lawful.checks.smt.solver.solve import COUNTS
 from lawful.checks.smt.system import TransitionSystem

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawful.checks.prove import prove
+from lawful.checks.prove.counterexamples import Counterexamples
 from lawful.checks.prove.induction import Induction
 from lawful.checks.prove.result import ProofResult
 from lawful.checks.prove.scope_text import sorts
@@ -200,7 +201,7 @@ def test_the_second_proof_seeks_no_values(tmp_path: Path, monkeypatch: pytest.Mo
     def search(*asked: object) -> None:
         sought.append(asked)
 
-    monkeypatch.setattr(Induction, "_search", search)
+    monkeypatch.setattr(Counterexamples, "search", search)
     again = proved(Peterson, tmp_path)
     assert sought == []
     assert {o.verdict.value for o in again.obligations} == {"proved"}

@@ -9,7 +9,7 @@ import pytest
 
 from lawful import Machine, Nat, Param, Record, Sort, State, invariant, require, transition
 from lawful.checks.prove import prove
-from lawful.checks.prove.induction import TO_INDUCTION
+from lawful.checks.prove.result import TO_INDUCTION
 from lawful.spec.resolve import resolve
 from tests.checks.prove.test_induction import assert_is_a_step
 

@@ -1,0 +1,100 @@
+"""Vacuity: a start or transition that can never happen keeps every property, so that its proofs say
+nothing. This module finds those of an induction, and takes back what was proved of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import partial
+
+from lawful.checks.smt.algebra.term import Term
+from lawful.checks.smt.encode.bounds import pertinent
+from lawful.checks.smt.encode.sorts import NotEncodable
+from lawful.checks.smt.obligations import Case
+from lawful.checks.smt.solver.processes import map_in_order
+from lawful.checks.smt.solver.solve import ask, known_possible, note_possible
+from lawful.checks.smt.system import START, TransitionSystem
+from lawful.checks.verdict import Verdict
+
+from .counterexamples import QUICK_UNITS
+from .induction import Induction
+from .result import NOT_SHOWN, VACUOUS, Obligation
+
+Seen = Callable[[], Collection[str | None]]  # Known to happen; None is the start from defaults.
+
+
+def grounded(
+    induction: Induction, obligations: list[Obligation], transitions_seen: Seen
+) -> list[Obligation]:
+    """Nothing is proved of a start or transition that has no model, or none that was found."""
+    induction.vacuous = unmet(induction, transitions_seen)
+    out: list[Obligation] = []
+    for o in obligations:
+        # Of a contested event nothing is said but that its transitions exclude each other.
+        contested = o.property == "ambiguous" and o.obligation in induction.exact.contested
+        why = "" if contested else induction.vacuous.get(o.obligation, "")
+        unfounded = bool(why) and o.verdict.good
+        out.append(replace(o, verdict=Verdict.UNKNOWN, note=why, cached=False) if unfounded else o)
+    return out
+
+
+def unmet(induction: Induction, transitions_seen: Seen) -> dict[str, str]:
+    """Each case that cannot happen where the invariants hold, or is not known to, and why."""
+    left = [
+        n for n in (*induction.exact.starts, *induction.steps) if not _known_possible(induction, n)
+    ]
+    if left:
+        met = {START if each is None else each for each in transitions_seen()}
+        for case in map(induction.exact.case, met & {*left}):
+            assert isinstance(case, Case)
+            note_possible(_can_happen(induction.exact, case))
+        left = [name for name in left if name not in met]
+    found = map_in_order(partial(_shown_possible, induction), _not_shown, left, induction.workers)
+    left = [name for name, shown in zip(left, found, strict=True) if not shown]
+    why = map_in_order(partial(_impossible, induction), _not_told, left, induction.workers)
+    return {name: note for name, note in zip(left, why, strict=True) if note}
+
+
+def _known_possible(induction: Induction, name: str) -> bool:
+    """Whether it was found to happen before; what has no encoding is not asked."""
+    case = induction.exact.case(name)
+    return isinstance(case, NotEncodable) or known_possible(_can_happen(induction.exact, case))
+
+
+def _shown_possible(induction: Induction, name: str) -> bool:
+    """Whether it is soon found to happen."""
+    case, quick = induction.exact.case(name), induction.effort.begin().units(QUICK_UNITS)
+    assert isinstance(case, Case)
+    if induction.examples.search(name, "", _can_happen, quick) is None:
+        return False
+    note_possible(_can_happen(induction.exact, case))
+    return True
+
+
+def _impossible(induction: Induction, name: str) -> str:
+    """Why nothing is proved of it; nothing where it can happen."""
+    case = induction.exact.case(name)
+    assert isinstance(case, Case)
+    budget = induction.effort.begin()
+    status = ask(induction.exact.logic, _can_happen(induction.exact, case), budget).status
+    late = f"{NOT_SHOWN}{budget.struck}"
+    return {"unsat": VACUOUS, "unknown": late, "sat": ""}[status]
+
+
+def _not_shown(_name: str, _how: str) -> bool:
+    return False
+
+
+def _not_told(_name: str, _how: str) -> str:
+    return NOT_SHOWN
+
+
+def _can_happen(system: TransitionSystem, case: Case) -> tuple[Term, ...]:
+    # A start out of its bounds is none; a step out of its bounds happens, and is a fault.
+    return pertinent(
+        system.encoding,
+        (*system.happens(case), case.within)
+        if case.before is None
+        else (*system.possible(case), case.step.done, case.within),
+    )
