@@ -13,6 +13,7 @@ from typing import Literal
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.places import local_of, outer_variable_of
 from lawful.spec.analysis.walk import everything, replaced
 from lawful.spec.text.expressions import Level, expr, operand
 from lawful.spec.text.statements import path
@@ -292,12 +293,11 @@ class _Reader:
                 self._guard(negated(absent), path)
 
     def _changes(self, target: ir.Expr, known: dict[str, ir.Expr]) -> None:
-        while isinstance(target, ir.Field | ir.Item | ir.Narrow):
-            if isinstance(target, ir.Field) and isinstance(target.of, ir.Self):
-                self.changed.add(target.name)
-            target = target.of
-        if isinstance(target, ir.Local):
-            known.pop(target.name, None)
+        variable, local = outer_variable_of(target), local_of(target)
+        if variable is not None:
+            self.changed.add(variable)
+        if local is not None:
+            known.pop(local, None)
 
     def _takes(self, into: ir.Expr | None, known: dict[str, ir.Expr]) -> None:
         if into is not None:

@@ -11,8 +11,8 @@ their types; one runner may serve many machines.
 
 A `Line` holds the events and knows which thread runs them. A test declares its protocol as a
 machine (`tests/runtime/services/runner_protocol.py`), explores that, and compares each step with
-this code. A thread that finds no holder becomes the holder, as in python-statemachine; but a holder tests that
-the line is empty and gives it up in one step, so that no event is stranded in between.
+this code. A thread that finds no holder becomes the holder, as in python-statemachine. But a holder
+tests that the line is empty and gives it up in one step, so that no event is stranded in between.
 """
 
 from __future__ import annotations

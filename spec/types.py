@@ -241,6 +241,7 @@ BOOL = Bool()
 NOTHING = Nothing()
 TEXT = Text()
 FLOAT = Float()
+LEAST_BITS, MOST_BITS = 2, 128  # Of serial numbers: with one bit, none comes before another.
 
 
 def serial(bits: int) -> Serial:
@@ -298,16 +299,10 @@ def immutable(type: Type) -> bool:
             return False
         case Timer() | Clock() | Part():
             return False
-        case Seq(item=item) | Set(item=item):
-            return immutable(item)
-        case Map(key=key, value=value):
-            return immutable(key) and immutable(value)
-        case Tuple(items=items) | Union(options=items):
-            return all(immutable(item) for item in items)
-        case Record(fields=fields):
-            return all(immutable(type) for _, type in fields)
-        case _:
+        case Iter():
             return True
+        case _:
+            return all(map(immutable, children(type)))
 
 
 def fits(value: Type, place: Type) -> bool:
@@ -342,40 +337,17 @@ def fits(value: Type, place: Type) -> bool:
             return value == place
 
 
-def has_unknown(type: Type) -> bool:
-    """Whether the type of something inside, as of an empty collection's elements, is not known."""
-    match type:
-        case Unknown():
-            return True
-        case Seq(item=item) | Set(item=item) | Bag(item=item):
-            return has_unknown(item)
-        case Map(key=key, value=value):
-            return has_unknown(key) or has_unknown(value)
-        case Tuple(items=items) | Union(options=items):
-            return any(has_unknown(item) for item in items)
-        case _:
-            return False
-
-
 def finite(type: Type) -> bool:
     """Whether a type has finitely many values without a bound given by a scope on integers."""
     match type:
-        case Bool() | Enum() | Sort() | Opaque() | Nothing():
-            return True
         case Int(low=low, high=high):
             return low is not None and high is not None
-        case Record(fields=fields):
-            return all(finite(kind) for _, kind in fields)
-        case Tuple(items=items) | Union(options=items):
-            return all(finite(item) for item in items)
-        case Set(item=item):
-            return finite(item)
-        case Map(key=key, value=value):
-            return finite(key) and finite(value)
-        case Seq(item=item, most=most) | Bag(item=item, most=most):
-            return most is not None and finite(item)
-        case _:
+        case Seq(most=None) | Bag(most=None):
             return False
+        case Float() | Text() | Iter() | Timer() | Clock() | Part() | Unknown():
+            return False
+        case _:
+            return all(map(finite, children(type)))
 
 
 def orderable(type: Type) -> bool:
@@ -426,21 +398,25 @@ def widened(kind: Type) -> Type:
             return kind
 
 
-def inside(kind: Type) -> Iterator[Type]:
-    """The type, and every type in it; not into parts."""
-    yield kind
-    match kind:
+def children(type: Type) -> tuple[Type, ...]:
+    """The types directly inside a type: of elements, keys, values and fields; none for a part."""
+    match type:
         case Seq(item=item) | Set(item=item) | Bag(item=item) | Iter(item=item):
-            inner: tuple[Type, ...] = (item,)
+            return (item,)
         case Map(key=key, value=value):
-            inner = (key, value)
+            return (key, value)
         case Tuple(items=inner) | Union(options=inner):
-            pass
+            return inner
         case Record(fields=fields):
-            inner = tuple(of for _, of in fields)
+            return tuple(of for _, of in fields)
         case _:
-            inner = ()
-    for each in inner:
+            return ()
+
+
+def inside(kind: Type) -> Iterator[Type]:
+    """The type, and every type in it, outer before inner; not into parts."""
+    yield kind
+    for each in children(kind):
         yield from inside(each)
 
 

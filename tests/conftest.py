@@ -32,7 +32,7 @@ if PROFILE == "lawful":
     # Hypothesis draws constants from the source of all modules that are imported, and so others
     # in each selection of tests. There is no setting for it.
     assert "_get_local_constants" in vars(providers)
-    vars(providers)["_get_local_constants"] = providers.Constants
+    vars(providers)["_get_local_constants"] = vars(providers)["Constants"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -39,7 +39,9 @@ class StateReader:
         """
         return freeze(self._filled(self.reference.machine, data, thaw(start)))
 
-    def _filled(self, machine: ir.Machine, data: Mapping[str, Json], box: WorkingCopy) -> WorkingCopy:
+    def _filled(
+        self, machine: ir.Machine, data: Mapping[str, Json], box: WorkingCopy
+    ) -> WorkingCopy:
         for i, v in enumerate(machine.variables):
             if v.ghost:
                 continue

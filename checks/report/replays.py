@@ -143,7 +143,8 @@ def _summary(answer: Mapping[str, Any]) -> str:
         for name, count in answer["verdicts"].items()
         if count
     )
-    return f'<p class="sum {kind}"><b>{summary}</b><span>{facts}</span></p><div class="bar">{bar}</div>'
+    line = f'<p class="sum {kind}"><b>{summary}</b><span>{facts}</span></p>'
+    return f'{line}<div class="bar">{bar}</div>'
 
 
 def _verdict_rows(answer: Mapping[str, Any]) -> list[list[str]]:
@@ -213,7 +214,8 @@ def _article(finding: Mapping[str, Any]) -> str:
         rows = [[escape(name), _value(value)] for name, value in finding["state"].items()]
         lines = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
         out.append(
-            f"<details open><summary>State before the event</summary><table>{lines}</table></details>"
+            "<details open><summary>State before the event</summary>"
+            f"<table>{lines}</table></details>"
         )
         legal = "".join(f"<code>{escape(name)}</code> " for name in finding["legal"])
         out.append(f"<p>Events possible in this state: {legal or 'none'}</p>")

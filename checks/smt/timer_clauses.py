@@ -22,6 +22,7 @@ from lawful.checks.smt.encode.time import armed, entries, started
 from lawful.checks.smt.encode.values import Encoding
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.places import holder
 from lawful.spec.analysis.walk import everything, statements
 from lawful.spec.text.statements import expr as text
 
@@ -188,10 +189,9 @@ def _starts(function: ir.Function) -> Iterator[ir.Update]:
 
 def _variable(place: ir.Expr) -> tuple[str, str] | None:
     """The machine and variable in which a place is."""
-    while isinstance(place, ir.Item | ir.Narrow):
-        place = place.of
-    if isinstance(place, ir.Field) and isinstance(place.of.type, t.Part):
-        return place.of.type.machine, place.name
+    held = holder(place)
+    if isinstance(held, ir.Field) and isinstance(held.of.type, t.Part):
+        return held.of.type.machine, held.name
     return None
 
 

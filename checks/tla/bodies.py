@@ -18,6 +18,7 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.places import local_of
 from lawful.spec.analysis.walk import everything
 
 from .collections import as_sequence, as_set, in_order, is_sequence
@@ -177,25 +178,19 @@ def _branch(b: Body, s: ir.Branch, env: Env, continuations: Continuations) -> Li
 
 def _assigned(body: Sequence[ir.Stmt]) -> frozenset[str]:
     """The locals that statements may assign."""
-    found: set[str] = set()
+    found: set[str | None] = set()
     for node in everything(body):
         match node:
             case ir.Unpack(names=names) | ir.Loop(names=names):
                 found.update(names)
             case ir.Assign(target=target) | ir.Update(target=target):
-                found.add(_root(target))
+                found.add(local_of(target))
             case _:
                 pass
         into = getattr(node, "into", None)
         if isinstance(into, ir.Expr):
-            found.add(_root(into))
-    return frozenset(found - {""})
-
-
-def _root(place: ir.Expr) -> str:
-    while isinstance(place, ir.Field | ir.Item | ir.Narrow):
-        place = place.of
-    return place.name if isinstance(place, ir.Local) else ""
+            found.add(local_of(into))
+    return frozenset(name for name in found if name is not None)
 
 
 def _loop(b: Body, s: ir.Loop, env: Env, continuations: Continuations) -> Lines:

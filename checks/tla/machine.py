@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.analysis.walk import acts, everything
+from lawful.spec.analysis.effects import acts
+from lawful.spec.analysis.walk import everything
 from lawful.spec.flat import Flat
 from lawful.spec.values.time import clock_of, counted_by
 

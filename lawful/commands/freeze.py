@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lawful.spec.codec.freeze import CannotFreeze, write
+from lawful.spec.freeze import CannotFreeze, write
 from lawful.spec.ir import Json
 from lawful.targets import declared_in
 

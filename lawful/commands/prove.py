@@ -88,7 +88,9 @@ def scripts(
             step = o.obligation.replace(" ", "-")
             yield f"{machine.name}.{step}.{o.property}.smt2", about + text
     # What is assumed of timers was shown before; of this nothing is declared.
-    for case, text in timer_invariants.scripts(induction.machine, induction.sizes, induction.shown):
+    for case, text in timer_invariants.scripts(
+        induction.machine, induction.sizes, induction.timer_clauses
+    ):
         about = f"; {machine.name}: {case} keeps what is assumed of timers: proved\n"
         yield f"{machine.name}.{case.replace(' ', '-')}.of-timers.smt2", about + text
 

@@ -22,7 +22,7 @@ from lawful.runtime.kernel.commit import limited
 from lawful.runtime.kernel.dispatch import UNSET
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.analysis.effects import variable_of
+from lawful.spec.analysis.places import variable_of
 from lawful.spec.analysis.walk import everything
 from lawful.spec.syntax.declare import slot
 

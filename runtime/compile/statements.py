@@ -15,8 +15,9 @@ from lawful.runtime.kernel import dispatch, guards, operators
 from lawful.runtime.kernel.state import SUSPECT
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.analysis.effects import in_place, variable_of
+from lawful.spec.analysis.effects import in_place
 from lawful.spec.analysis.partiality import may_stop, mixed
+from lawful.spec.analysis.places import variable_of
 from lawful.spec.analysis.walk import statements
 from lawful.spec.errors import Place
 from lawful.spec.syntax.declare import slot

@@ -8,23 +8,9 @@ from dataclasses import dataclass, field
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.resolve.context import root
 
+from .places import in_state, root, variable_of
 from .walk import everything, statements, written
-
-
-def variable_of(place: ir.Expr) -> str | None:
-    """The variable of this machine in which a place lies; None for locals and for parts' places."""
-    while True:
-        match place:
-            case ir.Field(of=ir.Self(), name=name):
-                return name
-            case ir.Field(of=of) | ir.Item(of=of) | ir.Narrow(of=of):
-                if isinstance(of.type, t.Part):
-                    return None
-                place = of
-            case _:
-                return None
 
 
 @dataclass
@@ -128,6 +114,22 @@ def in_place(stmt: ir.Stmt) -> tuple[str, ...]:
 def _is_scalar(place: ir.Expr) -> bool:
     """A timer by itself: its variable is assigned, no container changes."""
     return isinstance(place, ir.Field) and isinstance(place.type, t.Timer)
+
+
+def acts(function: ir.Function) -> bool:
+    """Whether a helper changes the state, or can refuse: it is more than an expression."""
+    for node in everything(function.body):
+        match node:
+            case ir.Require() | ir.Refuse() | ir.Assert() | ir.Needed():
+                return True
+            case ir.Step() | ir.Base() | ir.Do():
+                return True
+            case ir.Assign(target=target) | ir.Update(target=target):
+                if in_state(target):
+                    return True
+            case _:
+                pass
+    return False
 
 
 Ghosts = Mapping[str, frozenset[str]]

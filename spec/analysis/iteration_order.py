@@ -15,6 +15,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.errors import Place
 
+from .places import holder
 from .walk import everything, free_locals, inlined, own_expressions
 
 # What commutes with itself and with the others of its group; what takes away only where the
@@ -113,13 +114,6 @@ def accumulates(stmt: ir.Assign) -> str | None:
         case _:
             pass
     return None
-
-
-def holder(target: ir.Expr) -> ir.Expr:
-    """The variable, local or part that a place is in."""
-    while isinstance(target, ir.Item | ir.Narrow):
-        target = target.of
-    return target
 
 
 class _Rounds:

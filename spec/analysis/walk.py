@@ -152,24 +152,6 @@ def _free_in_comp(comp: ir.Comp) -> Iterator[tuple[str, Place]]:
     yield from ((n, p) for n, p in free_locals(inside) if n not in bound)
 
 
-def acts(function: ir.Function) -> bool:
-    """Whether a helper changes the state, or can refuse: it is more than an expression."""
-    for node in everything(function.body):
-        match node:
-            case ir.Require() | ir.Refuse() | ir.Assert() | ir.Needed():
-                return True
-            case ir.Step() | ir.Base() | ir.Do():
-                return True
-            case ir.Assign(target=target) | ir.Update(target=target):
-                while isinstance(target, ir.Field | ir.Item | ir.Narrow):
-                    target = target.of
-                if isinstance(target, ir.Self):
-                    return True
-            case _:
-                pass
-    return False
-
-
 PARTIAL = frozenset({"floordiv", "mod", "min_of", "max_of", "index", "range"})
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.places import holder
 from lawful.spec.analysis.walk import everything, own_expressions, statements
 from lawful.spec.errors import Problems
 from lawful.spec.syntax.members import Members
@@ -148,8 +149,5 @@ class _Reader:
                 return True
 
     def _is_ghost(self, target: ir.Expr) -> bool:
-        while isinstance(target, ir.Item | ir.Narrow):
-            target = target.of
-        if not isinstance(target, ir.Field) or not isinstance(target.of, ir.Self):
-            return False
-        return self._of_ghost(target)
+        held = holder(target)
+        return isinstance(held, ir.Field) and isinstance(held.of, ir.Self) and self._of_ghost(held)

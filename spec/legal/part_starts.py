@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.analysis.iteration_order import holder, identity, injective, plain_locals
+from lawful.spec.analysis.iteration_order import identity, injective, plain_locals
+from lawful.spec.analysis.places import holder, outer_variable_of
 from lawful.spec.analysis.walk import everything, statements
 from lawful.spec.errors import Place, Problems
-from lawful.spec.resolve.context import root
 from lawful.spec.syntax.members import Members
 
 Names = frozenset[str]
@@ -84,7 +84,8 @@ class _Way:
             case ir.Update(target=target) if t.part_of(target.type) is not None:
                 self.old(target, new, None)
             case ir.Do() | ir.Base():
-                for place in [p for p in new if _field(p) in set(self.touched(stmt, set()))]:
+                touched = set(self.touched(stmt, set()))
+                for place in [p for p in new if outer_variable_of(p) in touched]:
                     del new[place]
             case _:
                 pass
@@ -176,7 +177,7 @@ class _Way:
                 f"call {starts}(...) where it is made, or give {unset} a default",
             )
 
-    def touched(self, stmt: ir.Stmt, seen: set[str]) -> Iterator[str]:
+    def touched(self, stmt: ir.Stmt, seen: set[str]) -> Iterator[str | None]:
         """The variables that a helper or an ancestor's transition may change or step."""
         match stmt:
             case ir.Do(call=call):
@@ -193,7 +194,7 @@ class _Way:
         for inner in statements(body):
             match inner:
                 case ir.Assign(target=at) | ir.Update(target=at) | ir.Step(part=at):
-                    yield _field(at)
+                    yield outer_variable_of(at)
                 case _:
                     yield from self.touched(inner, seen)
 
@@ -207,12 +208,3 @@ def _count(kind: t.Type) -> int:
             return 2
         case _:
             return 0
-
-
-def _field(place: ir.Expr) -> str:
-    """The variable of the machine in which a place is."""
-    name = ""
-    while isinstance(place, ir.Field | ir.Item | ir.Narrow):
-        name = place.name if isinstance(place, ir.Field) else name
-        place = place.of
-    return name if isinstance(root(place), ir.Self) else ""

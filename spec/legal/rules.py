@@ -8,12 +8,12 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything, inlined, statements, written
 from lawful.spec.errors import Place, Problems, a, nearest
-from lawful.spec.resolve.clocks import clocks_fit
-from lawful.spec.resolve.fairness import fairness_fits
 from lawful.spec.syntax.declare import Declared, declared
 from lawful.spec.syntax.members import Members
 from lawful.spec.words import Expected
 
+from .clocks import clocks_fit
+from .fairness import fairness_fits
 from .ghosts import ghosts_are_not_read
 from .part_starts import parts_begin_where_they_are_made
 from .starts import starts_are_whole

@@ -261,7 +261,7 @@ def _gathered(over: ir.Expr) -> bool:
 def _among(one: ir.Expr, over: ir.Expr, name: str, kind: t.Type, known: set[str]) -> ir.Expr | None:
     """The values of a parameter with which this is one of those elements."""
     item = t.element(over.type)
-    if item is None or t.has_unknown(item):
+    if item is None or t.contains(item, t.Unknown):
         return None
     each: ir.Expr = ir.Local(over.place, item, EACH)
     parts: list[ir.Expr]

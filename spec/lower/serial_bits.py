@@ -16,7 +16,6 @@ from lawful.spec.analysis.walk import everything
 from lawful.spec.errors import Place, Problems
 
 SERIAL = "Serial"
-LEAST = 2  # With one bit no number comes before another.
 SERIAL_OPS = frozenset({"serial_add", "serial_sub", "before"})
 Names = tuple[str, ...]
 Places = Iterable[tuple[Names, t.Type, Place]]
@@ -63,12 +62,12 @@ def narrowed(
 def _bits(kind: t.Serial, place: Place, given: list[tuple[str, object]], problems: Problems) -> int:
     """The bits that the scope gives the numbers of one width; the full ones where it is wrong."""
     for key, bits in given:
-        if not is_int(bits) or not LEAST <= bits <= kind.bits:
+        if not is_int(bits) or not t.LEAST_BITS <= bits <= kind.bits:
             problems.add(
                 "L303",
                 place,
                 f"{key}={bits!r}",
-                f"a number of bits from {LEAST} to {kind.bits}",
+                f"a number of bits from {t.LEAST_BITS} to {kind.bits}",
                 f"Scope({SERIAL}=3)",
             )
             return kind.bits

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.places import part_on_the_way, root
 from lawful.spec.errors import Place, a
 from lawful.spec.ops import HELD
 
-from .context import Body, root
+from .context import Body
 
 
 def changeable(b: Body, held: ir.Expr, place: Place) -> bool:
     """Whether the container is a variable's or of this body's own; a problem where it is not."""
-    other = _through_part(b, held)
+    other = part_on_the_way(held)
     if other is not None:
         b.problem(
             "L206",
@@ -33,17 +34,6 @@ def changeable(b: Body, held: ir.Expr, place: Place) -> bool:
         "change it where it is kept (self.m[k].add(x)), or copy it first: s = set(...)",
     )
     return False
-
-
-def _through_part(b: Body, path: ir.Expr) -> str | None:
-    """The name of the part that a path goes through, if it goes through one."""
-    while isinstance(path, ir.Field | ir.Item | ir.Narrow):
-        of = path.of
-        field_of_part = isinstance(path, ir.Field) and isinstance(of.type, t.Part)
-        if field_of_part and not isinstance(of, ir.Self):
-            return str(of.type)
-        path = of
-    return None
 
 
 def fresh(value: ir.Expr) -> bool:

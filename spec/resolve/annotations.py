@@ -16,7 +16,6 @@ import annotated_types
 
 from lawful.spec import types as t
 from lawful.spec.errors import Place, Problems, a, nearest
-from lawful.spec.lower.serial_bits import LEAST
 from lawful.spec.syntax.declare import Declaration, Names
 from lawful.spec.values.opaques import encoded_in, numbers_in
 from lawful.spec.values.world import World
@@ -352,12 +351,12 @@ class TypeReader:
                     "serial numbers go round through all their values: leave the bounds out",
                 )
             case t.Int(high=None), Serial(bits=bits):
-                if type(bits) is int and LEAST <= bits <= MOST_BITS:
+                if type(bits) is int and t.LEAST_BITS <= bits <= t.MOST_BITS:
                     return t.serial(bits)
                 self.refuse(
                     place,
                     f"Serial(bits={bits!r})",
-                    f"{LEAST} to {MOST_BITS} bits",
+                    f"{t.LEAST_BITS} to {t.MOST_BITS} bits",
                     "Serial(bits=16)",
                 )
             case t.Int(), Mark(word="nat"):
@@ -393,7 +392,6 @@ class TypeReader:
         return found
 
 
-MOST_BITS = 128
 BOUND = (
     annotated_types.Interval,
     annotated_types.Ge,

@@ -15,10 +15,9 @@ from lawful.spec.syntax import tree
 
 from . import expressions, ordered_sorts
 from .comprehensions import comprehension
-from .context import MISSING, Body
+from .context import MISSING, Body, facts_if
 from .families import gathered
 from .methods import arguments, only, refused
-from .narrowing import facts_if
 from .serials import declared
 
 Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]

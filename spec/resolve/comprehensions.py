@@ -10,10 +10,9 @@ from lawful.spec.errors import a
 from lawful.spec.syntax import tree
 
 from .constants import complete
-from .context import Body, Resolver, unpacked
+from .context import Body, Resolver, facts_if, unpacked
 from .expressions import expr, iterable, join, truth, unordered
 from .families import name_members, round_of
-from .narrowing import facts_if
 from .ordered_sorts import compared
 
 

@@ -9,7 +9,15 @@ from typing import Any, Literal
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.analysis.walk import everything
+from lawful.spec.analysis.places import (
+    changed_by_steps_of_parts,
+    holder,
+    in_state,
+    is_place,
+    may_pass,
+    mentions,
+    root,
+)
 from lawful.spec.errors import Place, Problems
 from lawful.spec.syntax import tree
 from lawful.spec.syntax.declare import Names
@@ -177,9 +185,8 @@ class Body:
 
         Two keys may be one, so that nothing is known of the other items of its container either.
         """
-        while isinstance(target, ir.Item | ir.Narrow):
-            target = target.of
-        self.facts = {e: f for e, f in self.facts.items() if not mentions(e, target)}
+        held = holder(target)
+        self.facts = {e: f for e, f in self.facts.items() if not mentions(e, held)}
 
     def facts_of_locals_without(self, names: frozenset[str]) -> dict[ir.Expr, t.Type]:
         """What is known of locals that no assignment to these names can change."""
@@ -194,7 +201,7 @@ class Body:
     def forget_state(self) -> None:
         """After a helper changed the state: only facts about locals remain."""
         self._forget_facts()
-        self.dead |= {n for n, path in self.aliases.items() if isinstance(root(path), ir.Self)}
+        self.dead |= {n for n, path in self.aliases.items() if in_state(path)}
 
     def stepped(self) -> None:
         """After a part's step: what this machine has itself is where it was."""
@@ -202,7 +209,7 @@ class Body:
         self.dead |= {
             name
             for name, path in self.aliases.items()
-            if isinstance(root(path), ir.Self) and within_part(path)
+            if in_state(path) and changed_by_steps_of_parts(path)
         }
 
     def _forget_facts(self) -> None:
@@ -223,77 +230,6 @@ class Body:
         self.dead |= {name for name, path in self.aliases.items() if may_pass(path, target, below)}
 
 
-def may_pass(path: ir.Expr, target: ir.Expr, below: bool) -> bool:
-    """Whether a path may lead through the place `target`, and with `below` further than it.
-
-    Two keys may be one unless both are constants that differ.
-    """
-    steps, through = _steps(path), _steps(target)
-    if len(steps) < len(through) + below:
-        return False
-    return all(_may_be_one(a, b) for a, b in zip(steps, through, strict=False))
-
-
-def _steps(path: ir.Expr) -> list[ir.Expr]:
-    """The fields and items that lead from the root of a path to its end, each on the way."""
-    out = [path]
-    while isinstance(path, ir.Field | ir.Item | ir.Narrow):
-        path = path.of
-        out.append(path)
-    return [step for step in reversed(out) if not isinstance(step, ir.Narrow)]
-
-
-def _may_be_one(a: ir.Expr, b: ir.Expr) -> bool:
-    """Whether the last step to two places that start alike may be the same."""
-    match a, b:
-        case ir.Item(of=of, key=ir.Const(value=one)), ir.Item(key=ir.Const(value=other)):
-            # An index of a list may count from its end.
-            counted = isinstance(of.type, t.Seq) and "-" in f"{one}{other}"
-            return counted or one == other
-        case ir.Item(), ir.Item():
-            return True
-        case ir.Field(name=one), ir.Field(name=other):
-            return one == other
-        case _:
-            return a == b
-
-
-def mentions(expr: ir.Expr, target: ir.Expr) -> bool:
-    """Whether a path reads the target or something below it."""
-    return target in tuple(everything((expr,)))
-
-
-def root(expr: ir.Expr) -> ir.Expr:
-    """Where a path begins: `Self`, a local, or another expression."""
-    while isinstance(expr, ir.Field | ir.Item | ir.Narrow):
-        expr = expr.of
-    return expr
-
-
-def is_machine_path(expr: ir.Expr) -> bool:
-    """Whether the expression names a place in a machine: this one, or one that is only read."""
-    base = root(expr)
-    return isinstance(base, ir.Self) or (
-        isinstance(base, ir.Local) and isinstance(base.type, t.Part)
-    )
-
-
-def within_part(path: ir.Expr) -> bool:
-    """Whether a step of a part may put something else at this place: it lies inside a part."""
-    inside = isinstance(path, ir.Item) or not isinstance(path.type, t.Part)
-    while isinstance(path, ir.Field | ir.Item | ir.Narrow):
-        path = path.of
-        if inside and isinstance(path.type, t.Part) and not isinstance(path, ir.Self):
-            return True
-        inside = inside or isinstance(path, ir.Item)
-    return False
-
-
-def is_path(expr: ir.Expr) -> bool:
-    """Whether the expression names a place: narrowing applies to it."""
-    return isinstance(root(expr), ir.Self | ir.Local)
-
-
 def unpacked(type: t.Type, names: tuple[str, ...]) -> dict[str, t.Type] | None:
     """The types of the names that a tuple of this type is unpacked into; None if it is not one."""
     if len(names) == 1:
@@ -301,3 +237,22 @@ def unpacked(type: t.Type, names: tuple[str, ...]) -> dict[str, t.Type] | None:
     if isinstance(type, t.Tuple) and len(type.items) == len(names):
         return dict(zip(names, type.items, strict=True))
     return dict.fromkeys(names, t.Unknown()) if isinstance(type, t.Unknown) else None
+
+
+def facts_if(test: ir.Expr, outcome: bool) -> dict[ir.Expr, t.Type]:
+    """What a test with this outcome tells of places."""
+    match test:
+        case ir.Op(op="not", args=(of,)):
+            return facts_if(of, not outcome)
+        case ir.And(args=args) if outcome:
+            return {k: v for arg in args for k, v in facts_if(arg, True).items()}
+        case ir.Or(args=args) if not outcome:
+            return {k: v for arg in args for k, v in facts_if(arg, False).items()}
+        case ir.IsA(of=of, options=wanted):
+            inner = of.of if isinstance(of, ir.Narrow) else of
+            if not is_place(inner):
+                return {}
+            left = tuple(o for o in t.options(of.type) if (o in wanted) == outcome)
+            return {inner: t.union(left)} if left else {}
+        case _:
+            return {}

@@ -13,9 +13,8 @@ from lawful.spec.words import Record
 
 from . import tuples
 from .constants import constant
-from .context import MISSING, Body, Resolver
+from .context import MISSING, Body, Resolver, facts_if
 from .families import gathered
-from .narrowing import facts_if
 from .serials import INTEGER, SERIAL, declared
 
 DISPLAYS = (tree.Display, tree.Pairs, tree.Comprehension)
@@ -386,7 +385,7 @@ def join(b: Body, place: Place, types: tuple[t.Type, ...]) -> t.Type:
         return t.Unknown()
     if all(isinstance(k, t.Int) and not isinstance(k, t.Serial) for k in known):
         return t.INT
-    for kind in sorted(known, key=t.has_unknown):
+    for kind in sorted(known, key=lambda kind: t.contains(kind, t.Unknown)):
         if all(t.fits(other, kind) for other in known):
             return kind
     joined = t.union(tuple(t.widened(kind) for kind in known))

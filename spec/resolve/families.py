@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.places import in_machine
 from lawful.spec.errors import Place, a
 
-from .context import Body, is_machine_path
+from .context import Body
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ def round_of(b: Body, over: ir.Expr, item: t.Type, names: tuple[str, ...]) -> Ro
     match over:
         case ir.Op(op="values" | "items" as op, args=(held,)) if t.contains(item, t.Part):
             assert isinstance(held.type, t.Map)
-            if not is_machine_path(held):
+            if not in_machine(held):
                 gathered(b, over.place, over.type)
             key_type = held.type.key
             if op == "items" and len(names) != 2:

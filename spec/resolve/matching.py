@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.places import is_place
 from lawful.spec.errors import Place, a, nearest
 from lawful.spec.syntax import tree
 
 from . import expressions
-from .context import MISSING, Body, is_path
-from .narrowing import facts_if
+from .context import MISSING, Body, facts_if
 from .serials import declared
 
 Block = Callable[[Body, Sequence[tree.Statement]], tuple[ir.Stmt, ...]]
@@ -53,7 +53,7 @@ def _of_both(
 ) -> dict[ir.Expr, t.Type]:
     """What a case tells of the subject, it tells of the place that the subject was read from."""
     place = value.of if isinstance(value, ir.Narrow) else value
-    return {**facts, place: facts[subject]} if subject in facts and is_path(place) else facts
+    return {**facts, place: facts[subject]} if subject in facts and is_place(place) else facts
 
 
 def _branches(

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
+from lawful.spec.analysis.places import in_state, mentions
 from lawful.spec.errors import Place, a, nearest
 from lawful.spec.syntax import tree
 
 from . import expressions
 from .aliasing import changeable, own_container
 from .builtins import FUNCTIONS
-from .context import MISSING, Body, Shape, mentions, root
+from .context import MISSING, Body, Shape
 from .methods import arguments
 
 Effect = tuple[t.Type, Callable[[ir.Expr | None], ir.Stmt]]
@@ -155,7 +156,7 @@ def _helper(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect | No
 def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
     assert isinstance(node.function, tree.Attribute)
     op, place = node.function.name, node.place
-    if isinstance(root(of), ir.Self):
+    if in_state(of):
         may_change(b, place)
     kind = of.type
 

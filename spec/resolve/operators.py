@@ -8,9 +8,8 @@ from lawful.spec.errors import Place, a
 from lawful.spec.syntax import tree
 
 from . import serials, tuples
-from .context import Body, Resolver
+from .context import Body, Resolver, facts_if
 from .expressions import expr, infer, looked_through, misfit, truth
-from .narrowing import facts_if
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "//": "floordiv", "%": "mod"}
 SETS = {"|": "union", "&": "intersection", "-": "difference", "^": "symmetric_difference"}
@@ -59,7 +58,7 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
 def _of_both(left: t.Set, right: t.Set) -> t.Set:
     """The type of the result: as mutable as the left side, with the elements of the wider one."""
     item = left.item if t.fits(right.item, left.item) else right.item
-    if t.has_unknown(left.item):
+    if t.contains(left.item, t.Unknown):
         item = right.item
     return t.Set(item, left.mutable)
 

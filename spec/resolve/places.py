@@ -6,12 +6,13 @@ import dataclasses
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.places import in_state
 from lawful.spec.errors import Place, a
 from lawful.spec.syntax import tree
 
 from . import expressions
 from .aliasing import changeable
-from .context import Body, root
+from .context import Body
 from .mutations import may_change
 
 
@@ -24,7 +25,7 @@ def place_of(b: Body, node: tree.Expression) -> ir.Expr | None:
     b.evaluated = kept
     if isinstance(found.type, t.Unknown) or not _assignable(b, node, found):
         return None
-    if isinstance(root(found), ir.Self) and not may_change(b, node.place):
+    if in_state(found) and not may_change(b, node.place):
         return None
     return found
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.effects import acts
 from lawful.spec.analysis.iteration_order import last_round_shown
-from lawful.spec.analysis.walk import acts
 from lawful.spec.errors import Place, Problems, a
 from lawful.spec.legal.rules import judge
 from lawful.spec.syntax import classes, source, tree

@@ -8,17 +8,17 @@ from typing import Any
 from lawful.spec import ir, words
 from lawful.spec import types as t
 from lawful.spec.analysis.iteration_order import changed_while_iterated, order_matters
+from lawful.spec.analysis.places import in_machine, in_state, local_of
 from lawful.spec.errors import Place, a
 from lawful.spec.syntax import tree
 
 from . import expressions
 from .aliasing import changeable, fresh, own_container
-from .context import Body, is_machine_path, root, unpacked
+from .context import Body, facts_if, unpacked
 from .families import name_members, round_of
 from .matching import match_statement
 from .methods import refused
 from .mutations import Effect, effect, may_change
-from .narrowing import facts_if
 from .operators import binary
 from .places import name_place, place_of
 from .serials import declared
@@ -111,7 +111,7 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
         own_container(b, value, node.value.place)
         b.bind({name: t.Unknown()})
         return []
-    named = not t.immutable(value.type) and is_machine_path(value)
+    named = not t.immutable(value.type) and in_machine(value)
     machine = t.contains(value.type, t.Part)
     if named and isinstance(value, ir.Field | ir.Item) and (wanted is None or machine):
         return name_place(b, target, value)
@@ -158,7 +158,11 @@ def _assign_local(
             "a collection",
             "iterate it where it is made, or keep tuple(...) or frozenset(...)",
         )
-    elif wanted is None and t.has_unknown(value.type) and not isinstance(value.type, t.Unknown):
+    elif (
+        wanted is None
+        and t.contains(value.type, t.Unknown)
+        and not isinstance(value.type, t.Unknown)
+    ):
         example = _example(value.type)
         b.problem(
             "L215",
@@ -283,7 +287,7 @@ def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
                     "a map that keeps every key",
                     "assign the value that means absent",
                 )
-            if isinstance(root(of), ir.Self):
+            if in_state(of):
                 may_change(b, node.place)
             elif not changeable(b, of, node.place):
                 return []
@@ -456,7 +460,7 @@ def _give(b: Body, node: tree.Give) -> list[ir.Stmt]:
             local = b.temporary(kind, node.place)
             return [make(local), ir.Return(node.place, local)]
     value = expressions.expr(b, node.value, b.output)
-    own = isinstance(root(value), ir.Local) and getattr(root(value), "name", "") in b.owned
+    own = local_of(value) in b.owned
     if not fresh(value) and not own:
         own_container(b, value, node.value.place)
     return [ir.Return(node.place, value)]

@@ -15,7 +15,8 @@ from lawful.spec.words import Expect, Fairness, Scope, header
 from . import source
 
 if TYPE_CHECKING:  # The parser is imported when there is a declaration.
-    from .frozen import Frozen
+    from lawful.spec.codec.frozen import Frozen
+
     from .tree import Class as ClassTree
     from .tree import Method as MethodTree
 
@@ -137,7 +138,9 @@ class Declaration(metaclass=Made):
 
 def _thawed(cls: type, frame: FrameType, names: Names, abstract: bool) -> Declared:
     """A class as it was frozen; `DeclarationError` without source where it was not."""
-    from . import frozen, tree
+    from lawful.spec.codec import frozen
+
+    from . import tree
 
     found = frozen.thawed(cls.__qualname__, frame)
     if found is None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
+from lawful.spec.codec import frozen
 from lawful.spec.errors import Place
 from lawful.spec.values.world import World
-from lawful.spec.words import Dropped, Expect, Fairness, Header, Ignored, Scope, header
+from lawful.spec.words import Dropped, Expect, Fairness, Group, Header, Ignored, Scope, header
 
-from . import frozen, tree
+from . import tree
 from .declare import RESERVED, Declaration, Declared, declared
 
 
@@ -48,6 +50,17 @@ class Members:
     expects: dict[str, Any] = field(default_factory=dict[str, Any])
     fairness: Fairness | None = None
     deadlock_ok: bool = False
+
+    def fair_groups(self) -> Iterator[tuple[Group, Place]]:
+        """The groups of `Fairness(...)` and of `@transition(fair=...)`, and where they stand."""
+        if self.fairness is not None:
+            place = declared(self.chain[-1]).place("fairness")
+            for group in self.fairness.groups:
+                yield group, place
+        for name, member in self.methods.items():
+            fair = None if member.header is None else member.header.fair
+            if fair is not None:
+                yield Group(fair, (name,)), member.tree.place
 
 
 def chain_of(cls: type[Declaration]) -> tuple[type[Declaration], ...]:

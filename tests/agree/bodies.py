@@ -137,7 +137,7 @@ def _annotated(b: Body, env: Env) -> Made:
 def _local(b: Body, env: Env) -> Made:
     known = [p for p in env.places if t.immutable(p.kind)]
     kind = b.rng.choice(known).kind if known and b.chance(0.5) else t.INT
-    if isinstance(kind, t.Timer | t.Part) or t.has_unknown(kind):
+    if isinstance(kind, t.Timer | t.Part) or t.contains(kind, t.Unknown):
         return None
     if not isinstance(kind, t.Int | t.Bool | t.Enum | t.Sort | t.Record):
         return None

@@ -35,11 +35,11 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("ir", "words"),
         ("flat", "outcomes"),
         ("values",),
-        ("analysis",),
+        ("analysis", "codec"),
         ("syntax",),
         ("legal",),
         ("resolve",),
-        ("text", "lower", "codec"),
+        ("text", "lower", "freeze"),
     ),
     "runtime": (
         ("elements", "migration", "runner"),

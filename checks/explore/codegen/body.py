@@ -76,7 +76,8 @@ class Body(Expressions):
         if isinstance(value.layout, MachineLayout):
             self.env[name] = value
             return
-        if of_nothing(value.layout) and declared is not None and not t.has_unknown(declared):
+        known_type = declared is not None and not t.contains(declared, t.Unknown)
+        if declared is not None and known_type and of_nothing(value.layout):
             value = to_layout(self, value, self.layout_of(declared))
         known = self.env.get(name)
         layout = known.layout if known is not None else self.local_layout(name, value, declared)

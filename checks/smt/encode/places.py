@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.places import in_state
 
 from .conversion import (
     as_term,
@@ -20,13 +21,6 @@ from .sequences import put
 from .sorts import NotEncodable
 from .symbolic import OtherState, Owner, PathStep, StatePath, TypedValue, Value
 from .trail import Trail
-
-
-def in_state(e: ir.Expr) -> bool:
-    """Whether this is the machine itself or something in it, and not in a local."""
-    while isinstance(e, ir.Field | ir.Item | ir.Narrow):
-        e = e.of
-    return isinstance(e, ir.Self)
 
 
 def read(run: Trail, path: StatePath) -> Value:

@@ -10,12 +10,13 @@ from typing import Any
 from lawful.checks.smt.algebra.term import Term
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.places import in_state
 
 from .control_flow import choose, leave, rejoined
 from .conversion import convert, eval_as, eval_term, merge, to_term
 from .iteration import bind, elements
 from .parallel_loops import at_once
-from .places import in_state, store
+from .places import store
 from .sequences import changed
 from .sorts import NotEncodable
 from .symbolic import BodyExit, Element, Elements, Value

@@ -1,4 +1,7 @@
-"""Writing the IR of a module's machines, for deployments without source; `frozen` reads it."""
+"""Freezing: writes the IR of a module's machines beside it, for deployments without source.
+
+`spec.codec.frozen` reads what is written here.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lawful.spec.errors import DeclarationError
-from lawful.spec.ir import Json
-from lawful.spec.resolve import Resolved, resolve
-from lawful.spec.syntax import frozen
 from lawful.spec.syntax.declare import Declaration, declared
 from lawful.spec.syntax.members import chain_of, outline_of
 
-from . import as_json
+from .codec import as_json, frozen
+from .errors import DeclarationError
+from .ir import Json
+from .resolve import Resolved, resolve
 
 
 class CannotFreeze(Exception):

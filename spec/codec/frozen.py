@@ -32,12 +32,13 @@ from types import CodeType, FrameType
 from typing import Any, TypeGuard
 
 from lawful.spec import ir
-from lawful.spec.codec import as_json
 from lawful.spec.errors import DeclarationError, Place, Problem
 from lawful.spec.ir import Json
 from lawful.spec.values.opaques import ENCODED
 from lawful.spec.values.world import World
 from lawful.spec.words import Header, Ignored, header
+
+from . import as_json
 
 FORMAT = "lawful-frozen"
 VERSION = 2

@@ -1,0 +1,143 @@
+"""Places: the expressions that name a location in the state or in a local.
+
+    place := Self | Local | Field(of: place) | Item(of: place) | Narrow(of: place)
+
+A place is read from its end to its root: `self.m[k].x` ends in the field `x` and begins at `Self`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from .walk import everything
+
+
+def prefixes(place: ir.Expr) -> Iterator[ir.Expr]:
+    """The place and every place that contains it, up to its root."""
+    yield place
+    while isinstance(place, ir.Field | ir.Item | ir.Narrow):
+        place = place.of
+        yield place
+
+
+def root(place: ir.Expr) -> ir.Expr:
+    """The expression that a place begins at: `Self`, a local, or what is no place at all."""
+    while isinstance(place, ir.Field | ir.Item | ir.Narrow):
+        place = place.of
+    return place
+
+
+def is_place(e: ir.Expr) -> bool:
+    """Whether the expression names a location in the state or in a local."""
+    return isinstance(root(e), ir.Self | ir.Local)
+
+
+def in_state(e: ir.Expr) -> bool:
+    """Whether the expression is the machine itself or a location in its state."""
+    return isinstance(root(e), ir.Self)
+
+
+def in_machine(e: ir.Expr) -> bool:
+    """Whether the location is in a machine: in this one, or in one that a local stands for."""
+    base = root(e)
+    return isinstance(base, ir.Self) or (
+        isinstance(base, ir.Local) and isinstance(base.type, t.Part)
+    )
+
+
+def local_of(place: ir.Expr) -> str | None:
+    """The local in which a place lies; None for places in the state."""
+    base = root(place)
+    return base.name if isinstance(base, ir.Local) else None
+
+
+def holder(place: ir.Expr) -> ir.Expr:
+    """The variable, local or part whose value contains the place."""
+    while isinstance(place, ir.Item | ir.Narrow):
+        place = place.of
+    return place
+
+
+def variable_of(place: ir.Expr) -> str | None:
+    """The variable of this machine in which a place lies; None for locals and inside parts."""
+    for each in prefixes(place):
+        match each:
+            case ir.Field(of=ir.Self(), name=name):
+                return name
+            case ir.Field(of=of) | ir.Item(of=of) | ir.Narrow(of=of) if isinstance(of.type, t.Part):
+                return None
+            case _:
+                pass
+    return None
+
+
+def outer_variable_of(place: ir.Expr) -> str | None:
+    """The variable of this machine in which a place lies, inside a part or not; None for locals."""
+    for each in prefixes(place):
+        if isinstance(each, ir.Field) and isinstance(each.of, ir.Self):
+            return each.name
+    return None
+
+
+def part_on_the_way(place: ir.Expr) -> t.Part | None:
+    """The part, other than this machine, of which the place names a field; the innermost one."""
+    for each in prefixes(place):
+        match each:
+            case ir.Field(of=ir.Self()):
+                pass
+            case ir.Field(of=ir.Expr(type=t.Part() as part)):
+                return part
+            case _:
+                pass
+    return None
+
+
+def changed_by_steps_of_parts(place: ir.Expr) -> bool:
+    """Whether a step of a part may put another value here: the place lies inside a part."""
+    inside = isinstance(place, ir.Item) or not isinstance(place.type, t.Part)
+    for each in prefixes(place):
+        if each is place:
+            continue
+        if inside and isinstance(each.type, t.Part) and not isinstance(each, ir.Self):
+            return True
+        inside = inside or isinstance(each, ir.Item)
+    return False
+
+
+def mentions(e: ir.Expr, place: ir.Expr) -> bool:
+    """Whether the expression reads the place."""
+    return place in everything((e,))
+
+
+def may_pass(place: ir.Expr, through: ir.Expr, below: bool) -> bool:
+    """Whether a place may be `through` or lie inside it; with `below`, lie inside it.
+
+    Two keys may be equal unless both are constants that differ.
+    """
+    steps, wanted = _steps(place), _steps(through)
+    if len(steps) < len(wanted) + below:
+        return False
+    return all(_may_be_one(a, b) for a, b in zip(steps, wanted, strict=False))
+
+
+def _steps(place: ir.Expr) -> list[ir.Expr]:
+    """The fields and items that lead from the root of a place to its end."""
+    return [step for step in reversed([*prefixes(place)]) if not isinstance(step, ir.Narrow)]
+
+
+def _may_be_one(a: ir.Expr, b: ir.Expr) -> bool:
+    """Whether the last step to two places that start alike may be the same."""
+    match a, b:
+        case ir.Item(of=of, key=ir.Const(value=one)), ir.Item(key=ir.Const(value=other)):
+            # An index of a list may count from its end.
+            counted = isinstance(of.type, t.Seq) and "-" in f"{one}{other}"
+            return counted or one == other
+        case ir.Item(), ir.Item():
+            return True
+        case ir.Field(name=one), ir.Field(name=other):
+            return one == other
+        case _:
+            return a == b
