@@ -17,7 +17,6 @@ from pathlib import Path
 
 from lawful import Machine
 from lawful.checks.prove.result import ProofResult
-from lawful.checks.report.proofs import PROVED
 from lawful.commands.options import ProveOptions
 from lawful.commands.prove import proved
 from lawful.targets import expectations, machines
@@ -37,7 +36,7 @@ def main(names: list[str]) -> int:
         if cls.__name__ not in names if names else cls in others:
             continue
         result = shown(cls)
-        good = sum(o.verdict in PROVED for o in result.obligations)
+        good = sum(o.verdict.proved for o in result.obligations)
         counts = f"{good}/{len(result.obligations)}"
         print(f"{cls.__name__:34}{counts:>10}{result.seconds:10.1f}", flush=True)
         for line in left(result):
@@ -90,7 +89,7 @@ def shown(cls: type[Machine]) -> ProofResult:
 
 def left(result: ProofResult) -> Iterator[str]:
     """What is not proved, by its reason."""
-    open_ = [o for o in result.obligations if o.verdict not in PROVED]
+    open_ = [o for o in result.obligations if not o.verdict.proved]
     for why, count in Counter(o.note for o in open_).most_common():
         names = [f"{o.obligation}: {o.property}" for o in open_ if o.note == why]
         some = ", ".join(names[:2]) + (", ..." if count > 2 else "")

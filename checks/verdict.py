@@ -2,47 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from lawful.spec.ir import Json
+from lawful.spec.verdicts import Verdict, worst
 
-
-class Verdict(enum.Enum):
-    """How much was established; strongest first, failures last."""
-
-    PROVED = "proved"
-    PROVED_WITHIN = "proved-within"
-    HOLDS = "holds"
-    HOLDS_WITHIN_SCOPE = "holds-within-scope"
-    BOUNDED = "bounded"
-    SAMPLED = "sampled"
-    UNKNOWN = "unknown"
-    VIOLATED = "violated"
-    UNDEFINED = "undefined"
-
-    @property
-    def failed(self) -> bool:
-        """Whether something was found that is wrong."""
-        return self in (Verdict.VIOLATED, Verdict.UNDEFINED)
-
-    @property
-    def good(self) -> bool:
-        """Whether this passes where nothing else is expected."""
-        return self in _GOOD
-
-
-_ORDER = list(Verdict)
-_GOOD = frozenset(
-    {Verdict.PROVED, Verdict.PROVED_WITHIN, Verdict.HOLDS, Verdict.HOLDS_WITHIN_SCOPE}
-)
-_OPEN = frozenset({Verdict.UNKNOWN, Verdict.BOUNDED, Verdict.SAMPLED})
-
-
-def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The weakest of the verdicts; `unknown` where there are none, for nothing was established."""
-    return max(verdicts, key=_ORDER.index, default=Verdict.UNKNOWN)
+__all__ = ["PropertyResult", "Trace", "TraceStep", "Verdict", "after", "exit_code", "worst"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +74,6 @@ class PropertyResult:
 def exit_code(properties: Iterable[PropertyResult]) -> int:
     """1 where a verdict is a surprise, 3 where one could not be established, else 0."""
     missed = [p.verdict for p in properties if not p.as_expected]
-    if any(verdict not in _OPEN for verdict in missed):
+    if not all(verdict.open for verdict in missed):
         return 1
     return 3 if missed else 0

@@ -25,8 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-PROVED = frozenset({"proved", "proved-within"})  # `lawful diff` ends with 0 then.
-
+from lawful.spec.verdicts import PROVED
 
 Change = Callable[[dict[str, Any]], Mapping[str, Any]]
 
@@ -92,7 +91,8 @@ def proved(path: str | os.PathLike[str], change: Change | None = None) -> Migrat
         found = Migration(dict(row["renamed"]), change, between)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} is nothing that lawful diff wrote: {error}") from error
-    lost = [f"{name} is {verdict}" for name, verdict in verdicts.items() if verdict not in PROVED]
+    enough = {verdict.value for verdict in PROVED}  # `lawful diff` ends with 0 then.
+    lost = [f"{name} is {verdict}" for name, verdict in verdicts.items() if verdict not in enough]
     if lost or not verdicts:
         what = "; ".join(lost) or "nothing was asked"
         raise ValueError(f"{path}: not every {between.machine} of before is taken over: {what}")

@@ -41,6 +41,7 @@ from typing import Literal, TypeVar
 
 from .errors import Place
 from .types import Type
+from .verdicts import PropertyKind
 
 Plain = bool | int | float | str | None
 Json = Plain | list["Json"] | dict[str, "Json"]
@@ -380,20 +381,6 @@ class Ignore(Node):
     because: str
 
 
-PropertyKind = Literal[
-    "invariant",
-    "step_property",
-    "reachable",
-    "recoverable",
-    "terminal",
-    "assume",
-    "constraint",
-    "eventually",
-    "eventually_always",
-    "infinitely_often",
-    "leads_to",
-    "refines",
-]
 Fair = tuple[Literal["weak", "strong"], tuple[str, ...], tuple[str, ...]]  # Transitions, `each`.
 
 

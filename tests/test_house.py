@@ -50,6 +50,7 @@ from tests.house.sizes import (
     sizes_are_written_down,
 )
 from tests.house.sources import FOLDERS, PRODUCT, Rule, Source, project
+from tests.house.tables import operators_are_listed_once, verdicts_are_listed_once
 from tests.house.text import (
     checks_never_print,
     ignores_say_why,
@@ -127,6 +128,10 @@ RULES = (
     Case(ignores_say_why, "spec/x.py", "x = 1  # type: ignore  # a blanket hides too much"),
     Case(ignores_say_why, "spec/x.py", "x = 1  # noqa: F401"),
     Case(ignores_say_why, "spec/x.py", "# pyright: basic\nx = 1"),
+    Case(operators_are_listed_once, "checks/x.py", 'FEW = {"eq", "lt", "union"}'),
+    Case(verdicts_are_listed_once, "checks/x.py", 'FAULTS = ("bounds", "asserts", "undefined")'),
+    Case(verdicts_are_listed_once, "runtime/x.py", 'GOOD = ["proved", "holds", "bounded"]'),
+    Case(verdicts_are_listed_once, "lawful/x.py", 'if x in ("assume", "terminal", "refines"): ...'),
     Case(nothing_is_left_for_later, "README.md", "TO" + "DO: finish"),
     Case(no_machine_or_registry_is_named, "Makefile", "cd /ro" + "ot/project"),
     Case(no_machine_or_registry_is_named, "setup/x.sh", "pip -i https://py" + "pi.org/simple"),

@@ -29,6 +29,7 @@ from lawful.spec.flat import Rule
 from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve
 from lawful.spec.values.time import is_tick, with_ticks
+from lawful.spec.verdicts import FAULTS
 
 from .exact_types import has_exact_type, state_has_exact_types
 from .instances import InstanceDriver
@@ -39,7 +40,6 @@ from .oracle import EntryPoint, answer_of, entry_points
 MOST = 1000  # Where an event has more tuples of arguments, only those of its plan are tried.
 OURS = "which is a fault of lawful: please report it with these lines"
 SHOWN = 10  # Disagreements that are kept; the others are counted.
-FAULTS = ("bounds", "asserts", "undefined", "ambiguous")
 Outcomes = dict[str, dict[Args, Outcome]]  # By transition and arguments.
 
 

@@ -15,7 +15,6 @@ from lawful.checks.explore import CheckResult
 from lawful.checks.explore.playback import Played, Unplayed
 from lawful.checks.explore.retrace import broken_at_end
 from lawful.checks.reference.expressions import NoValue
-from lawful.checks.reference.properties import LIVENESS
 from lawful.checks.reference.states import State
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.runtime.instance import Machine
@@ -23,10 +22,11 @@ from lawful.spec import types as t
 from lawful.spec.resolve import resolve
 from lawful.spec.syntax.declare import declared
 from lawful.spec.values.time import is_tick
+from lawful.spec.verdicts import FAULTS, LIVENESS
 from lawful.spec.words import Scope
 
 from .instances import InstanceDriver, Outcome
-from .runtime_check import FAULTS, OURS
+from .runtime_check import OURS
 from .trace_lifting import CandidateRuns, Run, RunStep, UnscopedMachine
 
 FAR = 1e9  # Seconds after which, without a clock, every armed timer is due.

@@ -8,15 +8,14 @@ from typing import Any
 
 from lawful.checks.explore.liveness.judge import NoLabel, NoMember, violation
 from lawful.checks.reference import Done, Fault, Refusal
-from lawful.checks.reference.properties import LIVENESS
 from lawful.checks.reference.states import State
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.spec.values.world import decode
+from lawful.spec.verdicts import BUILT_IN, LIVENESS
 
 from .refinement import refinements
 from .search import graph_of, may_rest, why
 from .space import Space
-from .verdicts import BUILT_IN
 
 Row = Mapping[str, Any]
 

@@ -16,9 +16,10 @@ from lawful.checks.explore.liveness.fairness import Groups
 from lawful.checks.explore.liveness.graph import Graph
 from lawful.checks.reference import Done, Fault
 from lawful.checks.reference.clauses import failure_of
-from lawful.checks.reference.properties import LIVENESS, Judged
+from lawful.checks.reference.properties import Judged
 from lawful.checks.reference.states import State
 from lawful.checks.verdict import Verdict
+from lawful.spec.verdicts import LIVENESS
 
 from .checkpoints import Items, Snapshots, named, taken_up
 from .initial_states import Start, begin, fault_verdict

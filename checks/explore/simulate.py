@@ -18,6 +18,7 @@ from lawful.checks.reference.states import State
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.spec.flat import Flat
 from lawful.spec.values.world import World
+from lawful.spec.verdicts import FAULTS
 from lawful.spec.words import Expected
 
 from .initial_states import begin
@@ -185,7 +186,7 @@ def _broken(
         if not isinstance(outcome, Done):
             return None
         states.append(outcome.state)
-    if name in ("bounds", "asserts", "undefined"):
+    if name in FAULTS and name != "ambiguous":
         return None
     said = judged(space, name, states)
     return None if said is None else (said, states)

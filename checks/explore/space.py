@@ -21,6 +21,7 @@ from lawful.spec.ir import Json
 from lawful.spec.values import bounds
 from lawful.spec.values.positions import Positions
 from lawful.spec.values.world import World, chosen, decode, encode
+from lawful.spec.verdicts import PropertyKind
 
 from .limits import Budget
 from .state_json import changes, shown
@@ -83,7 +84,7 @@ class Space:
         """Whether to go on; raises `OutOfBudget` where the budget of a search does not allow it."""
         self.budget.ask()
 
-    def of_kind(self, *kinds: ir.PropertyKind) -> list[Judged]:
+    def of_kind(self, *kinds: PropertyKind) -> list[Judged]:
         """The properties of some kinds, in the order of the declaration, parts' last."""
         return [j for j in self.judged if j.kind in kinds]
 

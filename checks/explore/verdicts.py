@@ -8,10 +8,10 @@ from lawful.checks.explore.liveness.graph import TimeUp
 from lawful.checks.explore.liveness.judge import NoLabel, NoMember, violation
 from lawful.checks.explore.liveness.lasso_text import shown
 from lawful.checks.reference import Done
-from lawful.checks.reference.properties import LIVENESS, Judged
+from lawful.checks.reference.properties import Judged
 from lawful.checks.verdict import PropertyResult, Trace, Verdict
-from lawful.spec.ir import PropertyKind
 from lawful.spec.text.reasons import text
+from lawful.spec.verdicts import BUILT_IN, JUDGED, LIVENESS
 from lawful.spec.words import Expected
 
 from .explain import stuck
@@ -20,14 +20,6 @@ from .search_result import Explored, Found
 from .space import Args, Edge, Space
 from .traces import trace_of
 
-BUILT_IN = ("deadlock", "bounds", "asserts", "undefined", "ambiguous")
-JUDGED: tuple[PropertyKind, ...] = (
-    "invariant",
-    "step_property",
-    "reachable",
-    "recoverable",
-    "refines",
-)
 Answer = tuple[Verdict, str, Trace | None, tuple[str, ...]]
 
 
@@ -45,7 +37,7 @@ def rows(space: Space) -> list[tuple[str, str]]:
     """The properties that are judged, each with its kind, the built-in ones first."""
     return [
         *((name, "built-in") for name in BUILT_IN),
-        *((j.name, j.kind) for j in space.of_kind(*JUDGED, *LIVENESS)),
+        *((j.name, j.kind) for j in space.of_kind(*JUDGED)),
     ]
 
 

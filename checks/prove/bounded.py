@@ -16,10 +16,11 @@ from lawful.checks.smt.obligations import attempt
 from lawful.checks.smt.solver.budget import ENDLESS, USUAL, Budget, Effort
 from lawful.checks.smt.solver.processes import map_with_shares
 from lawful.checks.smt.solver.solve import Answer, Model, ask
-from lawful.checks.smt.system import BUILT_IN, TransitionSystem
+from lawful.checks.smt.system import TransitionSystem
 from lawful.checks.verdict import Trace, Verdict, after
 from lawful.spec import ir
 from lawful.spec.values.time import with_ticks
+from lawful.spec.verdicts import FAULTS
 
 from .result import ENDED, NO_START, NO_STEP, UNSEEN, PropertyProof
 from .scope_text import covers
@@ -83,7 +84,7 @@ class Bounded:
         self.covers, self.within = covers(self.machine, sizes)
         self.over_steps = [j.name for j in self.system.of_kind("step_property")]
         invariants = [j.name for j in self.system.of_kind("invariant")]
-        every = [*BUILT_IN, *invariants, *self.over_steps]
+        every = [*FAULTS, *invariants, *self.over_steps]
         self.names = [name for name in every if only is None or name in only]
         self.decided: dict[str, PropertyProof] = {}
         self.doubt = self._doubt()

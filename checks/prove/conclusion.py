@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lawful.checks.reference.properties import LIVENESS
 from lawful.checks.smt.encode.sorts import NotEncodable
 from lawful.checks.smt.system import START
 from lawful.checks.verdict import Trace, Verdict, worst
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.text.reasons import text
+from lawful.spec.verdicts import BY_SEARCH, LIVENESS
 
 from .induction import Induction
 from .result import NO_START, NO_STEP, START_UNKNOWN, VACUOUS, Obligation, PropertyProof
 
 EXPLORATION_ONLY = "exploration only"
-EXPLORED: tuple[ir.PropertyKind, ...] = ("reachable", "recoverable", *LIVENESS)
 
 
 def conclude(induction: Induction, obligations: list[Obligation]) -> list[PropertyProof]:
@@ -60,7 +59,7 @@ def _at_start(o: Obligation) -> tuple[Trace | None, str]:
 def _not_asked(machine: ir.Machine) -> Iterator[PropertyProof]:
     """What induction cannot judge."""
     names = [] if machine.deadlock_ok else ["deadlock"]
-    names += [p.name for p in machine.properties if p.kind in EXPLORED]
+    names += [p.name for p in machine.properties if p.kind in BY_SEARCH]
     names += _of_parts(machine, machine, "")
     for name in names:
         yield PropertyProof(name, Verdict.UNKNOWN, "none", "", EXPLORATION_ONLY)

@@ -25,7 +25,7 @@ from lawful.spec.values.time import with_ticks
 from .bounded import Bounded
 from .result import ENDED, START_UNKNOWN, UNSEEN, PropertyProof
 from .scope_text import covers, types
-from .unrolling import FAULTS, Run
+from .unrolling import STOPS, Run
 
 METHOD = "spacer"
 DEPTH = 12  # Events of the longest run that is sought for what is reached.
@@ -134,7 +134,7 @@ class HornProver:
             starts, stopped = self._stopped(runs, name)
             alone = Run(self.system, started=False)
             return starts, logic.any((stopped, logic.all((*alone.facts, alone.contested()))))
-        if name in FAULTS:
+        if name in STOPS:
             return self._stopped(runs, name)
         j = self.system.properties[name]
         if j.row.kind == "invariant":

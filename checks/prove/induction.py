@@ -31,11 +31,12 @@ from lawful.checks.smt.solver.solve import (
     preferred_model,
     script,
 )
-from lawful.checks.smt.system import BUILT_IN, TransitionSystem
+from lawful.checks.smt.system import TransitionSystem
 from lawful.checks.verdict import Verdict
 from lawful.spec import ir
 from lawful.spec.ir import Json
 from lawful.spec.values.time import with_ticks
+from lawful.spec.verdicts import FAULTS
 
 from .counterexamples import PREFERRED_UNITS, QUICK_UNITS, Counterexamples, against
 from .result import AT_START, ENDED, TO_INDUCTION, UNSEEN, Obligation
@@ -78,7 +79,7 @@ class Induction:
 
     def questions(self) -> Iterator[tuple[str, str]]:
         """Every (case, property), in the order of the declaration."""
-        built_in = [n for n in BUILT_IN if n != "ambiguous" or self.machine.parts]
+        built_in = [n for n in FAULTS if n != "ambiguous" or self.machine.parts]
         contested = self.exact.contested
         invariants = [j.name for j in self.exact.of_kind("invariant")]
         invariants += [j.name for j in self.exact.of_kind("refines")]

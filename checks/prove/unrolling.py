@@ -21,8 +21,9 @@ from lawful.checks.smt.solver.solve import Model
 from lawful.checks.smt.system import TransitionSystem
 from lawful.checks.verdict import Trace, TraceStep
 from lawful.spec.ir import Json
+from lawful.spec.verdicts import FAULTS
 
-FAULTS = ("bounds", "asserts", "undefined", "ambiguous", "excess")
+STOPS = (*FAULTS, "excess")
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Run:
         choice = logic.fresh("choice", logic.int)
         taken = [logic.equal(choice, logic.number(i)) for i in range(len(cases))]
         goes: list[Term] = []
-        faults: dict[str, list[Term]] = {name: [] for name in FAULTS}
+        faults: dict[str, list[Term]] = {name: [] for name in STOPS}
         after: State = cases[-1].step.after
         for test, case in reversed(list(zip(taken, cases, strict=True))):
             here, step = (test, *case.given, case.within), case.step

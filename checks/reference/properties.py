@@ -12,17 +12,11 @@ from lawful.spec.flat import Rule
 from lawful.spec.sorting import in_order
 from lawful.spec.text.reasons import text
 from lawful.spec.values.world import encode
+from lawful.spec.verdicts import OF_PARTS, PropertyKind
 
 from .states import State
 
 Keys = tuple[Any, ...]
-LIVENESS: tuple[ir.PropertyKind, ...] = (
-    "eventually",
-    "eventually_always",
-    "infinitely_often",
-    "leads_to",
-)
-OF_PARTS: tuple[ir.PropertyKind, ...] = ("invariant", "step_property", *LIVENESS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +41,7 @@ class Judged:
     path: tuple[Hop, ...]
 
     @property
-    def kind(self) -> ir.PropertyKind:
+    def kind(self) -> PropertyKind:
         return self.row.kind
 
     def members(self, state: State) -> Iterator[tuple[Keys, State]]:

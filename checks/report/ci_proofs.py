@@ -23,7 +23,7 @@ from lawful.spec.words import Expected
 
 from .ci import Case, Suite, place
 from .lines import expected_text, trace_text
-from .proofs import PROVED, judgement, refuted
+from .proofs import judgement, refuted
 
 
 def suite(machine: ir.Machine, result: ProofResult, expects: Mapping[str, Expected]) -> Suite:
@@ -52,7 +52,7 @@ def _of_property(machine: ir.Machine, p: PropertyProof, expects: Mapping[str, Ex
 
 def _of_obligation(machine: ir.Machine, o: Obligation, expects: Mapping[str, Expected]) -> Case:
     name = f"{o.property}: {o.obligation}"
-    if o.verdict in PROVED or expects.get(o.property, "holds") != "holds":
+    if o.verdict.proved or expects.get(o.property, "holds") != "holds":
         return Case(name, "obligation", "passed")
     lines, at = tuple(refuted(o)), place(machine, o.property)
     message = lines[0]

@@ -8,22 +8,20 @@ from lawful.checks import verdict
 from lawful.checks.explore.traces import trace_json
 from lawful.checks.prove.result import NOT_ASKED as NONE
 from lawful.checks.prove.result import Obligation, ProofResult, PropertyProof, Proposal
-from lawful.checks.smt.system import BUILT_IN
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.spec.ir import Json
 from lawful.spec.text import statements
 from lawful.spec.text.reasons import text as value_text
+from lawful.spec.verdicts import FAULTS
 from lawful.spec.words import Expected
 
 from .lines import INDENT, expected_text, table, trace_text, verdict_text, wrapped
-
-PROVED = frozenset({Verdict.PROVED, Verdict.PROVED_WITHIN})
 
 
 def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
     """The result as text: the table of properties, then every open obligation."""
     counted = result.counted
-    proved = sum(o.verdict in PROVED for o in counted)
+    proved = sum(o.verdict.proved for o in counted)
     counts = f"{proved} of {len(counted)} obligations proved, "
     before = sum(o.cached for o in counted)
     counts += f"{before} of them from the cache, " if before else ""
@@ -35,13 +33,13 @@ def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
     rows = [("property", "verdict", "method", "obligations", "seconds", "")]
     for p, judged in zip(asked, judgements(result, expects), strict=True):
         own = [o for o in counted if o.property == p.name]
-        done = f"{sum(o.verdict in PROVED for o in own)}/{len(own)}" if own else ""
+        done = f"{sum(o.verdict.proved for o in own)}/{len(own)}" if own else ""
         spent = f"{sum(o.seconds for o in own):.2f}" if own else ""
         more = [p.covers.removeprefix(f"{covers}; "), expected_text(judged)]
         last = "  ".join(each for each in more if each and each != covers)
         rows.append((p.name, verdict_text(judged), p.method, done, spent, last))
     lines += ["", *(INDENT + line for line in table(rows))]
-    lines += _left_open([o for o in counted if o.verdict not in PROVED])
+    lines += _left_open([o for o in counted if not o.verdict.proved])
     for p in asked:
         if p.trace is not None:
             lines += ["", f"{p.name} is {p.verdict.value} {p.note}"]
@@ -65,7 +63,7 @@ def _proposed(result: ProofResult) -> list[str]:
     proposal = result.proposal
     if proposal is None:
         return []
-    proved = sum(o.verdict in PROVED for o in proposal.obligations)
+    proved = sum(o.verdict.proved for o in proposal.obligations)
     counts = f"{proved} of {len(proposal.obligations)} obligations are"
     lines = ["", f"with these {counts} proved"]
     for clause in proposal.clauses:
@@ -81,7 +79,7 @@ def _covers(asked: Sequence[PropertyProof]) -> str:
 
 def _nothing_own(result: ProofResult) -> bool:
     """Whether all declared properties are for exploration only, so that none was proved."""
-    asked = [p for p in result.properties if p.method != NONE and p.name not in BUILT_IN]
+    asked = [p for p in result.properties if p.method != NONE and p.name not in FAULTS]
     left = [p for p in result.properties if p.method == NONE and p.name != "deadlock"]
     return bool(left) and not asked
 
@@ -182,7 +180,7 @@ def to_json(result: ProofResult) -> Json:
 
 def _proposal(proposal: Proposal) -> Json:
     clauses: list[Json] = ["\n".join(statements.property(clause)) for clause in proposal.clauses]
-    proved = sum(o.verdict in PROVED for o in proposal.obligations)
+    proved = sum(o.verdict.proved for o in proposal.obligations)
     return {"clauses": clauses, "proved": proved}
 
 

@@ -23,6 +23,7 @@ from lawful.checks.smt.solver.models import literal
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.ir import Json
+from lawful.spec.verdicts import PropertyKind
 
 from .obligations import Fixed, attempt
 from .timer_clauses import TimerClause
@@ -88,7 +89,7 @@ class SymbolicStates:
             j.name: attempt(self.always, j, self.state) for j in self.of_kind("invariant")
         }
 
-    def of_kind(self, kind: ir.PropertyKind) -> list[SafetyProperty]:
+    def of_kind(self, kind: PropertyKind) -> list[SafetyProperty]:
         """The properties of one kind, in the order of the declaration, those of parts last."""
         return [j for j in self.properties.values() if j.row.kind == kind]
 

@@ -25,13 +25,13 @@ from lawful.checks.smt.solver.models import Witness
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.ir import Json
+from lawful.spec.verdicts import FAULTS
 
 from .obligations import Case, Fixed, Question, State, attempt
 from .refinement import Refinement
 from .states import SymbolicStates, known
 from .timer_clauses import TimerClause
 
-BUILT_IN: tuple[StopKind, ...] = ("bounds", "asserts", "undefined", "ambiguous")
 START = "the start"  # No transition can have this name.
 
 
@@ -215,7 +215,7 @@ class TransitionSystem(SymbolicStates):
         goal, step = self._goals[key], case.step
         if isinstance(goal, NotEncodable):
             raise goal
-        facts = self.possible(case) if name in BUILT_IN else self.happens(case)
+        facts = self.possible(case) if name in FAULTS else self.happens(case)
         if name == "bounds":
             ends = step.stopped["bounds"], step.done, step.stopped["excess"]
             facts = (*facts, self.logic.any(ends))
@@ -241,7 +241,7 @@ class TransitionSystem(SymbolicStates):
             self._all_judged(case)
             kept = logic.all(logic.implies(step.done, part) for part in conjuncts(case.bounded))
             return list(conjuncts(logic.all((logic.negate(step.stopped["bounds"]), kept))))
-        if name in BUILT_IN:
+        if name in FAULTS:
             return list(conjuncts(logic.negate(step.stopped[name])))
         j = self.properties[name]
         if j.row.kind == "refines":

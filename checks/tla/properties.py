@@ -10,6 +10,7 @@ from lawful.checks.reference.properties import Hop, Judged, judged
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.flat import Plan, Rule
+from lawful.spec.verdicts import ASSUMPTIONS
 
 from .kinds import integer, values
 from .names import OR, CannotWrite, Names, quoted, word
@@ -62,7 +63,7 @@ class Properties:
         yield from self._built_in()
         rules = {rule.name: rule for rule in self.steps.flat.properties}
         for j in judged(self.machine, rules):
-            if j.kind in ("assume", "constraint", "terminal"):
+            if j.kind in ASSUMPTIONS:
                 continue
             try:
                 yield from list(self._one(j))

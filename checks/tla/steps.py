@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from lawful.spec import ir
 from lawful.spec.flat import Flat, Plan, Rule
+from lawful.spec.verdicts import PropertyKind
 
 from .bodies import Lines
 from .collections import as_set
@@ -160,7 +161,7 @@ class Steps:
             self.defined.write(self._fair[row.name], params, [text])
         return self._fair[row.name]
 
-    def rules(self, kind: ir.PropertyKind) -> Iterator[tuple[Rule, ir.Function]]:
+    def rules(self, kind: PropertyKind) -> Iterator[tuple[Rule, ir.Function]]:
         """The machine's own properties of a kind, with the plans of their parameters."""
         rules = {rule.name: rule for rule in self.flat.properties}
         for p in self.machine.of_kind(kind):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from lawful import targets
 from lawful.checks.prove.migration import Versions, evolve
 from lawful.checks.prove.result import Obligation
-from lawful.checks.report.proofs import PROVED
 from lawful.checks.smt.solver import cache
 from lawful.checks.verdict import Verdict
 from lawful.progress import progress
@@ -17,6 +16,7 @@ from lawful.spec.codec.as_json import Fingerprints
 from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve
 from lawful.spec.text.reasons import text as value_text
+from lawful.spec.verdicts import PROVED
 
 from .errors import CommandError
 from .exit_codes import ExitCode
@@ -68,7 +68,7 @@ def text(found: Difference) -> str:
         was, now = getattr(old, kind), getattr(new, kind)
         lines.append(f"  {kind:<9}  {f'{was} -> {now}' if was != now else 'the same'}")
     lines += [f"  {line}" for line in found.versions.lines()]
-    good = sum(o.verdict in PROVED for o in found.obligations)
+    good = sum(o.verdict.proved for o in found.obligations)
     counts = f"{good} of {len(found.obligations)} proved"
     lines.append(f"states of the older version taken over: {counts}")
     covers = {o.covers for o in found.obligations}

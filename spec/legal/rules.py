@@ -10,6 +10,7 @@ from lawful.spec.analysis.walk import everything, inlined, statements, written
 from lawful.spec.errors import Place, Problems, a, nearest
 from lawful.spec.syntax.declare import Declared, declared
 from lawful.spec.syntax.members import Members
+from lawful.spec.verdicts import BUILT_IN, Verdict
 from lawful.spec.words import Expected
 
 from .clocks import clocks_fit
@@ -19,18 +20,6 @@ from .part_starts import parts_begin_where_they_are_made
 from .starts import starts_are_whole
 
 Rule = Callable[[ir.Machine, Members, Problems], None]
-BUILT_IN = frozenset({"deadlock", "bounds", "asserts", "undefined", "ambiguous"})
-VERDICTS = (
-    "proved",
-    "proved-within",
-    "holds",
-    "holds-within-scope",
-    "bounded",
-    "sampled",
-    "unknown",
-    "violated",
-    "undefined",
-)
 
 
 def judge(machine: ir.Machine, members: Members, problems: Problems) -> None:
@@ -175,6 +164,7 @@ def _drops_name_members(machine: ir.Machine, members: Members, problems: Problem
 
 def _expectations_fit(machine: ir.Machine, members: Members, problems: Problems) -> None:
     known = {*_property_names(machine, machine), *BUILT_IN}
+    verdicts = [verdict.value for verdict in Verdict]
     for place, expects in _expectations(members, declared(members.chain[-1])):
         for name, given in expects.items():
             if name not in known:
@@ -186,13 +176,13 @@ def _expectations_fit(machine: ir.Machine, members: Members, problems: Problems)
                     nearest(name, known),
                 )
             verdict = given if isinstance(given, str) else given[0]
-            if verdict not in VERDICTS:
+            if verdict not in verdicts:
                 problems.add(
                     "L217",
                     place,
                     f"{name}={verdict!r}",
-                    f"one of {', '.join(VERDICTS)}",
-                    nearest(verdict, VERDICTS),
+                    f"one of {', '.join(verdicts)}",
+                    nearest(verdict, verdicts),
                 )
 
 

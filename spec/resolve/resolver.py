@@ -18,6 +18,7 @@ from lawful.spec.syntax import classes, source, tree
 from lawful.spec.syntax.declare import Declaration, Names, declared
 from lawful.spec.syntax.members import Member, Members, constant_of, gather, outline_of
 from lawful.spec.values.world import World
+from lawful.spec.verdicts import PropertyKind
 from lawful.spec.words import Ignored, Scope
 
 from . import calls, comprehensions, expressions, operators, statements
@@ -386,7 +387,7 @@ class _Resolver:
     def _property(self, member: Member, signature: Signature) -> ir.Property:
         assert member.header is not None
         function, _ = self._body(member, "property", signature)
-        kind = cast(ir.PropertyKind, member.header.kind)
+        kind = cast(PropertyKind, member.header.kind)
         return ir.Property(member.tree.place, member.name, kind, function, member.tree.doc)
 
     def _made_functions(self) -> tuple[ir.Function, ...]:

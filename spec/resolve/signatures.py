@@ -11,32 +11,22 @@ from lawful.spec.errors import Place, Problems, a
 from lawful.spec.syntax import tree
 from lawful.spec.syntax.declare import Declaration, Names
 from lawful.spec.syntax.members import Member
+from lawful.spec.verdicts import KINDS
 
 from .annotations import TypeReader
 from .context import Signature
 
-BOOLEAN = frozenset(
-    {
-        "invariant",
-        "step_property",
-        "reachable",
-        "recoverable",
-        "eventually",
-        "eventually_always",
-        "infinitely_often",
-        "terminal",
-        "assume",
-        "constraint",
-    }
-)
-PROPERTIES = BOOLEAN | {"leads_to", "refines"}
-
 Kind = Literal["transition", "event", "initial", "property", "helper"]
-KINDS: dict[str, Kind] = {
+OF_HEADER: dict[str, Kind] = {
     "transition": "transition",
     "event": "event",
     "initial": "initial",
-    **{name: "property" for name in PROPERTIES},
+    **dict.fromkeys(KINDS, "property"),
+}
+OUTPUTS: dict[str, t.Type] = {
+    "initial": t.NOTHING,
+    **{kind: t.BOOL for kind, row in KINDS.items() if row.gives == "bool"},
+    **{kind: t.Tuple((t.BOOL, t.BOOL)) for kind, row in KINDS.items() if row.gives == "two bools"},
 }
 
 
@@ -51,7 +41,7 @@ class Signatures:
     def method(self, member: Member) -> Signature:
         """The signature of a method of the machine."""
         head = "helper" if member.header is None else member.header.kind
-        kind = KINDS.get(head, "helper")
+        kind = OF_HEADER.get(head, "helper")
         hints = member.function.__annotations__
         place, names = member.tree.place, member.declared.names
         params: list[tuple[str, t.Type]] = []
@@ -109,11 +99,7 @@ class Signatures:
         )
 
     def _output(self, head: str, hints: Mapping[str, Any], place: Place, names: Names) -> t.Type:
-        wanted: t.Type | None = t.BOOL if head in BOOLEAN else None
-        if head == "leads_to":
-            wanted = t.Tuple((t.BOOL, t.BOOL))
-        elif head == "initial":
-            wanted = t.NOTHING
+        wanted = OUTPUTS.get(head)
         if "return" not in hints:
             example = "-> None" if wanted is None else f"-> {wanted}"
             self._unannotated(place, "what it gives", example)

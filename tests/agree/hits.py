@@ -12,13 +12,14 @@ from lawful.spec import ir, ops
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
 from lawful.spec.errors import RULES
+from lawful.spec.verdicts import PropertyKind
 from tests.agree.kinds import NESTINGS, constructor, nestings
 
 ALONE = {"Timer", "Clock", "Part", "Param", "Ghost"}
 CONSTRUCTORS = sorted({name for row in NESTINGS for name in row} | ALONE)
 OUTCOMES = ("done", "refused", "undefined", "bounds", "asserts", "ambiguous", "ignored")
 ABSTRACT = ("Node", "Expr", "Stmt")
-KINDS = (*typing.get_args(ir.PropertyKind),)
+KINDS = (*typing.get_args(PropertyKind),)
 
 
 def nodes() -> list[str]:

@@ -31,7 +31,7 @@ HEAVY = (
 # knows nothing of its neighbours; a package counts as one.
 LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "spec": (
-        ("errors", "ops", "types", "sorting"),
+        ("errors", "ops", "types", "sorting", "verdicts"),
         ("ir", "words"),
         ("flat", "outcomes"),
         ("values",),

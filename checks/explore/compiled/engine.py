@@ -31,9 +31,10 @@ from lawful.checks.explore.search import may_rest, told
 from lawful.checks.explore.search_result import Found
 from lawful.checks.explore.space import Args, Edge, Failing, Space
 from lawful.checks.reference import Done, Fault
-from lawful.checks.reference.properties import LIVENESS, Judged
+from lawful.checks.reference.properties import Judged
 from lawful.checks.reference.states import State
 from lawful.checks.verdict import Verdict
+from lawful.spec.verdicts import LIVENESS
 
 from .background import BackgroundCompiler
 from .edges import followed_by_reference, graph_by_steps

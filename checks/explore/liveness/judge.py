@@ -22,7 +22,7 @@ from lawful.checks.explore.space import Args, Space
 from lawful.checks.reference.expressions import NoValue
 from lawful.checks.reference.properties import Judged, Keys
 from lawful.checks.reference.states import State
-from lawful.spec.ir import PropertyKind
+from lawful.spec.verdicts import PropertyKind
 
 from .graph import Graph
 from .lasso import BUDGET, Loop, Loops
