@@ -11,6 +11,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from lawful.checks.smt.solver import cache, z3_terms
 from tests.processor_time import Measuring
@@ -31,8 +32,9 @@ settings.load_profile(PROFILE)
 if PROFILE == "lawful":
     # Hypothesis draws constants from the source of all modules that are imported, and so others
     # in each selection of tests. There is no setting for it.
-    assert "_get_local_constants" in vars(providers)
-    vars(providers)["_get_local_constants"] = vars(providers)["Constants"]
+    CONSTANTS = "_get_local_constants"
+    assert hasattr(providers, CONSTANTS)
+    setattr(providers, CONSTANTS, Constants)
 
 
 def pytest_configure(config: pytest.Config) -> None:
