@@ -151,6 +151,12 @@ def test_paths_in_the_pages_for_contributors_exist(page: Path) -> None:
         assert hasattr(importlib.import_module(f"lawful.{module}"), item), name
 
 
+@pytest.mark.parametrize("page", [*PAGES, *MAPS], ids=lambda page: str(page.name))
+def test_links_lead_to_files(page: Path) -> None:
+    links = re.findall(r"\]\(([^):#]+)[#)]", page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
 def test_a_path_that_is_missing_is_found() -> None:
     text = "`spec/ir`, checks/nothing, [x](docs/no.md) and tests/classics/*.py in lawful/"
     assert missing_paths(text) == ["checks/nothing", "docs/no.md"]
