@@ -102,6 +102,8 @@ def _result(
         machine=flat.machine.name,
         scope=dict(flat.scope),
         engine=used,
+        not_generated=found.not_generated,
+        compile_seconds=found.compile_seconds,
         complete=found.complete,
         stopped=found.stopped,
         unjudged=unjudged(flat.machine),
@@ -162,7 +164,9 @@ def searched(
         found = packed(space, limits, progress, tier, kept.by("generated"))
     except Unsupported as reason:
         if engine == "auto":
-            return "reference", search(space, limits, progress, snapshots=kept.by("reference"))
+            slow = search(space, limits, progress, snapshots=kept.by("reference"))
+            slow.not_generated = str(reason)
+            return "reference", slow
         raise NoEngine(f"the {engine} engine does not know {reason}") from reason
     except ImportError as error:
         raise NoEngine("the compiled engine needs llvmlite: pip install 'lawful[check]'") from error

@@ -123,7 +123,11 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What exploring one machine within one scope established."""
+    """What exploring one machine within one scope established.
+
+    `compile_seconds` is what making machine code took, 0 where none was made. `not_generated` says
+    what steps cannot be generated for, where the reference engine explored the machine for it.
+    """
 
     machine: str
     scope: Mapping[str, str]
@@ -137,6 +141,8 @@ class CheckResult:
     seconds: float
     transitions: Mapping[str, Mapping[str, int]]
     properties: tuple[PropertyResult, ...]
+    compile_seconds: float = 0.0
+    not_generated: str = ""
     stopped: Reason = ""
     unjudged: tuple[str, ...] = ()
     orbits: int | None = None

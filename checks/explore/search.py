@@ -79,6 +79,8 @@ class Search:
     last: int = 0
     judged: int = 0  # So many states are: all but the one in the middle of which a limit was met.
     complete: bool = True
+    not_generated: str = ""
+    compile_seconds: float = 0.0
     stopped: Reason = ""
     earlier: float = 0.0  # Seconds that runs took before, from which this one goes on.
     started: float = field(default_factory=time.perf_counter)

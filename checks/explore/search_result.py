@@ -68,6 +68,16 @@ class Explored(Protocol):
     @property
     def complete(self) -> bool: ...
     @property
+    def not_generated(self) -> str:
+        """What steps cannot be generated for, where the reference engine took over for it."""
+        ...
+
+    @property
+    def compile_seconds(self) -> float:
+        """The seconds that making machine code took; 0 where none was made."""
+        ...
+
+    @property
     def stopped(self) -> Reason:
         """The limit that ended it early."""
         ...

@@ -64,6 +64,8 @@ def _summary(result: CheckResult) -> Iterable[str]:
         f"depth {result.depth}"
     )
     yield f"explored  {counts}, {result.seconds:.1f} s ({result.engine})"
+    if result.not_generated:
+        yield f"slow      steps cannot be generated for {result.not_generated}"
     if result.cuts:
         by = ", ".join(f"{name} {count:,}" for name, count in result.cut_by.items())
         steps = "step that leaves" if result.cuts == 1 else "steps that leave"
@@ -110,6 +112,7 @@ def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> J
         "fingerprint": fingerprint,
         "scope": dict(result.scope),
         "engine": result.engine,
+        **({"not_generated": result.not_generated} if result.not_generated else {}),
         "verdict": result.verdict.value,
         "as_expected": result.as_expected,
         "complete": result.complete,
@@ -122,7 +125,7 @@ def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> J
         "cut_by": dict(result.cut_by),
         **({"left_out": list(result.left_out)} if result.left_out else {}),
         "seconds": round(result.seconds, 4),
-        "compile_seconds": 0.0,
+        "compile_seconds": round(result.compile_seconds, 4),
         "total_seconds": round(total_seconds, 4),
         "transitions": {name: dict(counts) for name, counts in result.transitions.items()},
         **({"unjudged": list(result.unjudged)} if result.unjudged else {}),

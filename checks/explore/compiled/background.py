@@ -29,20 +29,25 @@ class BackgroundCompiler:
         self.text = text
         self.began = time.process_time()
         self.possible = importlib.util.find_spec("llvmlite") is not None
+        self.seconds = 0.0  # That the second process took, once it is done.
         self._process: subprocess.Popen[bytes] | None = None
+        self._started = 0.0
 
     def ready(self) -> bool:
         """Whether it is time to go over to machine code."""
         if not self.possible or time.process_time() - self.began < PATIENCE:
             return False
         if self._process is not None:
-            return self._process.poll() is not None
+            if self._process.poll() is None:
+                return False
+            self.seconds = time.perf_counter() - self._started
+            return True
         from .llvm import kept
 
         file = kept(self.text)
         if file is None or file.exists():
             return True
-        self._process = _started(self.text)
+        self._process, self._started = _started(self.text), time.perf_counter()
         return False
 
 

@@ -67,6 +67,8 @@ class PackedSearch:
     limits: Limits
     store: Store
     compiler: BackgroundCompiler | None = None
+    in_background: float = 0.0  # Seconds that a second process took to make the machine code.
+    not_generated: str = ""
     count: int = 0
     expanded: int = 0  # So many states are, and to this one those of the level.
     last: int = 0
@@ -95,6 +97,11 @@ class PackedSearch:
     def tier(self) -> Tier:
         """What the steps were at the end."""
         return "generated" if isinstance(self.store, Plain) else "compiled"
+
+    @property
+    def compile_seconds(self) -> float:
+        """The seconds that making the machine code took; 0 where none was made for this search."""
+        return self.in_background + self.store.compile_seconds
 
     @property
     def states(self) -> States:
@@ -226,6 +233,7 @@ class PackedSearch:
             seconds += self.earlier
             progress(Progress(self.count, generated, self.depth, waiting, seconds))
         if self.compiler is not None and isinstance(self.store, Plain) and self.compiler.ready():
+            self.in_background = self.compiler.seconds
             self.compiler = None
             self.store = as_machine_code(self.store, self.limits.workers)
 

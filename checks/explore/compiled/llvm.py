@@ -10,6 +10,7 @@ import contextlib
 import ctypes
 import hashlib
 import os
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -35,7 +36,8 @@ llvm: Any = binding  # Published without type information.
 class Native:
     """The functions of `SEEN`, which are given NumPy arrays and numbers."""
 
-    def __init__(self, code: bytes) -> None:
+    def __init__(self, code: bytes, seconds: float = 0.0) -> None:
+        self.seconds = seconds  # That making the code took; 0 where it was kept from before.
         empty = llvm.parse_assembly("")
         self._engine = llvm.create_mcjit_compiler(empty, _target())
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
@@ -69,7 +71,9 @@ def compiled(text: Text) -> Native:
             held = file.read_bytes()
             if held[:32] == hashlib.sha256(held[32:]).digest():  # Written whole.
                 return Native(held[32:])
-    return Native(make(text, file))
+    began = time.perf_counter()
+    code = make(text, file)
+    return Native(code, time.perf_counter() - began)
 
 
 def make(text: Text, file: Path | None) -> bytes:

@@ -50,6 +50,10 @@ class Memory:
         return made
 
     @property
+    def compile_seconds(self) -> float:
+        return self.code.seconds
+
+    @property
     def totals(self) -> Sequence[int]:
         found: list[int] = self.arrays.totals.tolist()
         return found

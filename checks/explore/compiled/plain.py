@@ -95,6 +95,8 @@ class Expanding:
 class Plain:
     """States one after another in `store`; `index` has the numbers by their words."""
 
+    compile_seconds = 0.0
+
     def __init__(self, stepping: Stepping) -> None:
         self.stepping = stepping
         self.words = stepping.words

@@ -57,6 +57,11 @@ class Store(Protocol):
         """For each note the first state that has it, or -1."""
         ...
 
+    @property
+    def compile_seconds(self) -> float:
+        """The seconds that making its machine code took here; 0 where none was made."""
+        ...
+
     def insert(self, words: tuple[int, ...], number: int, parent: tuple[int, int]) -> bool:
         """Whether a state is new; if so it has this number now."""
         ...

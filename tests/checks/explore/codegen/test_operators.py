@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from lawful import Machine, Scope, transition
-from lawful.checks.explore import Engine, NoEngine, explore
+from lawful.checks.explore import CheckResult, Engine, NoEngine, explore
 from lawful.checks.explore.codegen import loops, operators
+from lawful.checks.report.exploration import check_json, check_text
 from lawful.spec import ops
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
@@ -35,7 +38,7 @@ def test_an_operator_without_a_row_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delitem(operators.OPERATIONS, "abs")
     assert LANGUAGE - rows() == {"abs"}
     with pytest.raises(KeyError, match="abs"):  # No silent fall to the reference engine.
-        explored("auto")
+        checked("auto")
 
 
 def test_a_refused_operator_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,8 +47,20 @@ def test_a_refused_operator_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows() == LANGUAGE
     why = "the generated engine does not know the operator abs: it is left out for this test"
     with pytest.raises(NoEngine, match=why):
-        explored("generated")
-    assert explored("auto") == "reference"
+        checked("generated")
+    answer = checked("auto")
+    assert answer.engine == "reference"
+    assert answer.not_generated == "the operator abs: it is left out for this test"
+    assert f"cannot be generated for {answer.not_generated}" in check_text(answer)
+    entry: Any = check_json(answer, "", 0.0)
+    assert entry["not_generated"] == answer.not_generated
+
+
+def test_generated_steps_say_nothing_of_it() -> None:
+    answer = checked("auto")
+    assert (answer.engine, answer.not_generated) == ("generated", "")
+    entry: Any = check_json(answer, "", 0.0)
+    assert "not_generated" not in entry
 
 
 class Distance(Machine):
@@ -60,8 +75,8 @@ class Distance(Machine):
     scope = Scope(int=range(0, 3))
 
 
-def explored(engine: Engine) -> str:
-    """The engine that explored the machine, where this one was asked for."""
+def checked(engine: Engine) -> CheckResult:
+    """The answer for the machine from the engine that was asked for."""
     resolved = resolve(Distance)
     flat = lower(resolved.machine, resolved.scopes["scope"])
-    return explore(flat, resolved.world, {}, engine=engine).engine
+    return explore(flat, resolved.world, {}, engine=engine)

@@ -184,8 +184,10 @@ def test_a_second_process_compiles(alone: Path, monkeypatch: pytest.MonkeyPatch)
     text = flat_steps(Jugs).text
     compiler = BackgroundCompiler(text)
     assert not compiler.ready()
+    assert compiler.seconds == 0.0
     while not compiler.ready():
         time.sleep(0.1)
+    assert compiler.seconds > 0.0
     assert list((alone / "lawful" / "steps").iterdir()) == [kept(text)]
     assert BackgroundCompiler(text).ready()
 
@@ -194,6 +196,16 @@ def test_what_is_done_soon_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(waiting, "PATIENCE", 1e6)
     assert not BackgroundCompiler(flat_steps(Jugs).text).ready()
     assert explored(TwoPhase, "auto").engine == "generated"
+
+
+def test_seconds_of_compiling_are_counted_once(alone: Path) -> None:
+    """Where machine code is made, and where it was kept, plain, or of no use."""
+    assert alone.is_dir()
+    first, second = explored(Jugs, "compiled"), explored(Jugs, "compiled")
+    assert first.compile_seconds > 0.0
+    seconds = [second.compile_seconds]
+    seconds += [explored(Jugs, engine).compile_seconds for engine in ("generated", "reference")]
+    assert seconds == [0.0, 0.0, 0.0]
 
 
 def flat_steps(cls: type[Machine]) -> Stepping:
