@@ -149,4 +149,4 @@ def embed() -> int:
     assert_type(hub.peers[Node("a")].heard, int)
     assert_type(hub.pc[Node("a")], Phase)
     assert_type(Counting.lawful.state(n=3), Counting)
-    return Counting().count() + len(Quiet(universe={Node: []}).asked)
+    return Counting().count() + len(Quiet(universe={Node: ["a"]}).asked)
