@@ -1,8 +1,8 @@
-"""All runs of at most so many events at once: real violations, the shortest first.
+"""Bounded model checking: all runs of at most so many events at once, the shortest first.
 
-What is found is real, whatever the integers in it. Where nothing is found, that is `bounded`
-(A. Biere, A. Cimatti, E. Clarke, Y. Zhu, "Symbolic model checking without BDDs", 1999). Runs that
-all end before the bound are all runs there are, and then it is a proof.
+A violation that is found is real, whatever the integers in it. Where none is found the verdict is
+`bounded` (A. Biere, A. Cimatti, E. Clarke, Y. Zhu, "Symbolic model checking without BDDs", 1999).
+Where all runs end before the bound, these are all runs, and the verdict is a proof.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Which runs are looked at: of at most `depth` events, with how much effort for each question
-    and what budget for all of them, in how many processes."""
+    """Which runs are examined: of at most `depth` events.
+
+    `effort` is for each question, `budget` for all of them; `workers` is the number of processes.
+    """
 
     depth: int
     effort: Effort
@@ -49,8 +51,11 @@ def searched(
     runs: Runs,
     tell: Tell | None = None,
 ) -> list[PropertyProof]:
-    """What a search says of these properties, or of all. Where it ends its process, each is asked
-    alone; who waits for a process is told nothing before its end."""
+    """The verdicts of a search for these properties, or for all of them.
+
+    Where Z3 ends the process of the search, each property is searched alone. With several processes
+    there is one line of progress.
+    """
     bounded = Bounded(*what, runs.effort, names)
     alone = runs.workers < 2
     if tell is not None and not alone:
@@ -68,7 +73,7 @@ def searched(
 
 
 class Bounded:
-    """A search through all runs, one event longer each time."""
+    """The verdict of each property after runs of at most `depth` events, within the budget."""
 
     def __init__(
         self,
@@ -92,7 +97,7 @@ class Bounded:
         self.ended = False  # There are no longer ones.
 
     def _doubt(self) -> str:
-        """Why a run that is found here need not be one of the machine; nothing where it is."""
+        """Why a run that is found may not be one of the machine; an empty text where it is one."""
         if self.system.lost:
             return f"{NOT_SHOWN_REAL} with parameters that may not be allowed"
         return ""
@@ -108,14 +113,14 @@ class Bounded:
         return [self.decided.get(name) or self._open(name, why) for name in self.names]
 
     def ended_by(self, how: str) -> list[PropertyProof]:
-        """The verdicts where a search has ended its process."""
+        """The verdicts where Z3 ended the process."""
         note = f"{ENDED} ({how})"
         return [
             PropertyProof(name, Verdict.UNKNOWN, METHOD, self.covers, note) for name in self.names
         ]
 
     def _search(self, depth: int, tell: Tell | None) -> str:
-        """Why the search ends before its time; nothing where it does not."""
+        """The search; returns why it ended early, or an empty text."""
         run = Run(self.system, started=True)
         while self.depth < depth and not self.ended and len(self.decided) < len(self.names):
             if self.budget.over:
@@ -135,7 +140,7 @@ class Bounded:
         return ""
 
     def _faults(self, run: Run) -> str:
-        """What may stop the last step of a run."""
+        """Examine what may stop the last step of a run."""
         faults = dict(run.links[-1].faults)
         excess = faults.pop("excess")
         self._look(run, faults)
@@ -144,7 +149,7 @@ class Bounded:
         return ""
 
     def _states(self, run: Run) -> str:
-        """What may be wrong with the state in which a run ends."""
+        """Examine what may be wrong with the last state of a run."""
         run.facts = (*run.facts, run.links[-1].goes)
         answer = self._ask(run, self.system.logic.true)
         if answer.status == "unsat":
@@ -171,8 +176,10 @@ class Bounded:
     def _look(
         self, run: Run, bad: Mapping[str, Term], undefined: Mapping[str, Term] = NO_TERMS
     ) -> None:
-        """Which of these can be; all of them at once, as long as none is. `undefined` says of
-        properties where they fail because they have no value."""
+        """Decide which of these conditions can be true; all at once, as long as none can.
+
+        `undefined` has the conditions under which a property fails because it has no value.
+        """
         wanted = {name for name in self.names if name not in self.decided}
         left = {name: term for name, term in bad.items() if name in wanted}
         while left:

@@ -1,8 +1,8 @@
-"""Clauses that may be invariants: what is true in all known states, of the simplest forms.
+"""Candidate invariants: the simplest clauses that are true in all known states.
 
-An atom compares a variable with a constant or with another one, or asks whether something is in a
-container; one element of a sort, that may occur in it, is the clause's parameter. A clause says of
-at most three atoms or their negations that they are never true together.
+An atom compares a variable with a constant or another variable, or asks whether something is in a
+container; a clause may have one element of a sort as its parameter. A clause says of at most three
+atoms or negated atoms that they are never true together.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST = 60  # Of more literals, no three are tried: there would be too many.
 
 @dataclass(frozen=True)
 class CandidateClause:
-    """`of` is the type of the parameter, None where there is none; `size` counts the atoms."""
+    """`of` is the type of the parameter, None without one; `size` counts the atoms."""
 
     value: ir.Expr
     of: t.Type | None
@@ -48,7 +48,7 @@ class Literal:
 
 
 class CandidateClauses:
-    """The clauses of one machine that hold in all of the states given."""
+    """The clauses of one machine that hold in all of the given states."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class CandidateClauses:
         self.known: dict[t.Type | None, list[tuple[ir.Expr, int]]] = {}
 
     def excluding(self, state: State) -> list[CandidateClause]:
-        """Those that are not true in this state: the simplest first, then what says most."""
+        """Those that are false in this state: the simplest first, then the most general."""
         found: dict[str, tuple[tuple[int, int, str], CandidateClause]] = {}
         for kind in (None, *self.elements):
             for element in (None,) if kind is None else self.elements[kind]:
@@ -107,8 +107,7 @@ class CandidateClauses:
         return self.known[kind]
 
     def _where(self, e: ir.Expr, kind: t.Type | None) -> int | None:
-        """A bit for each known state and element in which it is true; None where it has no value
-        in some."""
+        """A bit for each known state and element where it is true; None where it has no value."""
         found, bit = 0, 1
         code = self.reference.code(e)
         try:
@@ -208,8 +207,10 @@ class CandidateClauses:
 
 
 def _never(literals: Sequence[Literal]) -> Iterator[tuple[tuple[Literal, ...], int]]:
-    """At most three of the literals that are true together in no known state, none of them being
-    needless; and in how many those before the last are."""
+    """At most three literals that are true together in no known state, none of them redundant.
+
+    With each, the number of states in which those before the last are true together.
+    """
     alone = [each for each in literals if not each.known]
     yield from (((each,), 0) for each in alone)
     rest = [each for each in literals if each.known]

@@ -1,4 +1,4 @@
-"""What the obligations of a machine amount to: each property's verdict."""
+"""The verdict of each property, from the obligations of an induction."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def conclude(induction: Induction, obligations: list[Obligation]) -> list[Proper
 
 
 def _at_start(o: Obligation) -> tuple[Trace | None, str]:
-    """The run that violates a property at its start, and what the start was given, in words."""
+    """The run that violates a property at its start, and the values that the start was given."""
     shown: Any = o.counterexample
     if shown is None:
         return None, o.note
@@ -57,7 +57,7 @@ def _at_start(o: Obligation) -> tuple[Trace | None, str]:
 
 
 def _not_asked(machine: ir.Machine) -> Iterator[PropertyProof]:
-    """What induction cannot judge."""
+    """The properties that only exploration judges."""
     names = [] if machine.deadlock_ok else ["deadlock"]
     names += [p.name for p in machine.properties if p.kind in BY_SEARCH]
     names += _of_parts(machine, machine, "")
@@ -66,7 +66,7 @@ def _not_asked(machine: ir.Machine) -> Iterator[PropertyProof]:
 
 
 def _of_parts(whole: ir.Machine, machine: ir.Machine, prefix: str) -> Iterator[str]:
-    """What parts have to reach, which is judged in the whole."""
+    """The liveness properties of parts, which are judged in the whole."""
     for v in machine.variables:
         kind = t.part_of(v.type)
         if kind is not None:

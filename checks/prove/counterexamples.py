@@ -66,8 +66,10 @@ class Counterexamples:
         *,
         small: bool = False,
     ) -> tuple[TransitionSystem, Case, Answer] | None:
-        """Values for a case that make these facts true, found small and confirmed exactly; with
-        `small` those next to the start."""
+        """Values that make these facts true for a case, found in the window and confirmed exactly.
+
+        With `small`, those close to the start are preferred.
+        """
         system = self._windowed
         case = system.case(name, property)
         if isinstance(case, NotEncodable):
@@ -108,7 +110,7 @@ class Counterexamples:
     def as_json(
         self, system: TransitionSystem, case: Case, property: str, answer: Answer
     ) -> dict[str, Json] | None:
-        """The counterexample as JSON; None where the model is not finite."""
+        """The counterexample as JSON; None where a value in it is infinite."""
         assert answer.model is not None
         witness = Witness(system.encoding, answer.model)
         fixed, after, output = system.values_of(case, witness)
@@ -133,8 +135,7 @@ class Counterexamples:
         return out
 
     def _undefined(self, fixed: Fixed, name: str, property: str) -> bool:
-        """Whether a property has no value, for some values of its parameters, after a case with
-        these values."""
+        """Whether the property has no value after a case with these values."""
         system = self._put_in(fixed)
         case = system.case(name, property)
         if isinstance(case, NotEncodable):

@@ -1,9 +1,8 @@
-"""What `restore` takes over of an older version's values, as terms.
+"""Which values of an older type `restore` reads as values of a newer type, as terms.
 
-A value is taken over where the JSON form that a snapshot has of it is the form of a value of the
-newer type, and that value is in the newer type's bounds. One place says which forms those are:
-`encode` and `decode` of `spec.values`, which snapshots go through. This module asks them with
-examples, for each pair of types, and makes terms of the answers.
+A value is read where its JSON form in a snapshot is the form of a value of the newer type, and that
+value keeps the newer type's bounds. `encode` and `decode` of `spec.values` define the forms. This
+module tries them with examples for each pair of types, and makes terms of the outcomes.
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ SECONDS = (0.0, 1.5)
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A value as one of another type: where it is taken over, bounds aside, and what it is there;
-    elsewhere `value` is any."""
+    """A value as one of another type: where it is read, bounds aside. Elsewhere `value` is any."""
 
     there: Term
     value: Term
@@ -136,7 +134,7 @@ class Handover:
                 raise NotEncodable(f"a {old} that is read as a {new}")
 
     def _same_form(self, old: t.Type, new: t.Type) -> bool:
-        """Whether some value is read; of sequences of a fixed length, whatever length they have."""
+        """Whether some value is read; the length of a tuple does not matter here."""
         rows = [t.Tuple(()) if isinstance(each, t.Tuple) else each for each in (old, new)]
         return _any_is_read(rows[0], rows[1])
 
@@ -169,7 +167,7 @@ class Handover:
         return self._one_of(found)
 
     def _one_of(self, found: Sequence[tuple[Term, Taken]]) -> Taken | None:
-        """That of these for which the condition before it is true."""
+        """The one of these whose condition is true."""
         if not found:
             return None
         there = self.logic.any(self.logic.all((when, each.there)) for when, each in found)
@@ -190,12 +188,12 @@ class Handover:
     # Time.
 
     def _ticks(self, term: Term, before: float, after: float) -> Term:
-        """The tick of a clock that has other ticks: a snapshot has the seconds that it has run."""
+        """The tick of a clock whose ticks have another length: a snapshot has the seconds."""
         logic = self.logic
         old, new = Fraction(repr(before)), Fraction(repr(after))
         if old == new:
             return term
-        # In the present tick any part of a tick has passed.
+        # The present tick has lasted for some part of a tick.
         part = logic.fresh("part of a tick", logic.real)
         self.encoding.facts += [
             logic.at_most(logic.exactly(Fraction(0)), part),
@@ -231,14 +229,14 @@ class Handover:
         return Taken(logic.all(every), logic.make(encoding.data(new), 0, values))
 
     def _certain(self, term: Term, old: t.Type, new: t.Type) -> Taken:
-        """As `taken`; where a value never is one of the newer type, of any value of that."""
+        """As `taken`; where a value never is one of the newer type, any value of that type."""
         found = self.taken(term, old, new)
         if found is not None:
             return found
         return Taken(self.logic.false, self.logic.fresh("none", self.encoding.shape(new)))
 
     def _places(self, term: Term, kind: t.Type) -> Iterator[tuple[Term, Term, t.Type]]:
-        """Each place of a tuple or sequence: whether it is so long, what stands there, its type."""
+        """Each position of a tuple or sequence: whether it is there, its value, its type."""
         if isinstance(kind, t.Tuple):
             data = self.encoding.data(kind)
             for i, item in enumerate(kind.items):
@@ -261,7 +259,7 @@ class Handover:
         as_value = self._value(value, old, new)
         read = logic.all((as_key.there, as_value.there))
         every = [logic.forall([key], there, read)]
-        # Forms of two types that are one form are so both ways.
+        # If two types have a form in common, it is read both ways.
         wanted = logic.fresh("k", encoding.shape(theirs))
         back = self._certain(wanted, theirs, mine)
         there, value = encoding.held(old, term, back.value)
@@ -274,7 +272,7 @@ class Handover:
         return Taken(logic.all(every), logic.by_cases(wanted, entry))
 
     def _value(self, value: Term, old: t.Type, new: t.Type) -> Taken:
-        """What stands at a key."""
+        """The value at a key."""
         kinds = [of.value if isinstance(of, t.Map) else t.INT for of in (old, new)]
         if isinstance(old, t.Set):
             return Taken(self.logic.true, value)

@@ -1,9 +1,9 @@
-"""Invariants that are found and not declared: reachability as constrained Horn clauses, by Spacer.
+"""Reachability as constrained Horn clauses: Spacer finds invariants that are not declared.
 
-A relation holds of every state that is reached; a property is proved if no state in which it is
-false is in every such relation (A. Komuravelli, A. Gurfinkel, S. Chaki, "SMT-based model checking
-for recursive programs", 2014). Spacer knows integers, data types and little of arrays: what it
-does not decide is left open.
+A relation holds of every reachable state. A property is proved if no such relation needs a state in
+which it is false (A. Komuravelli, A. Gurfinkel, S. Chaki, "SMT-based model checking for recursive
+programs", 2014). Spacer handles integers and data types, and arrays badly: what it does not decide
+stays open.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ class HornProver:
 
     @property
     def plain(self) -> bool:
-        """Whether the state holds no collections, of which Spacer knows little."""
+        """Whether the state has no collections, which Spacer handles badly."""
         kinds = types(self.machine)
         return not any(isinstance(k, t.Set | t.Map | t.Bag | t.Seq) for k in kinds)
 
     def within_reach(self, names: Iterable[str]) -> list[str]:
-        """Those of these properties that it can be asked about: a refinement is none."""
+        """Those of these properties that can be asked; refinements cannot."""
         refining = {j.name for j in self.system.of_kind("refines")}
         return [name for name in names if name not in refining]
 
     def prove(self, names: Iterable[str]) -> list[PropertyProof]:
-        """The verdicts of these properties, as far as they are within reach."""
+        """The verdicts of these properties, as far as they can be asked."""
         names = self.within_reach(names)
         found = attempt(self._prove, names)
         if isinstance(found, NotEncodable):
@@ -84,7 +84,7 @@ class HornProver:
         )
 
     def _unfit(self, horn: Horn, runs: tuple[Run, Run]) -> str:
-        """Why nothing is proved of what is reached; nothing where something may be."""
+        """Why nothing is proved of reachable states; an empty text where something may be."""
         begin = runs[0]
         start = *begin.facts, begin.links[0].goes
         if ask(self.system.logic, start, self.effort.begin()).model is None:
@@ -93,7 +93,7 @@ class HornProver:
         return "" if seen else UNSEEN
 
     def _values(self, state: State) -> tuple[Term, ...]:
-        """The state as one row of terms; raises NotEncodable."""
+        """The state as a tuple of terms; raises NotEncodable."""
         row: list[Term] = []
         for name in self.system.state:
             value = {**self.system.parameters, **state}[name]
@@ -103,7 +103,7 @@ class HornProver:
         return tuple(row)
 
     def _stopped(self, runs: tuple[Run, Run], name: str) -> tuple[list[Term], Term]:
-        """Where a start, or a step from a state that is reached, is stopped in this way."""
+        """Where a start, or a step from a reachable state, is stopped in this way."""
         begin, step = runs
         starts = self.system.logic.all((*begin.facts, begin.links[0].faults[name]))
         steps = [self.system.logic.all((*step.facts, k.faults[name])) for k in step.links]

@@ -2,10 +2,9 @@
 
 Each (case, property) is an obligation of its own: proved, unknown, or refuted by values. A start
 that is refuted is a violation. A refuted step is a *counterexample to induction*: its state obeys
-all invariants, and may be unreachable none the less.
+all invariants, but may be unreachable.
 
-Counterexamples are looked for among small integers, where models are found at once, and count only
-when the exact encoding confirms them.
+`counterexamples` seeks the values, `vacuity` takes back what is proved of steps that cannot happen.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ Ready = list[tuple[SimplifiedFacts, IncrementalSearch]]
 
 
 class Induction:
-    """The obligations of one machine, and how they are met."""
+    """The obligations of one machine, and the search for their proofs."""
 
     def __init__(
         self,
@@ -93,16 +92,16 @@ class Induction:
         yield from ((event, "ambiguous") for event in contested)
 
     def prepare(self) -> None:
-        """Encode the steps, once for all processes."""
+        """Encode all starts and steps, once for all processes."""
         for name in (*self.exact.starts, *self.steps):
             self.exact.case(name)
 
     def begin(self) -> None:
-        """Forget what was tried before: the next answers do not lean on it."""
+        """Forget the solvers of the last case: the next answers must not depend on them."""
         self._asked_last = ("", ()), []
 
     def answer(self, name: str, property: str) -> Obligation:
-        """One obligation, tried."""
+        """Try one obligation."""
         began, budget = time.perf_counter(), self.effort.begin()
         found = self._answer(self._open(name, property), budget)
         if found.verdict is Verdict.PROVED and self.within:
@@ -110,7 +109,7 @@ class Induction:
         return replace(found, seconds=time.perf_counter() - began, units=budget.spent)
 
     def cut_short(self, name: str, property: str, how: str) -> Obligation:
-        """One obligation, at which the process ended."""
+        """One obligation that stays open because its process ended."""
         return _cut_short(self._open(name, property), how)
 
     def _open(self, name: str, property: str) -> Obligation:
@@ -148,7 +147,7 @@ class Induction:
         return self._failed(open, case, found)
 
     def _failed(self, open: Obligation, case: Case, example: Mapping[str, Json]) -> Obligation:
-        """What values say against it: of a step no more than that it is not inductive."""
+        """A refuted obligation: of a start a violation, of a step a counterexample to induction."""
         if case.before is not None:
             left = [n for n, h in self.exact.hypotheses.items() if isinstance(h, NotEncodable)]
             more = f"; not assumed, being not encodable: {', '.join(left)}" if left else ""
@@ -161,9 +160,9 @@ class Induction:
         return replace(open, verdict=verdict, counterexample=example, note=AT_START)
 
     def script(self, name: str, property: str) -> str | None:
-        """The obligation in SMT-LIB 2.6, unsatisfiable if it is met; None where it has no encoding.
+        """The obligation in SMT-LIB 2.6, unsatisfiable if it holds; None where it has no encoding.
 
-        As in an answer, what is dropped is not assumed.
+        Dropped invariants are not assumed, as in `answer`.
         """
         case = self.exact.case(name, property)
         question = attempt(self.exact.question, case, property) if isinstance(case, Case) else case
@@ -174,7 +173,7 @@ class Induction:
     def _asked(
         self, about: tuple[Case, str], question: Question, budget: Budget, full: float
     ) -> Answer:
-        """The answer; of a nearer question if that one is `unsat`."""
+        """The answer; that of the stronger question if it is `unsat`."""
         nearer = self.exact.nearer(*about)
         answer = Answer("unknown") if nearer is None else self._refute(about, nearer, budget, full)
         return answer if answer.status == "unsat" else self._refute(about, question, budget, full)
@@ -182,8 +181,10 @@ class Induction:
     def _refute(
         self, about: tuple[Case, str], question: Question, budget: Budget, full: float
     ) -> Answer:
-        """Values where the facts are true and a goal is not: goal by goal, or `unsat`. A search
-        with all hypotheses may take so many units."""
+        """Values where the facts are true and a goal is not, goal by goal; or `unsat`.
+
+        `full` limits the units of a search with all hypotheses.
+        """
         used = set[str]()
         worst_answer, asked, cached = Answer("unsat"), 0, 0
         case, property = about
@@ -202,8 +203,10 @@ class Induction:
         return replace(worst_answer, used=frozenset(used), cached=0 < asked == cached)
 
     def _narrowed(self, case: Case, facts: tuple[Term, ...]) -> Ready:
-        """The facts by cases of the arguments, with what is known put in; several properties in a
-        row ask about the same. A goal is tried with a few hypotheses before all."""
+        """The facts by cases of the arguments, simplified, each with a solver.
+
+        Consecutive properties of one case share them.
+        """
         if self._asked_last[0] != (case.name, facts):
             given = set(facts)
             named = {n: h for n, h in self.exact.assumed.items() if h in given}
@@ -217,7 +220,7 @@ class Induction:
         return self._asked_last[1]
 
     def sift(self, obligations: list[Obligation]) -> list[Obligation]:
-        """Take back what was proved with the help of an invariant that is not proved itself."""
+        """Take back what was proved with an invariant that is not proved itself, until none is."""
         dropped = self.exact.dropped
         while True:
             lost = {o.property for o in obligations if not o.verdict.good}
@@ -240,8 +243,11 @@ class Induction:
         return [self._without(lost, o) for o in obligations]
 
     def _without(self, lost: Collection[str], obligation: Obligation) -> Obligation:
-        """The same obligation without what is dropped, which it seldom goes without: it gets less
-        than before, and little where its property is lost already."""
+        """The obligation, asked again without the dropped invariants.
+
+        It seldom holds without them, so that it gets less of a budget; little where its property is
+        lost already.
+        """
         gone = obligation.uses & self.exact.dropped
         part = LOST if obligation.property in lost else AGAIN
         case = self.exact.case(obligation.obligation, obligation.property)
@@ -264,7 +270,7 @@ class Induction:
 
 
 def _cut_short(obligation: Obligation, how: str) -> Obligation:
-    """The same one, undecided: Z3 ended the process that searched."""
+    """The obligation, open: Z3 ended the process that searched."""
     return replace(obligation, verdict=Verdict.UNKNOWN, cached=False, note=f"{ENDED} ({how})")
 
 

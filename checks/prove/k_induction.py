@@ -1,9 +1,9 @@
-"""Induction over several steps: what is true in k states of a run, one after the other, is true in
-the next (M. Sheeran, S. Singh, G. Stalmarck, "Checking safety properties using induction and a
-SAT-solver", 2000).
+"""K-induction: a property that is true in k consecutive states is true in the next one.
 
-Asked of what induction over one step leaves open: properties that are true in all runs of fewer
-events than k are assumed together in k states, and what does not follow from that is taken back.
+(M. Sheeran, S. Singh, G. Stalmarck, "Checking safety properties using induction and a SAT-solver",
+2000.) It is tried for what induction over one step leaves open: the properties that are true in all
+runs of fewer than k events are assumed together in k states, and those that do not follow are taken
+back.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Key = tuple[str, str]
 
 
 def _whole(p: PropertyProof, k: int) -> bool:
-    """Whether all runs of fewer events were looked at."""
+    """Whether all runs of fewer than k events were examined."""
     return p.verdict is Verdict.BOUNDED and p.events is not None and p.events >= k - 1
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What is to be shown at the end of a run, and the invariants in the states before, by name."""
+    """What a run has to show at its end, and the invariants in the states before, by name."""
 
     facts: tuple[Term, ...]
     invariants: Mapping[str, tuple[Term, ...]]
@@ -45,7 +45,7 @@ class Goal:
 
 
 class KInduction:
-    """What induction over one step leaves open, seen over k steps."""
+    """The open obligations of an induction, over k steps."""
 
     def __init__(self, induction: Induction, effort: Effort) -> None:
         self.induction, self.effort = induction, effort
@@ -63,8 +63,10 @@ class KInduction:
         tell: Callable[[str], None] | None,
         altogether: Effort = ENDLESS,
     ) -> list[Obligation]:
-        """The obligations, those proved that follow from at most `depth` steps, and that with so
-        much effort altogether."""
+        """The obligations, with those proved that follow from at most `depth` steps.
+
+        `altogether` limits the effort for all of them.
+        """
         self.budget = altogether.begin()
         for k in range(2, depth + 1):
             open = [o for o in obligations if not o.verdict.good]
@@ -79,7 +81,7 @@ class KInduction:
         return [o if o.verdict.good else replace(o, note=f"{o.note}{late}") for o in obligations]
 
     def _right(self, names: Collection[str], k: int) -> set[str]:
-        """What of these is known to be true in all runs of fewer than k events."""
+        """Which of these properties are true in all runs of fewer than k events."""
         runs = Runs(k - 1, self.effort, self.budget, self.induction.workers)
         found = searched(self.what, names, runs)
         return {p.name for p in found if p.verdict.good or _whole(p, k)}
@@ -104,7 +106,7 @@ class KInduction:
         return {}
 
     def _encode(self, open: Collection[Obligation], k: int) -> None:
-        """Once for all processes."""
+        """Encode the goals, once for all processes."""
         for o in open:
             if o.obligation not in self.system.starts:
                 key = o.obligation, o.property
@@ -113,7 +115,7 @@ class KInduction:
     def _asked(
         self, open: Collection[Obligation], budget: Budget, k: int, assumed: Collection[str]
     ) -> list[Obligation]:
-        """The obligations of one property, proved; none where one is not."""
+        """The obligations of one property, proved; none if one of them is not."""
         shown: list[Obligation] = []
         for o in open:
             found = self._ask(o, budget, k, assumed)

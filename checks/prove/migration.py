@@ -1,9 +1,8 @@
-"""From one version of a machine to the next: is every state taken over?
+"""Migration: is every state of the older version of a machine valid in the newer one?
 
-What the older version's invariants allow, seen through the names that variables have now, is what
-the newer version's invariants allow; or a state that is not is shown. As in `restore`, what is new
-begins as declared, and what is no more is left out. Of which values of an older type are values of
-a newer one `handover` asks what `restore` reads with.
+The older version's invariants describe a state; the newer version's have to be true of what
+`restore` makes of it, or a state is shown of which they are not. As in `restore`, new variables
+begin as declared, and removed ones are left out. `handover` says which values can be read.
 """
 
 from __future__ import annotations
@@ -48,10 +47,10 @@ NOT_READ = "no state is found that has values of the newer types: nothing is pro
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """Two versions of a machine; `renamed` gives the former names of what had others.
+    """Two versions of a machine; `renamed` gives the former names.
 
-    `refused`: for an opaque type of which the newer version refuses values by their Python type,
-    whether it refuses all of them. The IR does not have these types.
+    `refused`: an opaque type whose values the newer version refuses by their Python type, with
+    whether it refuses all of them. The IR does not have these Python types.
     """
 
     old: ir.Machine
@@ -71,13 +70,13 @@ class Versions:
         return Versions(old.machine, new.machine, renamed, refused)
 
     def former(self, name: str) -> str | None:
-        """What a variable or parameter was called; None for what is new."""
+        """The former name of a variable or parameter; None for a new one."""
         was = self.renamed.get(name, name)
         mine, theirs = _kinds(self.new), _kinds(self.old)
         return was if mine[name] == theirs.get(was) else None
 
     def check(self) -> None:
-        """Raise ValueError for a name that is none, or of a parameter that was a variable."""
+        """Raise ValueError for an unknown name, and for a parameter that was a variable."""
         for name, was in self.renamed.items():
             kind = _kinds(self.new).get(name)
             if kind is None or _kinds(self.old).get(was) != kind:
@@ -90,7 +89,7 @@ class Versions:
             )
 
     def lines(self) -> Iterator[str]:
-        """What became of each variable and parameter, in words."""
+        """What became of each variable and parameter, a line each."""
         kinds = dict(fields_of(self.new))
         before = dict(fields_of(self.old))
         taken: set[str] = set()
@@ -113,10 +112,9 @@ def evolve(
     effort: Effort = USUAL,
     workers: int = 1,
 ) -> list[Obligation]:
-    """What of the newer version is kept by every state of the older one that is taken over; by so
-    many processes, as in `prove`.
+    """What every restored state of the older version keeps of the newer one.
 
-    Raises ValueError for names that are none.
+    `workers` is the number of processes, as in `prove`. Raises ValueError for unknown names.
     """
     versions.check()
     taking = attempt(_Taking, versions, sorts(versions.old, sizes), effort)
@@ -190,7 +188,7 @@ class _Taking:
         return Execution(self.system.encoding, state, self.new)
 
     def facts(self) -> tuple[Term, ...]:
-        """What is true of a state that has values of the newer types."""
+        """What is assumed of a state whose values the newer version can read."""
         return (*self.system.facts(), *self.read.values())
 
     def is_possible(self, facts: tuple[Term, ...]) -> bool:
@@ -198,8 +196,7 @@ class _Taking:
         return ask(self.logic, facts, self.effort.begin()).status == "sat"
 
     def answer(self, open: Obligation, budget: Budget, within: bool, none: str) -> Obligation:
-        """One thing that the newer version says, tried; `none` says why there is no state of which
-        it could be true, if there is none."""
+        """One obligation, tried; `none` says why no state could have it, if so."""
         refused = self._refused(open.property)
         if refused:
             found = Verdict.UNKNOWN if none else Verdict.VIOLATED
@@ -226,14 +223,14 @@ class _Taking:
         return replace(open, note=f"Z3 does not decide it: {answer.why}")
 
     def _refused(self, name: str) -> str:
-        """Why `restore` refuses every state; nothing where it does not."""
+        """Why `restore` refuses every state; an empty text where it does not."""
         if name == "bounds":
             return f"{', '.join(self.unset)} is new, and begins with no value" * bool(self.unset)
         p = next(p for p in self.new.properties if p.name == name)
         return enforcement.without_a_list(p) if p.kind == "invariant" else ""
 
     def _unread(self, shown: Mapping[str, Json]) -> str:
-        """Which variables have values that are none of their newer type."""
+        """Which variables have values that are not values of their newer type."""
         after, before = shown["after"], dict(fields_of(self.old))
         assert is_object(after)
         return "; ".join(
@@ -268,7 +265,7 @@ class _Taking:
                 yield self.logic.implies(self.read.get(name, self.logic.true), inside)
 
     def _told(self, answer: Answer) -> dict[str, Json] | None:
-        """The state and what it would be; None where it is not finite."""
+        """The state, and what it becomes; None where a value is infinite."""
         if answer.model is None:
             return None
         witness, out = Witness(self.system.encoding, answer.model), dict[str, Json]()
@@ -286,13 +283,13 @@ class _Taking:
 
 
 def _beginnings(machine: ir.Machine) -> Iterator[tuple[str, t.Type, ir.Expr | None]]:
-    """Each variable and parameter, and what it is where nobody gives a value."""
+    """Each variable and parameter, and its value where nobody gives one."""
     yield from ((v.name, v.type, v.initial) for v in machine.variables)
     yield from ((p.name, p.type, p.default) for p in machine.parameters)
 
 
 def _same_types(old: ir.Machine, new: ir.Machine) -> None:
-    """Raise NotEncodable where a name is of one type in one version, of another in the other."""
+    """Raise NotEncodable where a name means another type in the other version."""
     if old.parts or new.parts:
         raise NotEncodable("a machine with parts, of which an older version is taken over")
     ticks = {clock.type for clock in map(clock_of, (old, new)) if clock is not None}

@@ -1,4 +1,4 @@
-"""What is seen to happen: a run is a model of a start and of a transition's guard, too."""
+"""Non-vacuity by random walk: a transition seen in a run is satisfiable, so Z3 is not asked."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from lawful.spec.flat import Flat
 from lawful.spec.values.world import World
 
 STATES = 3000
-TRIED = 100_000  # Events, the refused ones as well: what is met depends on no clock.
-LOOKS = 20_000  # At the budget, where many arguments are made of which none is tried.
+TRIED = 100_000  # Events, refused ones included. A clock would make the outcome depend on the load.
+LOOKS = 20_000  # Checks of the budget: an event may have many arguments of which none is tried.
 LONGEST = 60
 
 
 def transitions_seen(flat: Flat, world: World) -> frozenset[str | None]:
-    """The starts (None: from the defaults) and transitions met in random walks, a limited number;
-    all that there are where there are few states.
+    """The starts (None: from the defaults) and transitions met in a limited number of random walks.
 
-    Only steps from states where all invariants hold count, and only those that stay in the scope.
+    Where there are few states, all of them. A step counts if it begins in a state in which all
+    invariants hold, and stays within the scope.
     """
     space = Space(flat, world)
     looks = itertools.count()
     space.budget = Budget(Limits(stop=lambda: space.tried >= TRIED or next(looks) >= LOOKS))
     walks = _Walks(space)
-    with suppress(OutOfBudget):  # What was met until then was.
+    with suppress(OutOfBudget):  # What was met until then counts.
         walks.begin()
         while walks.starts and not walks.over():
             walks.walk(walks.rng.choice(walks.starts))
@@ -38,8 +38,10 @@ def transitions_seen(flat: Flat, world: World) -> frozenset[str | None]:
 
 
 class _Walks:
-    """Walks from the starts, and on from where others ended: each transition is as likely as the
-    others that can happen, however many arguments it can have."""
+    """Random walks from the starts, and on from where others ended.
+
+    Each transition is as likely as the others that are enabled, however many arguments it has.
+    """
 
     def __init__(self, space: Space) -> None:
         self.space = space
@@ -64,12 +66,12 @@ class _Walks:
         self.every = len(self.met) + len({row.name for _, row in space.rules})
 
     def over(self) -> bool:
-        """Whether there is nothing more to meet, or enough was looked at."""
+        """Whether everything is met, or enough was tried."""
         enough = len(self.steps) >= STATES or len(self.steps) == len(self.seen)
         return enough or len(self.met) == self.every
 
     def new(self) -> State:
-        """A state from which nothing was tried, if there is one."""
+        """A state from which nothing was tried yet, if there is one."""
         while len(self.waiting) > 1:
             at = self.rng.randrange(len(self.waiting))
             self.waiting[at], self.waiting[-1] = self.waiting[-1], self.waiting[at]
@@ -79,7 +81,7 @@ class _Walks:
         return self.waiting[0]
 
     def walk(self, state: State) -> None:
-        """One run, of some length."""
+        """One walk of a random length."""
         for _ in range(self.rng.randint(5, LONGEST)):
             if self.over():
                 return
@@ -89,7 +91,7 @@ class _Walks:
             state = self.rng.choice(self.rng.choice(found))
 
     def _steps(self, state: State) -> list[list[State]]:
-        """The states after this one, by the transitions to them; none where it is no good one."""
+        """The states after this one, by transition; none where an invariant fails in it."""
         if state not in self.steps:
             found: dict[int, list[State]] = {}
             for edge in self.space.edges(state) if self._is_kept(state) else ():

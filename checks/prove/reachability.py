@@ -1,7 +1,7 @@
-"""What a short exploration within the scope says of the properties that are not proved.
+"""What a short exploration within the scope says of properties that are not proved.
 
 A violation that exploration meets is a run of the machine: it is the verdict, whatever else was
-tried. So `prove` says of it what `check` says, with the same trace.
+tried. So `prove` reports it as `check` does, with the same trace.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Contradiction(Exception):
 def settled(
     properties: Iterable[PropertyProof], obligations: Iterable[Obligation], seen: Seen
 ) -> list[PropertyProof]:
-    """The same, where exploration met a violation with that verdict and its run.
+    """The proofs; where exploration met a violation, with that verdict and run.
 
     Raises Contradiction where it met a violation of a property that is proved.
     """
@@ -64,8 +64,10 @@ def _refuted(p: PropertyProof, found: Found, trace: Trace) -> PropertyProof:
 
 
 def _stepped(seen: Seen, o: Obligation) -> Found | None:
-    """What is wrong with the step of a counterexample to induction, where exploration reached its
-    state: the arguments of the step may be beyond the scope, and the step is real all the same."""
+    """What is wrong with the step of a counterexample to induction whose state was reached.
+
+    The arguments of the step may be outside the scope; the step is real all the same.
+    """
     example, space = o.counterexample, seen.space
     number = None if example is None else seen.number(example)
     index = next((i for i, (_, row) in enumerate(space.rules) if row.name == o.obligation), None)

@@ -1,4 +1,4 @@
-"""Guards that never refuse: they follow from the invariants and from the guards before them."""
+"""Redundant guards: those that follow from the invariants and from the guards before them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from lawful.spec.text.expressions import expr
 
 from .result import RedundantGuard
 
-EACH = Effort(300_000)  # For each guard: what is not decided at once is not called needless.
+EACH = Effort(300_000)  # For each guard; one that is not decided at once is not reported.
 
 
 def redundant_guards(
     system: TransitionSystem, done: set[str], workers: int
 ) -> list[RedundantGuard]:
-    """The needless guards of transitions that can happen, `done`; only what is proved may be
-    assumed by the subject."""
+    """The redundant guards of the transitions in `done`, which are known to happen.
+
+    The system may assume only what is proved.
+    """
     rows = [row for row in system.machine.transitions if row.name in done]
 
     def found(row: ir.Transition) -> list[RedundantGuard]:

@@ -1,4 +1,4 @@
-"""What is to be proved of a machine, and what came of it."""
+"""The results of a proof: obligations, the verdict of each property, and what else was found."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ UNSEEN = "a container may get larger than its type allows, and is not followed f
 class Obligation:
     """One thing to prove: that a start or a transition (`obligation`) keeps `property`.
 
-    `leans` names the invariants that the proof used; it may not need all of them. `depth` is how
-    many steps of a run it is about; `before`: that it is proved was known from another time.
-    `units` are those of Z3's work that were spent on it: the same each time, on every machine.
+    `uses` names the invariants that the proof used; it may not need all of them. `depth` is the
+    number of steps that it is about. `cached`: the proof is from an earlier run. `units` of Z3's
+    work were spent on it: the same each time, on every machine.
     """
 
     property: str
@@ -51,7 +51,7 @@ INDUCTIVE = ("induction", "k-induction")
 class PropertyProof:
     """A property's verdict, and the method that established it.
 
-    `trace` is a run that violates it; `events`: all runs of at most so many were looked at.
+    `trace` is a run that violates it; `events`: all runs with at most so many were examined.
     """
 
     name: str
@@ -70,7 +70,7 @@ class PropertyProof:
 
 @dataclass(frozen=True, slots=True)
 class RedundantGuard:
-    """A guard of a transition that is true wherever the ones before it are."""
+    """A guard of a transition that is true wherever the guards before it are."""
 
     transition: str
     place: Place
@@ -79,8 +79,11 @@ class RedundantGuard:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Clauses that are inductive together with what is proved; those that the proofs lean on, as
-    properties of the machine; and all obligations as they are with them."""
+    """Clauses that are inductive together with what is proved.
+
+    `clauses` are those that proofs use, as properties of the machine; `obligations` are all, with
+    these clauses assumed.
+    """
 
     clauses: tuple[ir.Property, ...]
     obligations: tuple[Obligation, ...]
@@ -99,7 +102,9 @@ class ProofResult:
 
     @property
     def counted(self) -> tuple[Obligation, ...]:
-        """The obligations that matter: why a property is not inductive is no question once it is
-        proved or refuted in another way."""
+        """The obligations that matter.
+
+        Why a property is not inductive does not matter once it is decided by another method.
+        """
         settled = {p.name for p in self.properties if p.settled_otherwise}
         return tuple(o for o in self.obligations if o.property not in settled)

@@ -1,4 +1,4 @@
-"""The obligations of an induction, tried in several processes: what ends one costs one answer."""
+"""The obligations of an induction, spread over processes; a crash costs one answer."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from lawful.checks.smt.solver.processes import map_unordered
 from .induction import Induction
 from .result import Obligation
 
-Row = tuple[str, str]
+ObligationKey = tuple[str, str]  # The names of a case and of a property.
 
 
-def in_turn(induction: Induction, asked: Sequence[Row]) -> list[Obligation]:
-    """Each obligation, tried, in this order."""
+def in_turn(induction: Induction, asked: Sequence[ObligationKey]) -> list[Obligation]:
+    """Try each obligation; the results in this order."""
     found = {(o.obligation, o.property): o for o in answers(induction, asked)}
     return [found[row] for row in asked]
 
 
-def answers(induction: Induction, asked: Sequence[Row]) -> Iterator[Obligation]:
-    """Each obligation, tried: those of one case by one process, which encodes them.
+def answers(induction: Induction, asked: Sequence[ObligationKey]) -> Iterator[Obligation]:
+    """Try each obligation; those of one case in one process, which encodes the case.
 
-    They are asked in this order of one solver, that knows of no other case. So no answer depends on
-    how many processes there are.
+    They are asked in this order of one solver, which knows of no other case. So no answer
+    depends on the number of processes.
     """
     workers = induction.workers
     induction.prepare()
     cases = [list(rows) for _, rows in groupby(asked, key=itemgetter(0))]
-    alone: list[Row] = []
+    alone: list[ObligationKey] = []
 
-    def of_case(rows: list[Row]) -> list[Obligation]:
+    def of_case(rows: list[ObligationKey]) -> list[Obligation]:
         induction.begin()
         return [induction.answer(*row) for row in rows]
 
-    def died(rows: list[Row], _how: str) -> list[Obligation]:
+    def died(rows: list[ObligationKey], _how: str) -> list[Obligation]:
         alone.extend(rows)
         return []
 

@@ -1,4 +1,4 @@
-"""What a proof is about, in words."""
+"""The scope of a proof in words: what its verdicts cover."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lawful.spec import types as t
 
 
 def covers(machine: ir.Machine, sizes: Mapping[str, int]) -> tuple[str, bool]:
-    """What the verdicts are about, in words; and whether a bound of the scope was used."""
+    """What the verdicts cover, in words; and whether a bound of the scope was used."""
     kinds = types(machine)
     words: list[str] = []
     if any(isinstance(k, t.Int) and not isinstance(k, t.Serial) for k in kinds):
@@ -39,7 +39,7 @@ def covers(machine: ir.Machine, sizes: Mapping[str, int]) -> tuple[str, bool]:
 
 
 def sorts(machine: ir.Machine, sizes: Mapping[str, int]) -> dict[str, int]:
-    """The sizes without those of opaque types, of which there is always any number."""
+    """The sizes without those of opaque types, which always have any number of values."""
     opaque = {k.name for k in types(machine) if isinstance(k, t.Opaque)}
     return {name: size for name, size in sizes.items() if name not in opaque}
 
@@ -49,7 +49,7 @@ def _machines(machine: ir.Machine) -> list[ir.Machine]:
 
 
 def types(machine: ir.Machine) -> list[t.Type]:
-    """Every type in the machine's variables, parameters and arguments, and those inside them."""
+    """Every type in the machine's variables, parameters and arguments, at any depth."""
     stack: list[t.Type] = []
     for m in _machines(machine):
         stack += [kind for _, kind in fields_of(m)]

@@ -1,4 +1,4 @@
-"""Proofs with Z3: every obligation of a machine met, and what all of them amount to."""
+"""`prove`: which method is tried for which property, and in which order."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How it is proved. `effort` is for each obligation; `depth` counts events: those of the runs
-    that are looked at, or of k-induction. With one of `workers` all is done in this process; more
-    are so many processes, in each of which Z3 searches, and may die.
+    """How to prove. `effort` is for each obligation.
+
+    `depth` counts events: of the runs that are examined, or of k-induction. With `workers` above 1,
+    Z3 searches in so many processes, in which it may crash.
     """
 
     method: Method = "induction"
@@ -44,12 +45,12 @@ class How:
 
     @property
     def over_runs(self) -> Effort:
-        """How much each question may take that is about runs of several events."""
+        """The effort for each question about runs of several events."""
         return self.effort.times(OVER_RUNS)
 
     @property
     def altogether(self) -> Effort:
-        """How much each may take of what is tried after induction over one step."""
+        """The effort for all questions of each method after induction over one step."""
         return self.over_runs if self.method == "auto" else ENDLESS
 
 
@@ -64,11 +65,11 @@ def prove(
 ) -> ProofResult:
     """Prove the invariants and step properties, or find what violates them.
 
-    `sizes` gives the number of elements of sorts; a sort without a size may have any number.
-    `progress` is told how far it is. `transitions_seen` gives the starts and transitions that are
-    known to happen; it is called where Z3 does not find one soon. `explored` gives a short
-    exploration; it is called where something is left open, and a violation that it met is the
-    verdict.
+    `sizes` gives the number of elements of sorts and the lengths of lists; a sort without a size
+    may have any number. `progress` receives a line for each step. `transitions_seen` returns the
+    starts and transitions known to happen; it is called where Z3 does not find that soon.
+    `explored` returns a short exploration; it is called where a property is open, and a violation
+    that it met is the verdict.
     """
     how = how or How()
     began, sizes = time.perf_counter(), sorts(machine, sizes)
@@ -114,7 +115,7 @@ def _inductive(
     depth: int,
     tell: tuple[Tell | None, Callable[[], Collection[str | None]]],
 ) -> tuple[Induction, list[Obligation]]:
-    """Obligation by obligation; what of the invariants is not proved is assumed no more."""
+    """The obligations by induction, without what used an invariant that is not proved."""
     progress, transitions_seen = tell
     induction = Induction(*what, how.effort, how.workers)
     asked = list(induction.questions())
@@ -135,7 +136,7 @@ def _reached(
     how: How,
     transitions_seen: Callable[[], Collection[str | None]],
 ) -> list[PropertyProof]:
-    """What Spacer shows; nothing of a machine with a start or transition that cannot happen."""
+    """The verdicts of Spacer; none for a machine with a case that cannot happen."""
     induction = Induction(*what, how.effort, how.workers)
     spacer = HornProver(*what, how.over_runs, how.workers)
     names = spacer.within_reach(dict.fromkeys(name for _, name in induction.questions()))
@@ -146,7 +147,7 @@ def _reached(
 
 
 def _is_open(p: PropertyProof) -> bool:
-    """Whether exploration may say more: also of what starts wrong, it tells what `check` tells."""
+    """Whether exploration may say more. Of a violation at the start it has the trace, too."""
     return p.method != NOT_ASKED and not p.verdict.good
 
 
@@ -157,6 +158,6 @@ def _left(properties: Iterable[PropertyProof]) -> list[str]:
 def _joined(
     proved: Sequence[PropertyProof], searched: Sequence[PropertyProof]
 ) -> list[PropertyProof]:
-    """What was proved, and in place of what is open what all runs up to a length say."""
+    """The proofs; in place of open ones, what the bounded search says."""
     other = {p.name: p for p in searched}
     return [other.pop(p.name, p) for p in proved] + list(other.values())

@@ -1,8 +1,8 @@
-"""Counterexamples to induction, held against what exploration sees: is the state reachable at all?
+"""Counterexamples to induction compared with an exploration: is the state reachable at all?
 
-Where it is not, clauses are sought that hold in every state seen and exclude it, of simple forms;
-they are tried together, and those that are not inductive are taken back until the rest is
-(C. Flanagan, K. R. M. Leino, "Houdini, an annotation assistant for ESC/Java", 2001).
+Where it is not, simple clauses are sought that hold in every explored state and exclude it. They
+are tried together, and those that are not inductive are dropped until the rest is (C. Flanagan,
+K. R. M. Leino, "Houdini, an annotation assistant for ESC/Java", 2001).
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ Limits = tuple[Mapping[str, int], Effort, int]  # Sizes of sorts, for each quest
 
 
 class Seen:
-    """The states of a search of limited length within a scope, and what it found wrong.
+    """The states of a search of limited length within a scope, and the violations it met.
 
-    `declared` is the machine without the scope: serial numbers may have more bits there. Raises
+    `declared` is the machine without the scope: its serial numbers may have more bits. Raises
     ValueError where no initial state is within the scope.
     """
 
@@ -61,11 +61,11 @@ class Seen:
 
     @property
     def whole(self) -> bool:
-        """Whether these are all states there are, within the scope and beyond it."""
+        """Whether these are all states of the machine, within the scope and beyond it."""
         return self.search.complete and not self.search.cut_by
 
     def is_real(self, name: str, trace: Trace) -> bool:
-        """Whether the run violates the property with all the bits that serial numbers have, too."""
+        """Whether the run violates the property with all bits of serial numbers, too."""
         if not self.narrowed:
             return True
         if not trace.states or name == "ambiguous":
@@ -74,7 +74,7 @@ class Seen:
         return again(self._whole, name, rows) is not None
 
     def state(self, example: Mapping[str, Json]) -> State | None:
-        """The state of a counterexample; None where it is none of this world."""
+        """The state of a counterexample; None where it is not a state of this world."""
         machine = self.space.machine
         rows: list[Any] = []
         try:
@@ -87,12 +87,12 @@ class Seen:
         return tuple(rows)
 
     def number(self, example: Mapping[str, Json]) -> int | None:
-        """The number of the state of a counterexample to induction; None where it is not seen."""
+        """The number of a counterexample's state; None where exploration did not reach it."""
         state = None if example.get("state") is None else self.state(example)
         return None if state is None else self.search.index.get(state)
 
     def told(self, example: Mapping[str, Json]) -> str:
-        """Whether the state of a counterexample to induction is among them, in words."""
+        """Whether the state of a counterexample was reached, in words."""
         number, many = self.number(example), len(self.search.states)
         if number is None:
             states = f"none of the {many:,} states" if many > 1 else "not the 1 state"
@@ -105,7 +105,7 @@ class Seen:
 
 
 def looked_up(result: ProofResult, seen: Seen) -> ProofResult:
-    """The same, of every counterexample to induction told whether its state is reachable."""
+    """The result; each counterexample to induction says whether its state was reached."""
     rows: list[Obligation] = []
     open = open_of(result)
     for o in result.obligations:
@@ -118,15 +118,15 @@ def looked_up(result: ProofResult, seen: Seen) -> ProofResult:
 
 
 def open_of(result: ProofResult) -> list[Obligation]:
-    """The obligations that are refuted by a state of which nobody knows whether it is reachable."""
+    """The obligations refuted by a state that may be unreachable."""
     rows = [o for o in result.counted if o.counterexample is not None]
     return [o for o in rows if o.counterexample and o.counterexample.get("state") is not None]
 
 
 def proposed(machine: ir.Machine, seen: Seen, how: Limits, result: ProofResult) -> ProofResult:
-    """The same with clauses that prove more of what is open, where some are found.
+    """The result with clauses that prove more of what is open, where some are found.
 
-    `how` gives the sizes of sorts, how much effort for each obligation, and processes.
+    `how` gives the sizes of sorts, the effort for each obligation, and the number of processes.
     """
     proposal = _propose(machine, seen, (sorts(machine, how[0]), *how[1:]), result.counted)
     return replace(result, proposal=proposal)
@@ -138,7 +138,7 @@ def _propose(
     how: Limits,
     obligations: Sequence[Obligation],
 ) -> Proposal | None:
-    """Clauses with which all that is open is proved, or some of it; None where there are none."""
+    """Clauses with which more is proved; None where there are none."""
     clauses = CandidateClauses(seen.space.reference, dict(_elements(seen)), seen.search.states)
     pool: dict[str, ir.Property] = {}
     # Of what cannot happen nothing is proved, with clauses or without.
@@ -171,7 +171,7 @@ def _elements(seen: Seen) -> Iterator[tuple[t.Type, list[Any]]]:
 def _excluding(
     seen: Seen, clauses: CandidateClauses, about: tuple[Obligation, Collection[str]]
 ) -> list[CandidateClause]:
-    """The next clauses, of those not tried yet, that exclude the state of a counterexample."""
+    """The next clauses that exclude the state of a counterexample and were not tried yet."""
     o, attempt = about
     example = o.counterexample
     if o.verdict.good or example is None or example.get("state") is None:
@@ -195,7 +195,7 @@ def _tried(
     how: Limits,
     known: Sequence[Obligation],
 ) -> list[Obligation]:
-    """What was open and the clauses, asked together; what does not hold is taken back."""
+    """What was open and the clauses, asked together; what does not hold is dropped."""
     whole = replace(machine, properties=(*machine.properties, *clauses))
     induction, names = Induction(whole, *how), {p.name for p in clauses}
     open = {(o.obligation, o.property) for o in known if not o.verdict.good}
@@ -215,8 +215,7 @@ def _tried(
 def _needed(
     pool: Mapping[str, ir.Property], known: Sequence[Obligation], best: Sequence[Obligation]
 ) -> Proposal | None:
-    """The clauses that what is newly proved leans on, and what these lean on; all obligations with
-    them."""
+    """The clauses that new proofs use, and those that these use; all obligations with them."""
     names = _names(pool)
     was_open = {(o.obligation, o.property) for o in known if not o.verdict.good}
     won = [o for o in best if o.verdict.good and (o.obligation, o.property) in was_open]

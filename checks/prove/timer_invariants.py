@@ -1,8 +1,8 @@
-"""Which clauses about timers are true in every state: what all starts and steps keep together.
+"""Timer invariants: the clauses about timers that all starts and steps keep together.
 
-Nothing else is assumed, least of all the declared invariants; so they are known before any of these
-is proved. What is not kept is taken back until the rest is (C. Flanagan, K. R. M. Leino, "Houdini,
-an annotation assistant for ESC/Java", 2001).
+Nothing else is assumed, in particular no declared invariant; so they are known before any of these
+is proved. A clause that is not kept is dropped, until the rest is inductive (C. Flanagan,
+K. R. M. Leino, "Houdini, an annotation assistant for ESC/Java", 2001).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EACH = 4_000_000  # Units for a question.
 def proved_timer_clauses(
     machine: ir.Machine, sizes: Mapping[str, int], effort: Effort, workers: int = 1
 ) -> tuple[TimerClause, ...]:
-    """Those of a machine with the step `tick` that are shown with so much effort, or none."""
+    """The clauses of a machine with the step `tick` that this effort proves."""
     rows = clauses(machine) if tick_of(machine) else []
     # In a process of its own, as all else that may end it.
     one = [rows] if rows else []
@@ -43,7 +43,7 @@ def proved_timer_clauses(
 def scripts(
     machine: ir.Machine, sizes: Mapping[str, int], shown: Sequence[TimerClause]
 ) -> Iterator[tuple[str, str]]:
-    """Each start and step, and in SMT-LIB 2.6 that it keeps what was shown: unsatisfiable."""
+    """Each start and step, with the question in SMT-LIB 2.6 whether it breaks a clause."""
     system = TransitionSystem(machine, Options(sizes))
     said = [row.said(system.run(system.state)) for row in shown]
     for name in _names(system) if shown else ():
@@ -60,7 +60,7 @@ def _names(system: TransitionSystem) -> tuple[str, ...]:
 def _kept(
     what: tuple[ir.Machine, Mapping[str, int]], rows: Sequence[TimerClause], effort: Effort
 ) -> list[int]:
-    """The places of those that are true in every state."""
+    """The positions of the clauses that are true in every state."""
     machine, sizes = what
     system, budget = TransitionSystem(machine, Options(sizes)), effort.begin()
     cases = [system.case(name) for name in _names(system)]
@@ -85,8 +85,7 @@ Goals = Mapping[int, Term]
 def _question(
     system: TransitionSystem, case: Case, known: tuple[Sequence[TimerClause], Goals]
 ) -> tuple[tuple[Term, ...], Goals]:
-    """What is true where a start or step happens, all that is known being so before; and that each
-    of it is kept."""
+    """The facts where a start or step happens, with the clauses before; and that it keeps each."""
     rows, left = known
     logic, step = system.logic, case.step
     facts: tuple[Term, ...] = system.parameter_facts()
@@ -109,7 +108,7 @@ def _one_is_not(logic: Logic, goals: Goals) -> Term:
 def _lost(
     system: TransitionSystem, question: tuple[tuple[Term, ...], Goals], budget: Budget
 ) -> set[int]:
-    """Those that are not shown to be kept."""
+    """The clauses that are not shown to be kept."""
     facts, asked = question[0], dict(question[1])
     logic, lost = system.logic, set[int]()
 

@@ -1,7 +1,7 @@
-"""A run of a machine as terms: a start or an arbitrary state, and one step after the other.
+"""Runs as terms: a start or an arbitrary state, and one step after the other.
 
 Every step is all transitions and arguments at once; the state after it is merged over them. A fault
-ends a run: steps that go on are those that nothing stopped, within the lengths of the scope.
+ends a run: only steps that nothing stopped, within the lengths of the scope, go on.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ STOPS = (*FAULTS, "excess")
 
 @dataclass(frozen=True)
 class Link:
-    """One step of a run: which of the cases it is (`choice`), and that it goes on (`goes`).
+    """One step of a run: `choice` says which of the cases it is, `goes` that the run goes on.
 
-    `faults` is where it is stopped, by what; `excess` where a value is larger than can be seen.
+    `faults` has where it is stopped, by what; `excess` is where a value outgrows its encoding.
     """
 
     choice: Term
@@ -40,9 +40,9 @@ class Link:
 
 
 class Run:
-    """A run that gets longer by `extend`: `states[i]` is before `links[i]`.
+    """A run that `extend` makes longer: `states[i]` is before `links[i]`.
 
-    From a start the first link is the start itself, and `states[0]` what there is before it.
+    With `started` the first link is the start, and `states[0]` are the parameters.
     """
 
     def __init__(self, system: TransitionSystem, *, started: bool) -> None:
@@ -87,8 +87,10 @@ class Run:
         self.links.append(Link(choice, tuple(cases), done, stops))
 
     def _named(self, merged: State, ways: Sequence[tuple[Term, State]]) -> tuple[State, list[Term]]:
-        """The state after a step with names for what it changes, and what each way makes of them:
-        terms that grow from step to step are much harder. Containers are merged as they are."""
+        """The state after a step with new constants for what it changes, and their equations.
+
+        Terms that grow from step to step are much harder for Z3. Containers are merged as they are.
+        """
         logic, system = self.logic, self.system
         named, equal = dict(merged), list[Term]()
         for name, old in self.states[-1].items():
@@ -105,7 +107,7 @@ class Run:
         return named, equal
 
     def _limit(self, new: Term, values: Sequence[Value]) -> None:
-        """Let divisions in later steps use what a number can be after this one."""
+        """Let divisions in later steps use the range of a number after this step."""
         spans = [self.logic.limited(each) for each in values if isinstance(each, Term)]
         known = [span for span in spans if span is not None]
         if len(known) == len(values):
@@ -122,12 +124,12 @@ class Run:
         return logic.any(found)
 
     def case(self, model: Model, number: int) -> Case:
-        """Which case a link of the run is in a model."""
+        """The case that a link of the run is in a model."""
         link = self.links[number]
         return link.cases[min(max(0, model.integer(link.choice)), len(link.cases) - 1)]
 
     def trace(self, model: Model) -> Trace | None:
-        """The run that a model is, from its start; None where a value in it has no end."""
+        """The run of a model, from its start; None where a value in it is infinite."""
         witness = Witness(self.system.encoding, model)
         states: list[Mapping[str, Json]] = []
         steps: list[TraceStep] = []

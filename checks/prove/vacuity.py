@@ -1,5 +1,6 @@
-"""Vacuity: a start or transition that can never happen keeps every property, so that its proofs say
-nothing. This module finds those of an induction, and takes back what was proved of them.
+"""Vacuity: a start or transition that can never happen keeps every property.
+
+Its proofs say nothing. This module finds such cases, and takes back what was proved of them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Seen = Callable[[], Collection[str | None]]  # Known to happen; None is the star
 def grounded(
     induction: Induction, obligations: list[Obligation], transitions_seen: Seen
 ) -> list[Obligation]:
-    """Nothing is proved of a start or transition that has no model, or none that was found."""
+    """The obligations; those of cases that cannot happen, or are not known to, are open."""
     induction.vacuous = unmet(induction, transitions_seen)
     out: list[Obligation] = []
     for o in obligations:
@@ -57,13 +58,13 @@ def unmet(induction: Induction, transitions_seen: Seen) -> dict[str, str]:
 
 
 def _known_possible(induction: Induction, name: str) -> bool:
-    """Whether it was found to happen before; what has no encoding is not asked."""
+    """Whether the cache says that it can happen; true for a case without encoding."""
     case = induction.exact.case(name)
     return isinstance(case, NotEncodable) or known_possible(_can_happen(induction.exact, case))
 
 
 def _shown_possible(induction: Induction, name: str) -> bool:
-    """Whether it is soon found to happen."""
+    """Whether a short search finds that it can happen."""
     case, quick = induction.exact.case(name), induction.effort.begin().units(QUICK_UNITS)
     assert isinstance(case, Case)
     if induction.examples.search(name, "", _can_happen, quick) is None:
@@ -73,7 +74,7 @@ def _shown_possible(induction: Induction, name: str) -> bool:
 
 
 def _impossible(induction: Induction, name: str) -> str:
-    """Why nothing is proved of it; nothing where it can happen."""
+    """Why nothing is proved of it; an empty text where it can happen."""
     case = induction.exact.case(name)
     assert isinstance(case, Case)
     budget = induction.effort.begin()
@@ -91,7 +92,10 @@ def _not_told(_name: str, _how: str) -> str:
 
 
 def _can_happen(system: TransitionSystem, case: Case) -> tuple[Term, ...]:
-    # A start out of its bounds is none; a step out of its bounds happens, and is a fault.
+    """What is true where the case happens.
+
+    A start out of its bounds does not happen; a step out of its bounds does, and is a fault.
+    """
     return pertinent(
         system.encoding,
         (*system.happens(case), case.within)

@@ -1,4 +1,4 @@
-"""What a machine in Z3 is asked about: a start or a transition, and whether it keeps a property."""
+"""Cases and questions: a start or step of a machine, and whether it keeps a property."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Case:
-    """A start or a transition: the state before (none at a start), arguments, and the step.
+    """A start or a transition: the state before (None at a start), arguments, and the step.
 
-    `bounded`: the state after keeps its bounds; `within`: it keeps the lengths of the scope.
+    `given` is assumed; `bounded`: the state after keeps its bounds; `within`: it keeps the lengths
+    of the scope.
     """
 
     name: str
@@ -53,7 +54,7 @@ class Question:
 
 
 def attempt(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | NotEncodable:
-    """What `work` makes, or why it cannot."""
+    """What `work` returns, or why it has no encoding."""
     try:
         return work(*args, **kwargs)
     except NotEncodable as error:

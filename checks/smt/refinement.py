@@ -1,6 +1,6 @@
-"""Refinement in Z3: every start and step, seen through the view, is one of the abstract machine.
+"""Refinement as terms: every start and step, mapped by the view, is one of the abstract machine.
 
-The view of a state is a term of the abstract machine's own product type, and the abstract step is
+The view of a state is a term of the abstract machine's own product type. The abstract step is
 executed from there: some arguments lead to the view of the state after, or nothing changes.
 """
 
@@ -39,8 +39,10 @@ class Refinement:
         self.abstract = encoding.inner(output.machine)
 
     def goal(self, case: Case, *, near: bool = False) -> Term:
-        """That the start or step is one of the abstract machine; with `near`, one with arguments
-        of the step itself, which says more. Raises NotEncodable."""
+        """That the start or step is one of the abstract machine. Raises NotEncodable.
+
+        With `near`, one with arguments of the step itself, which is a stronger goal.
+        """
         logic = self.logic
         after, has_value = self._view(case.step.after)
         kept = [has_value, self.encoding.bounds(after, self.kind)]
@@ -51,7 +53,7 @@ class Refinement:
         return logic.all((*kept, logic.any((same, *self._steps(case, (before, after), near)))))
 
     def _view(self, state: State) -> tuple[Term, Term]:
-        """What a state is seen as, and where that has a value."""
+        """The view of a state, and where it has a value."""
         return Execution(self.encoding, state, self.machine).judge(self.function, {})
 
     def _state(self, view: Term) -> dict[str, Value]:
@@ -99,7 +101,7 @@ class Refinement:
         return found
 
     def _likely(self, case: Case, function: ir.Function) -> Iterator[dict[str, Value]]:
-        """Arguments of the step as those of the abstract one, where their types are the same."""
+        """Arguments of the step that have the types of the abstract step's arguments."""
         own = [
             [value for value, kind in case.args.values() if kind == wanted]
             for _, wanted in function.params
@@ -108,8 +110,7 @@ class Refinement:
             yield dict(zip((name for name, _ in function.params), values, strict=True))
 
     def _listed(self, function: ir.Function) -> list[dict[str, Value]] | None:
-        """All arguments of the abstract step, where they are few; of integers there are many, also
-        where models are looked for among few."""
+        """All arguments of the abstract step, where they are few and have no integers."""
         values: list[list[Term]] = []
         for _, kind in function.params:
             universe = self.encoding.universe(kind)

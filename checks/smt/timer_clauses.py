@@ -1,8 +1,8 @@
-"""When timers are due, by what the state tells besides: clauses that may be true in every state.
+"""Candidate invariants about timers, from what the bodies of a machine say when they start them.
 
-What a body says when it starts a timer holds until the timer fires: that it is due after at most so
-many seconds; or after so many from the tick that a variable of the same machine names, in whose
-assignment `clock.now` has a part. `established` shows which of them are true.
+A timer that a body starts is due after at most so many seconds until it fires; or after so many
+seconds from the tick in another variable, one that is assigned `clock.now`.
+`checks.prove.timer_invariants` shows which of these clauses are true in every state.
 """
 
 from __future__ import annotations
@@ -29,15 +29,14 @@ from lawful.spec.text.statements import expr as text
 
 @dataclass(frozen=True)
 class TimerClause(ABC):
-    """What is said of a variable of a machine, itself at `path`, that is a timer or a map of them:
-    of each that there is."""
+    """A clause about the timer, or each timer of a map, in a variable of the machine at `path`."""
 
     machine: ir.Machine
     path: StatePath
     timer: str
 
     def said(self, run: Execution) -> Term:
-        """That it is so in the state of an execution; raises NotEncodable."""
+        """That the clause is true in the state of an execution; raises NotEncodable."""
         return run.logic.all(
             run.logic.forall(unlisted(place), run.logic.all(where), self._of_member(run, place))
             for place, where in members(run.encoding, self.path, [run])
@@ -67,7 +66,7 @@ class TimerClause(ABC):
     def item(
         self, run: Execution, place: StatePath, name: str, key: Term | None
     ) -> tuple[Term, Term, t.Type]:
-        """What a variable has, a map at the key: whether it is there, it, and its type."""
+        """What a variable has at the key: whether it is there, its value, its type."""
         value, kind = self.read(run, place, name), self.kind(name)
         if not isinstance(kind, t.Map):
             return run.logic.true, value, kind
@@ -77,8 +76,10 @@ class TimerClause(ABC):
 
 @dataclass(frozen=True)
 class Deadline(TimerClause):
-    """Each that runs is due after at most one of `seconds` from now on; or else after so many, none
-    or one, from the tick `since`."""
+    """Each timer that runs is due after at most one of `seconds` from now on.
+
+    With `since`: after so many seconds (none or one) from the tick in that variable.
+    """
 
     seconds: tuple[ir.Expr, ...]
     since: str | None = None
@@ -112,7 +113,7 @@ class Deadline(TimerClause):
 
 @dataclass(frozen=True)
 class Runs(TimerClause):
-    """Where the control variable has this value, it runs, or does not."""
+    """Where the control variable has this value, the timer runs, or does not run."""
 
     control: str
     member: str

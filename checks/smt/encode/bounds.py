@@ -1,4 +1,4 @@
-"""What is true of values in every state: their bounds."""
+"""The bounds of symbolic values, and which facts a question needs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .values import Encoding
 
 
 def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:
-    """Whether a value keeps its type's bounds; what has no term, element by element."""
+    """Whether a value keeps its type's bounds; a value that is no term, element by element."""
     match value:
         case Elements(rows=rows, item=item):
             wanted, logic = t.element(kind) or item, encoding.logic
@@ -34,8 +34,10 @@ def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:
 
 
 def pertinent(encoding: Encoding, facts: Iterable[Term]) -> tuple[Term, ...]:
-    """The facts without what the encoding knows of constants that occur in no other fact: those
-    constants belong to other questions, and which of these a process has asked is chance."""
+    """The facts without what the encoding knows of constants that no other fact mentions.
+
+    Such constants belong to other questions, and which of these a process has asked is chance.
+    """
     rows, known, mask = tuple(facts), {*encoding.facts}, 0
     for row in rows:
         mask |= 0 if row in known else row.free
@@ -43,8 +45,10 @@ def pertinent(encoding: Encoding, facts: Iterable[Term]) -> tuple[Term, ...]:
 
 
 def limit(logic: Logic, value: Value, kind: t.Type) -> None:
-    """Let divisions use the bounds of an integer constant's type. They are a fact of every question
-    about the constant: those of the state before a step, or those of the step's arguments."""
+    """Let divisions use the bounds of an integer constant's type.
+
+    Every question about the constant has to contain these bounds as a fact.
+    """
     match kind:
         case t.Int(low=int() as low, high=int() as high):
             if isinstance(value, Term) and value.op == "constant":

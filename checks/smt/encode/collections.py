@@ -1,4 +1,4 @@
-"""The operators that make collections and take them apart; a part of the table of `operators`."""
+"""The operators that make and take apart collections; `operators` includes this table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Operator: TypeAlias = Callable[[Trail, ir.Op, list[Value]], Value]
 
 
 def unknown(kind: t.Type) -> bool:
-    """Whether it is the type of an empty display, whose elements have no type yet."""
+    """Whether it is the type of an empty display, whose items have no type yet."""
     return isinstance(t.element(kind), t.Unknown) or isinstance(kind, t.Unknown)
 
 

@@ -1,4 +1,4 @@
-"""The symbolic meaning of expressions: what `meaning` does with values, done with terms."""
+"""Expressions as terms: one function for each node; the reference engine defines the meaning."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ NEW = "_new"  # No local of a declaration has this name.
 
 
 def defaults(run: Trail, machine: ir.Machine, given: Mapping[str, Value]) -> dict[str, Value]:
-    """The fields of a new machine: defaults, and what is given; the rest is arbitrary."""
+    """The fields of a new machine: given values, defaults; the others are arbitrary."""
     out: dict[str, Value] = {}
     for name, kind, initial in [
         *((v.name, v.type, v.initial) for v in machine.variables),
@@ -199,7 +199,7 @@ def _comp(run: Trail, e: ir.Comp) -> Value:
 
 
 def _map_of(run: Trail, kind: t.Map, many: Elements, node: ir.Node) -> Term:
-    """The map of these pairs; of equal keys the last counts."""
+    """The map of these pairs; of equal keys the last one counts."""
     logic, encoding = run.logic, run.encoding
     key = logic.fresh("k", encoding.shape(kind.key))
     entry: Term | None = None if kind.total else encoding.absent(kind.value)

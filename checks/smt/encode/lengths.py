@@ -1,4 +1,4 @@
-"""How long the lists and sequences of a machine may be: by `MaxLen`, or within a scope."""
+"""Greatest lengths of lists and sequences: by `MaxLen`, or by the scope."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def erase(type: t.Type) -> t.Type:
 
 
 class Lengths:
-    """The greatest lengths: `longest` by a sequence's items; `used`, those of the scope, by key.
+    """The greatest lengths: `longest` by the type of items; `used`, those of the scope, by key.
 
-    Sequences of the same items have one shape, which the longest of them fits.
+    Sequences of the same items have one shape, which has room for the longest of them.
     """
 
     def __init__(self, machine: ir.Machine, sizes: Mapping[str, int]) -> None:
@@ -95,7 +95,7 @@ class Lengths:
 
 
 def _places(machine: ir.Machine) -> Iterator[tuple[tuple[str, ...], t.Type]]:
-    """Every variable, parameter and argument: the keys of its length, and its type."""
+    """Every variable, parameter and argument: the scope's keys for its length, and its type."""
     for v in machine.variables:
         yield (f"{machine.name}.{v.name}", v.name), v.type
     for p in machine.parameters:
@@ -108,20 +108,5 @@ def _places(machine: ir.Machine) -> Iterator[tuple[tuple[str, ...], t.Type]]:
 
 
 def _sequences(kind: t.Type) -> Iterator[t.Seq]:
-    """The sequences that a type is or has inside."""
-    match kind:
-        case t.Seq(item=item):
-            yield kind
-            yield from _sequences(item)
-        case t.Record(fields=fields):
-            for _, of in fields:
-                yield from _sequences(of)
-        case t.Union(options=inner) | t.Tuple(items=inner):
-            for each in inner:
-                yield from _sequences(each)
-        case t.Set(item=item) | t.Bag(item=item):
-            yield from _sequences(item)
-        case t.Map(key=key, value=value):
-            yield from (*_sequences(key), *_sequences(value))
-        case _:
-            pass
+    """The sequences that a type is or contains."""
+    return (each for each in t.inside(kind) if isinstance(each, t.Seq))

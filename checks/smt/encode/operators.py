@@ -1,7 +1,4 @@
-"""The operators over terms: a second table over the names of `spec.ops.TABLE`.
-
-A row is here in `OPERATORS` or in `REFUSED`, with the reason; a test holds the three together.
-"""
+"""The operators over terms: for each name in `spec.ops.TABLE`, its symbolic meaning."""
 
 from __future__ import annotations
 

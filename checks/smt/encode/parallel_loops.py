@@ -1,8 +1,8 @@
 """A loop over a set without a bound: all of its rounds at once.
 
-Each round changes containers at its own element, and nothing else, and reads of these containers
-what is at its own element, and nothing else. So no round sees what another does, and what one round
-makes of an arbitrary element is what the loop makes of each.
+This is possible if each round writes containers at its own element only, and reads of these
+containers only its own element. Then no round sees what another does, and what one round makes of
+an arbitrary element is what the loop makes of each.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from .trail import Trail
 
 
 def at_once(run: Trail, s: ir.Loop, many: Elements, body: Callable[[], None]) -> None:
-    """Execute the body for every element; raises NotEncodable where that is not all it takes."""
+    """Execute the body for every element; raises NotEncodable where rounds may interfere."""
     logic, refused = run.logic, NotEncodable(f"a loop over a {s.over.type}, which has no bound")
     row = many.rows[0]
     if len(many.rows) > 1 or len(row.names) != 1 or row.value is not row.names[0]:
         raise refused
     element, before = row.names[0], dict(run.state)
-    # The containers before the round, as constants: so it is seen what the round reads of them.
+    # Constants for the containers before the round, which show what the round reads of them.
     blank = {n: logic.fresh(n, held.shape) for n, held in _arrays(before)}
     run.state = {**before, **blank}
     went_on = _round(run, s, many, body)
@@ -46,7 +46,7 @@ def at_once(run: Trail, s: ir.Loop, many: Elements, body: Callable[[], None]) ->
 
 
 def _round(run: Trail, s: ir.Loop, many: Elements, body: Callable[[], None]) -> bool:
-    """One round, for an arbitrary element; whether it does no more than change the state."""
+    """Execute one round for an arbitrary element; whether it changes nothing but the state."""
     frame, kept = run.frame, dict(run.frame.locals)
     ways = len(frame.returns), len(frame.broken), len(frame.continued)
     extra, count = run.extra_key, len(run.laws)
@@ -67,7 +67,7 @@ def _arrays(state: Mapping[str, Value]) -> Iterator[tuple[str, Term]]:
 
 
 def _only_at(value: Value, blank: Term | None, element: Term) -> bool:
-    """Whether it is the container with other values at the element alone."""
+    """Whether the value is the container with other values at the element only."""
     if not isinstance(value, Term) or blank is None or value is blank:
         return value is blank and blank is not None
     match value.op:

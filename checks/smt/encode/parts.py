@@ -1,4 +1,4 @@
-"""Where the members of families of parts are, and whether they are there."""
+"""Families of parts: the paths to their members, and whether a member exists."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from .values import Encoding
 def members(
     encoding: Encoding, path: StatePath, states: Sequence[Trail]
 ) -> list[tuple[StatePath, list[Term]]]:
-    """The path to each member, and that it is there in each of the states. Keys that can be listed
-    are, so that what a step does not touch is word for word what it was; others have a name."""
+    """The path to each member, with the conditions that it exists in each of the states.
+
+    Keys that can be listed are listed, so that what a step does not touch keeps its terms; for all
+    others there is one constant.
+    """
     found: list[tuple[StatePath, list[Term]]] = [((), [])]
     for at in path:
         if not isinstance(at.of, t.Map):
@@ -42,5 +45,5 @@ def _there(family: t.Map, place: StatePath, key: Term, states: Sequence[Trail]) 
 
 
 def unlisted(place: StatePath) -> list[Term]:
-    """The keys on a path that stand for any."""
+    """The constants on a path that stand for any key."""
     return [at.key for at in place if at.key is not None and at.key.op == "constant"]

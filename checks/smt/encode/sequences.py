@@ -1,6 +1,6 @@
-"""Lists and sequences, place by place: what an item, a slice, a change of one is.
+"""Operations on lists and sequences: item, slice, index, comparison, and updates.
 
-A list is its places without gaps (`Many.dense`), so that a place is the index of its item.
+They work on `Elements` without gaps (`dense`), where the position of an item is its index.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from .trail import Trail
 
 
 def places(run: Trail, value: Value, kind: t.Type, node: ir.Node) -> Elements:
-    """The places of a list, sequence or what has an order; raises NotEncodable."""
+    """The items of a list, sequence or ordered collection, without gaps."""
     if isinstance(value, Elements) or not isinstance(kind, t.Seq):
         return without_gaps(run, elements(run, value, kind, node), node)
     return sequence_elements(run, value, kind, node)
 
 
 def length(run: Trail, many: Elements) -> Term:
-    """The number of places that are there."""
+    """The number of items."""
     found = run.logic.number(len(many.rows))
     for i, row in reversed(list(enumerate(many.rows))):
         found = run.logic.choose(row.when, found, run.logic.number(i))
@@ -35,7 +35,7 @@ def length(run: Trail, many: Elements) -> Term:
 
 
 def hits(run: Trail, many: Elements, index: Term, node: ir.Node) -> list[Term]:
-    """For each place whether the index, negative from the end, means it; undefined for none."""
+    """For each position whether the index, which may be negative, means it; undefined if none."""
     logic, known, n = run.logic, run.logic.known(index), len(many.rows)
     there = [row.when for row in many.rows]
     if known is not None and known >= 0:
@@ -58,7 +58,7 @@ def item(run: Trail, many: Elements, index: Term, node: ir.Node) -> Value:
 
 
 def chosen(run: Trail, many: Elements, found: Sequence[Term], node: ir.Node) -> Value:
-    """The item of the place that is hit; any value where none is."""
+    """The item at the position that is hit; any value where none is."""
     if not many.rows:
         if isinstance(many.item, t.Unknown):
             raise NotEncodable("an item of an empty list", node.place)
@@ -89,7 +89,7 @@ def kept(run: Trail, many: Elements, tests: Sequence[Term], node: ir.Node) -> El
 
 
 def _clamped(run: Trail, many: Elements, end: Term) -> Term:
-    """An end of a slice: negative from the end, and not before the beginning."""
+    """An end of a slice as a position that is not negative."""
     logic = run.logic
     zero = logic.number(0)
     known = logic.known(end)
@@ -101,7 +101,7 @@ def _clamped(run: Trail, many: Elements, end: Term) -> Term:
 
 
 def sliced(run: Trail, e: ir.Op, values: list[Value]) -> Value:
-    """`of[low:high]`, the ends being None where they are left out."""
+    """`of[low:high]`; the ends are None where they are left out."""
     logic, kind = run.logic, e.args[0].type
     many = places(run, values[0], kind, e)
     low, high = (
@@ -118,7 +118,7 @@ def sliced(run: Trail, e: ir.Op, values: list[Value]) -> Value:
 
 
 def index(run: Trail, e: ir.Op, values: list[Value]) -> Term:
-    """Where an item stands first."""
+    """The first position of an item."""
     many = places(run, values[0], e.args[0].type, e)
     wanted = to_term(run, convert(run, values[1], e.args[1].type, many.item, e), many.item, e)
     first = _first(run, many, wanted)
@@ -130,7 +130,7 @@ def index(run: Trail, e: ir.Op, values: list[Value]) -> Term:
 
 
 def _first(run: Trail, many: Elements, wanted: Term) -> list[Term]:
-    """For each place whether the wanted item stands there, and at none before."""
+    """For each position whether the wanted item is there, and at no position before."""
     logic, seen, out = run.logic, run.logic.false, list[Term]()
     for row in many.rows:
         same = run.encoding.equal(as_term(row.value), wanted, many.item)
@@ -157,7 +157,7 @@ def equal(run: Trail, a: Elements, b: Elements, kind: t.Type, node: ir.Node) -> 
 
 
 def sorted_elements(run: Trail, many: Elements, node: ir.Node) -> Elements:
-    """The items in ascending order: each is put before those that are greater."""
+    """The items in ascending order, by insertion."""
     logic = run.logic
     found = Elements((), many.item, dense=True)
     for last in without_gaps(run, many, node).rows:
@@ -187,7 +187,7 @@ def sorted_elements(run: Trail, many: Elements, node: ir.Node) -> Elements:
 def changed(
     run: Trail, s: ir.Update, kind: t.Seq, args: Sequence[Value]
 ) -> tuple[Elements, Value | None]:
-    """The list after an update, and what the update gives; `args[0]` is the list before."""
+    """The list after an update, and the value of the update; `args[0]` is the list before."""
     many = sequence_elements(run, args[0], kind, s)
     if s.op == "extend":
         more = elements(run, args[1], s.args[0].type, s)
@@ -224,7 +224,7 @@ def _wanted(s: ir.Update, kind: t.Seq, position: int) -> t.Type:
 def _popped(
     run: Trail, many: Elements, index: Sequence[Term], node: ir.Node
 ) -> tuple[Elements, Value]:
-    """All items but one, the last where no index is given; and that one."""
+    """The list without one item (the last one where there is no index), and that item."""
     found = hits(run, many, index[0] if index else run.logic.number(-1), node)
     value = chosen(run, many, found, node)
     logic, rows = run.logic, list[Element]()
@@ -238,7 +238,7 @@ def _popped(
 
 
 def _inserted(run: Trail, many: Elements, at: Term, value: Value, node: ir.Node) -> Elements:
-    """One item more, before the place of the index or at the end."""
+    """The list with one more item before an index, or at the end."""
     logic = run.logic
     at = _clamped(run, many, at)
     rows, before = list[Element](), logic.true

@@ -1,8 +1,8 @@
-"""Types as Z3 has them: the shapes of values, and how values are made and read.
+"""Types as sorts of Z3: the shapes of values, and how values are made and read.
 
 | type | shape |
 | --- | --- |
-| integers | integers, unbounded; their bounds are formulas (`encode`) |
+| integers | integers, unbounded; their bounds are formulas (`values`) |
 | enum, sort of n elements | a datatype of constants; a sort without a size is uninterpreted |
 | opaque | uninterpreted |
 | record, tuple, union, part | a datatype; the alternatives of a union are its variants |
@@ -11,10 +11,10 @@
 | timer | whether it is armed; beside the step `tick`, the ticks left, -1 where it does not run |
 | clock | its present tick, an integer |
 | float | a real number, compared, copied and turned into ticks only |
-| list, sequence | a datatype with a variant for each length, up to the greatest there is |
+| list, sequence | a datatype with a variant for each length, up to the greatest |
 
-Equal values are equal terms and the other way round: an absent key has one encoding. A list whose
-length has no bound has none; what needs one raises `NotEncodable`.
+Equal values are equal terms, and unequal values unequal terms: an absent key has one encoding. A
+list whose length has no bound has no shape: what needs one raises `NotEncodable`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LONGEST = 16  # Longer lists are not spelled out.
 
 
 class NotEncodable(Exception):
-    """A construct has no encoding here; `construct` names it, `place` is where it stands."""
+    """A construct has no encoding; `construct` names it, `place` is where it is written."""
 
     def __init__(self, construct: str, place: Place | None = None) -> None:
         self.construct = construct
@@ -47,7 +47,7 @@ class NotEncodable(Exception):
 
 @dataclass(frozen=True)
 class Options:
-    """`sizes`: elements of sorts; `window`: the only integers there are, in a search for models."""
+    """`sizes`: elements of sorts; `window`: the only integers, in a search for models."""
 
     sizes: Mapping[str, int]
     window: range | None = None
@@ -60,10 +60,12 @@ class Shapes:
         self.logic = Logic()
         self.options = options
         self.machine = machine
-        self.tick = tick_of(machine)  # By which timers count.
+        self.tick = tick_of(machine)  # The length of a tick; None without the step `tick`.
         self.lengths = Lengths(machine, options.sizes)
-        self.facts: list[Term] = []  # True of constants made here: in the window, or distinct.
-        self.given: set[Term] = set()  # Arbitrary values: no names that are bound.
+        self.facts: list[Term] = []  # About constants made here: within the window, or distinct.
+        self.given: set[Term] = (
+            set()
+        )  # Constants for arbitrary values; bound names are not among them.
         self._named: dict[t.Type, dict[str, Term]] = {}
         self._machines = dict(_inner(machine))
         self._machines |= {m.name: m for m in machine.abstracts}
@@ -79,7 +81,7 @@ class Shapes:
     def shape(self, type: t.Type) -> Shape:
         """The Z3 sort of the type; raises NotEncodable where it has none."""
         if isinstance(type, t.Seq):
-            self.longest(type)  # It is named as it is declared.
+            self.longest(type)  # Raises the error with the type as it is declared.
         type = erase(type)
         if type not in self._shapes:
             self._shapes[type] = self._shape(type)
@@ -159,7 +161,7 @@ class Shapes:
                 raise NotEncodable(f"a value of type {type}")
 
     def longest(self, type: t.Seq) -> int:
-        """The greatest length of what has this type's shape; raises NotEncodable without one."""
+        """The greatest length of a value of this shape; raises NotEncodable without one."""
         found = self.lengths.longest.get(erase(type.item))
         if found is None:
             raise NotEncodable(f"a value of type {type}, whose length has no bound")
@@ -168,7 +170,7 @@ class Shapes:
         return found
 
     def product(self, type: t.Type, count: int) -> t.Type:
-        """The record or tuple with so many fields that a value of the type is."""
+        """The record or tuple with so many fields among the alternatives of the type."""
         if not isinstance(type, t.Union):
             return type
         rows = [o for o in type.options if isinstance(o, t.Record | t.Tuple)]
@@ -187,7 +189,7 @@ class Shapes:
         return self.logic.make(self.data(type), names.index(name), [])
 
     def named(self, type: t.Type, name: str) -> Term:
-        """A value of an uninterpreted sort that differs from those of other names."""
+        """A value of an uninterpreted sort, unequal to those with other names."""
         known = self._named.setdefault(type, {})
         if name not in known:
             term = self.logic.const(name, self.shape(type))
@@ -244,13 +246,13 @@ class Shapes:
         return self.universe(type.key)
 
     def fresh(self, name: str, type: t.Type) -> Term:
-        """An arbitrary value; with a window, one whose integers and keys lie inside it."""
+        """An arbitrary value; with a window, its integers and keys are within the window."""
         if self.options.window is not None:
             return self._within(name, type)
         return self.give(self.logic.fresh(name, self.shape(type)))
 
     def give(self, constant: Term) -> Term:
-        """The constant, known to stand for an arbitrary value from now on."""
+        """The constant, noted as an arbitrary value."""
         self.given.add(constant)
         return constant
 
@@ -287,7 +289,7 @@ class Shapes:
                 return logic.fresh(name, self.shape(type))
 
     def _longer(self, name: str, type: t.Seq, items: tuple[Term, ...]) -> Term:
-        """A sequence that begins with these items."""
+        """An arbitrary sequence that begins with these items."""
         data, n = self.data(type), len(items)
         ends = self.logic.make(data, n, items)
         if n == self.longest(type):
@@ -316,7 +318,7 @@ class Shapes:
                 return self._within(f"{name}[]", t.NAT)
 
     def empty(self, type: t.Type) -> Term:
-        """A container without elements; of a total map it has any one value everywhere."""
+        """A container without elements; a total map with one arbitrary value everywhere."""
         logic = self.logic
         match type:
             case t.Set(item=item):
@@ -331,11 +333,11 @@ class Shapes:
                 raise NotEncodable(f"a value of type {type}")
 
     def present(self, value: t.Type, term: Term) -> Term:
-        """The entry of a partial map that has this value."""
+        """The entry of a partial map with this value."""
         return self.logic.make(self.maybe(value), 1, [term])
 
     def absent(self, value: t.Type) -> Term:
-        """The entry of a partial map that has none."""
+        """The entry of a partial map without a value."""
         return self.logic.make(self.maybe(value), 0, [])
 
     def get(self, type: t.Type, container: Term, key: Term) -> tuple[Term, Term]:

@@ -1,4 +1,4 @@
-"""Statements, one small function for each kind; the meaning is that of `reference`."""
+"""Statements, one small function for each node; the reference engine defines the meaning."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _update(run: Trail, s: ir.Update) -> None:
 def _changed(
     run: Trail, s: ir.Update, kind: t.Set | t.Map | t.Bag, held: Term
 ) -> tuple[Term, Value | None]:
-    """The container after an update, and what the update gives."""
+    """The container after an update, and the value that the update gives."""
     logic, encoding = run.logic, run.encoding
     run.stop_at_extra_key(kind, s)
     if s.op == "clear":
@@ -148,7 +148,7 @@ def _changed(
 
 
 def _tick(run: Trail, s: ir.Tick) -> None:
-    """Clocks go on, and timers are due one tick sooner, where no urgent one is due."""
+    """One tick: clocks advance, timers come one tick closer; refused while an urgent one is due."""
     encoding = run.encoding
     now = run.logic.add(eval_term(run, s.clock), run.logic.number(1))
     rows = [(v.name, v.type, run.state[v.name]) for v in encoding.machine.variables]

@@ -1,8 +1,8 @@
 """Time as terms: the ticks left on a timer, and what a tick makes of clocks and timers.
 
-Beside the step `tick` a timer is the number of ticks until it is due, 0 once it is, and less where
-it does not run; without it, it is due whenever it is armed. A part shares its whole's clock: made
-at its time, it goes on with it. Both are terms all the same, because a part is a value of its own.
+With the step `tick`, a timer is the number of ticks until it is due, 0 when it is due, and negative
+when it does not run. Without it, a timer that is armed is always due. A part has a term for the
+clock of its whole, because a part is a value of its own; the clocks always agree (`same_time`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def due(encoding: Encoding, timer: Term) -> Term:
 
 
 def started(encoding: Encoding, seconds: Term) -> Term:
-    """What a timer is that was started with so many seconds: as `spec.ticks.until_due` has it."""
+    """A timer started with so many seconds, as `spec.ticks.until_due` defines it."""
     logic, tick = encoding.logic, encoding.tick
     if not tick:
         return logic.true
@@ -54,7 +54,7 @@ def started(encoding: Encoding, seconds: Term) -> Term:
 
 
 def has_time(encoding: Encoding, kind: t.Type) -> bool:
-    """Whether a tick changes values of the type: clocks, timers, parts with them at any depth."""
+    """Whether a tick changes values of the type: clocks, timers, and parts that have them."""
     match kind:
         case t.Clock() | t.Timer() | t.Map(value=t.Timer()):
             return True
@@ -80,7 +80,7 @@ def same_time(encoding: Encoding, value: Term, kind: t.Type, now: Term) -> Term:
 
 
 def late(encoding: Encoding, value: Value, kind: t.Type) -> Term:
-    """Whether an urgent timer in a value is due: no time passes."""
+    """Whether an urgent timer in a value is due: then no time passes."""
     logic = encoding.logic
     if not has_time(encoding, kind):
         return logic.false
@@ -104,7 +104,7 @@ def late(encoding: Encoding, value: Value, kind: t.Type) -> Term:
 
 
 def later(encoding: Encoding, value: Value, kind: t.Type, now: Term) -> Value:
-    """The value after a tick, with which it is `now`."""
+    """The value after a tick to the time `now`."""
     if not has_time(encoding, kind):
         return value
     if isinstance(value, Composite):
@@ -148,7 +148,7 @@ def _fields(encoding: Encoding, part: Term, kind: t.Type) -> Iterator[tuple[Term
 def entries(
     encoding: Encoding, value: Term, kind: t.Map
 ) -> Iterator[tuple[list[Term], Term, Term, Term]]:
-    """The entries of a map: names for any key, where it is there, what it has, and the key."""
+    """The entries of a map: bound names, whether the key is there, its value, and the key."""
     keys = encoding.keys(kind) if kind.total else encoding.universe(kind.key)
     if keys is None:
         key = encoding.logic.fresh("k", encoding.shape(kind.key))

@@ -1,4 +1,4 @@
-"""What is true of values: equality and bounds; and a value of one type seen as another."""
+"""Relations between values of one type (equality, order, bounds), and conversion between types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .sorts import NotEncodable, Shapes
 
 
 class Encoding(Shapes):
-    """One machine's types as Z3 has them."""
+    """The types of one machine as sorts of Z3, with their relations."""
 
     def equal(self, a: Term, b: Term, type: t.Type) -> Term:
         """Equality of two values of the type."""
@@ -50,7 +50,7 @@ class Encoding(Shapes):
                 return logic.equal(a, b)
 
     def items(self, term: Term, type: t.Seq) -> list[tuple[Term, Term]]:
-        """The places of a sequence: whether it is so long, and what stands there."""
+        """The positions of a sequence: whether there is an item, and which."""
         logic, data = self.logic, self.data(type)
         longest = len(data.variants) - 1
         rows: list[tuple[Term, Term]] = []
@@ -64,7 +64,7 @@ class Encoding(Shapes):
         return rows
 
     def sequence(self, rows: Sequence[tuple[Term, Term]], type: t.Seq) -> Term:
-        """The sequence of the rows, as far as they are there."""
+        """The sequence of the rows up to the first that is not there."""
         data = self.data(type)
         values = [value for _, value in rows]
         made = self.logic.make(data, len(rows), values)
@@ -73,7 +73,7 @@ class Encoding(Shapes):
         return made
 
     def less(self, a: Term, b: Term, type: t.Type) -> Term:
-        """Whether one value comes before another; raises NotEncodable where there is no order."""
+        """Whether one value comes before another; raises NotEncodable for an unordered type."""
         logic = self.logic
         match type:
             case t.Int():
@@ -133,7 +133,7 @@ class Encoding(Shapes):
         raise NotEncodable(f"a {source} where a {target} is expected")
 
     def held(self, type: t.Type, container: Term, key: Term) -> tuple[Term, Term]:
-        """As `get`, of a key that may be out of its bounds: a total map has none there."""
+        """As `get`, for a key that may be outside its bounds: a total map has no such key."""
         there, value = self.get(type, container, key)
         if isinstance(type, t.Map) and type.total:
             there = self.bounds(key, type.key)
@@ -235,9 +235,11 @@ class Encoding(Shapes):
         return logic.add(logic.number(0), *(logic.read(bag, key) for key in keys))
 
     def size(self, elements: Term, type: t.Set) -> Term:
-        """How many elements a set without a bound has, where it is one of the state with some
-        added and removed: so much is known that proofs are right, and less than is true of it, so
-        that values are none. Raises NotEncodable of all other sets."""
+        """How many elements a set without a bound has.
+
+        Only for a set of the state with elements added and removed. The solver knows some facts
+        about its size, enough to prove and too few to trust a model. Raises NotEncodable otherwise.
+        """
         found = self.logic.size(elements)
         for part in subterms(found):
             if part.op == "size":
@@ -247,13 +249,13 @@ class Encoding(Shapes):
         return found
 
     def _is_given(self, term: Term) -> bool:
-        """Whether it is an arbitrary value, or a field of one: no name that a quantifier binds."""
+        """Whether it is an arbitrary value or a field of one, and not a bound name."""
         while term.op == "field":
             (term,) = term.args
         return term in self.given
 
     def _all_entries(self, container: Term, type: t.Set | t.Bag | t.Map, item: t.Type) -> Term:
-        """Whether all entries keep their bounds; what is at no listed key must not be there."""
+        """Whether all entries keep their bounds, and there are none at other keys."""
         logic, windowed = self.logic, self.options.window is not None
         total = isinstance(type, t.Map) and type.total
         by_bounds = isinstance(type, t.Map) and (total or not windowed)

@@ -23,7 +23,7 @@ USED_UP = "its budget is used up"
 class Effort:
     """How much may be spent on one thing: units of Z3's work, and seconds as an outer limit.
 
-    Raises ValueError for less than nothing, and for what is no number.
+    Raises ValueError for a negative number or NaN.
     """
 
     units: float = UNITS
@@ -47,7 +47,7 @@ USUAL, ENDLESS = Effort(), Effort(inf, inf)
 
 
 class Budget:
-    """What is left of the units, and the instant at which the outer limit ends every search."""
+    """The units that are left, and the instant at which the outer limit ends every search."""
 
     def __init__(self, units: float, outer: Effort, within: Budget | None = None) -> None:
         until = time.perf_counter() + outer.seconds
@@ -60,7 +60,7 @@ class Budget:
             self._until, self._seconds = within._until, within._seconds
 
     def part(self, effort: Effort) -> Budget:
-        """A budget of so much of this one at most; what it spends this one spends too."""
+        """A budget of so much of this one at most; this one is charged, too."""
         return Budget(max(0, min(self.left, effort.units)), effort, self)
 
     def units(self, units: float) -> Budget:
@@ -68,14 +68,14 @@ class Budget:
         return self.part(Effort(units, inf))
 
     def apart(self, units: float) -> Budget:
-        """A budget that another process spends: with the same outer limit, and units of its own."""
+        """A budget for another process: the same outer limit, and units of its own."""
         own = Budget(units, Effort(units, self._seconds))
         own._until = self._until
         return own
 
     @property
     def rlimit(self) -> int:
-        """What Z3 is told for the next search; to Z3 none at all would be no limit."""
+        """Z3's `rlimit` for the next search; at least 1, because 0 means no limit to Z3."""
         return int(max(1, min(self.left, MOST_UNITS)))
 
     @property
@@ -98,29 +98,29 @@ class Budget:
             self._within.spend(units)
 
     def charge(self, other: Budget) -> None:
-        """Take off what another process has spent, and note what ended it."""
+        """Take off what another process has spent, and note whether its outer limit ended it."""
         self.spend(other.spent)
         if other._struck is not None:
             self.strike(other._struck)
 
     @property
     def late(self) -> bool:
-        """Whether the outer limit has ended a search within it, or the work between two."""
+        """Whether the outer limit has ended something within this budget."""
         return self._struck is not None
 
     def strike(self, seconds: float | None = None) -> None:
-        """Note that the outer limit has ended something: its own, or one of so many seconds."""
+        """Note that the outer limit, or one of so many seconds, has ended something."""
         self._struck = self._seconds if seconds is None else seconds
         if self._within is not None:
             self._within.strike(self._struck)
 
     @property
     def struck(self) -> str:
-        """That the outer limit has ended something, to be put behind another reason; or nothing."""
+        """A suffix for a reason: that the outer limit ended something; or nothing."""
         return f"; {self.why('')}" if self.late else ""
 
     def why(self, said: str) -> str:
-        """Why a search has no answer; `said` is what Z3 says of it."""
+        """Why a search has no answer; `said` is Z3's own reason."""
         if self._struck is not None:
             return f"the outer limit of {self._struck:g} s ended the search"
         return USED_UP if self.left <= 0 else said

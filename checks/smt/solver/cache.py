@@ -1,9 +1,9 @@
-"""What Z3 has shown once is not asked again: a small file for each question that is decided.
+"""A cache of proofs on disk: one small file for each question that was decided.
 
-The name of a file is that of the whole question in SMT-LIB with the version of Z3 and the way of
-asking, so that a changed machine asks other questions. Kept is that no values answer a question, or
-of some that values do; not the values, and nothing that was not decided. Nothing here needs to
-succeed: what cannot be read or written is asked of Z3.
+The name of a file is a hash of the terms of the whole question, of Z3's version and of the way of
+asking, so that a changed machine asks other questions. The file says that no values satisfy the
+question, or that some do; it has no values, and nothing that was not decided. A file that cannot be
+read or written is no error: Z3 is asked again.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ def users() -> Path | None:
 
 
 def folder() -> Path | None:
-    """Where it is kept; None where nothing is."""
+    """The folder of the cache; None where proofs are not cached."""
     return _folder.get()
 
 
 @contextlib.contextmanager
 def kept_in(path: Path | None) -> Generator[None]:
-    """Until the end, what is shown is kept in this folder."""
+    """Inside, proofs are cached in this folder; None caches nothing."""
     before = _folder.set(path)
     try:
         yield
@@ -42,7 +42,7 @@ def kept_in(path: Path | None) -> Generator[None]:
 
 
 def shown(key: str) -> frozenset[str] | None:
-    """The names that the answer `unsat` leaned on; None where it is not known."""
+    """The hypotheses that an `unsat` answer used; None where the cache has no answer."""
     kept = folder()
     if kept is None:
         return None
@@ -58,7 +58,7 @@ def shown(key: str) -> frozenset[str] | None:
 
 
 def note(key: str, used: frozenset[str]) -> None:
-    """Keep what the key stands for; as a whole or not at all."""
+    """Write an answer to the cache, atomically."""
     kept = folder()
     if kept is None:
         return

@@ -1,9 +1,11 @@
-"""Goals shown one after the other from what they have in common, with as few hypotheses as will do.
+"""Incremental proof search: goals share one solver.
 
-A hypothesis that a goal does not need makes its search longer, often much. So it begins with the
-few that are likely, and goes on with those that are not true in what the solver found: until there
-is nothing to be found, or nothing that is left speaks against it. It is the loop of lazy
-abstraction by counterexamples (Clarke et al., CAV 2000), over hypotheses.
+A hypothesis is added only when a candidate model falsifies it.
+
+A hypothesis that a goal does not need makes its search longer, often much. So the search begins
+with the few that are likely, and adds those that are false in the model that Z3 returns: until Z3
+finds no model, or no hypothesis that is left excludes one. This is the loop of lazy abstraction by
+counterexamples (Clarke et al., CAV 2000), over hypotheses.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from .budget import Budget
 from .solve import Answer, answered, key, limited
 from .z3_terms import Translation, renew, translation, z3
 
-# Where it is enough to know what cannot be: quantifiers are put in for what is looked up alone, and
-# arrays are not told apart. What is unsatisfiable so is so; and a search without success soon ends.
+# Settings under which only `unsat` is an answer: quantifiers are instantiated at array reads alone,
+# and arrays are not extensional. A search that does not succeed ends soon.
 PLAIN: Mapping[str, Any] = {
     "smt.mbqi": False,
     "smt.array.extensional": False,
@@ -28,13 +30,13 @@ PLAIN: Mapping[str, Any] = {
 }
 TURN_UNITS, TURNS = 6_000_000, 3
 LONG_UNITS = 1_000_000
-NO_HYPOTHESIS = "no hypothesis is left that speaks against it"
-# What is kept of a question is which hypotheses answer it; no hypothesis has this name.
+NO_HYPOTHESIS = "no hypothesis excludes the candidate model"
+# The cache has, for each question, which hypotheses answer it. No hypothesis has this name.
 NEEDED = ("its hypotheses",)
 
 
 class IncrementalSearch:
-    """A solver that knows facts which several questions have in common, and hypotheses by name."""
+    """A solver with the facts that several goals share, and hypotheses by name."""
 
     def __init__(self, logic: Logic, facts: Sequence[Term], named: Mapping[str, Term]) -> None:
         self._logic = logic
@@ -45,8 +47,11 @@ class IncrementalSearch:
         self._ended: dict[Term, Answer] = {}
 
     def shown(self, goal: Term, first: Collection[str], budget: Budget) -> Answer:
-        """`unsat` where hypotheses show the goal within the budget, those called `first` if they
-        can, else `unknown`; after a search that came to its end that is known at once."""
+        """`unsat` where hypotheses prove the goal within the budget, else `unknown`.
+
+        The search begins with the hypotheses called `first`. An answer is kept where the search
+        came to its end.
+        """
         if goal in self._ended:
             return self._ended[goal]
         known = self._known(goal)
@@ -59,20 +64,20 @@ class IncrementalSearch:
         return known
 
     def _tried(self, goal: Term, first: Collection[str], budget: Budget) -> Answer:
-        """The answer: a search that goes astray is begun again, in another order."""
+        """The answer: a search that takes too long is begun again, with another random seed."""
         found = Answer("unknown")
         for turn in range(TURNS):
             own = budget.units(TURN_UNITS)
             if not budget.over:
                 found = self._searched(goal, first, own, turn)
             if own.spent > LONG_UNITS:
-                self._made = None  # What a long search has learned makes the next one longer.
+                self._made = None  # Lemmas of a long search slow the next one down.
             if found.status == "unsat" or found.why:
                 break
         return found
 
     def _searched(self, goal: Term, first: Collection[str], budget: Budget, seed: int) -> Answer:
-        """The answer; where there was nothing left to be tried, `why` says so."""
+        """The answer; `why` is set where no hypothesis was left to add."""
         made, solver = self._solver()
         solver.set(random_seed=seed)
         solver.push()
@@ -104,7 +109,7 @@ class IncrementalSearch:
         return Answer("unknown")
 
     def _missed(self, made: Translation, model: Any, had: Collection[str]) -> list[str]:
-        """Hypotheses that are not true in the model; where none is false, those that may be."""
+        """Hypotheses that are false in the model; if there are none, those that it leaves open."""
         values = {
             name: model.eval(made(fact), model_completion=True)
             for name, fact in self._named.items()
@@ -114,12 +119,12 @@ class IncrementalSearch:
         return wrong or [name for name, value in values.items() if not z3.is_true(value)]
 
     def _against(self, goal: Term) -> Iterable[Term]:
-        """That the goal is not true, and that arrays in it which differ do so somewhere."""
+        """That the goal is false, and that arrays in it that differ do so at some index."""
         against = self._logic.negate(goal)
         return (against, *self._logic.sizes((against,)), *_apart(self._logic, against))
 
     def _solver(self) -> tuple[Translation, Any]:
-        # What was cut short in the context, by whoever asked, is nobody's context any more.
+        # A context is given up after a search in it was cut short, whoever began that search.
         if self._made is None or self._made[0] is not translation(self._logic, sparing=True):
             made = translation(self._logic, sparing=True)
             solver = z3.SimpleSolver(ctx=made.context)
@@ -131,7 +136,7 @@ class IncrementalSearch:
             self._marks = {n: z3.Bool(f"hypothesis {n}", made.context) for n in self._named}
         return self._made
 
-    # What was shown at another time, with hypotheses that may have been among others.
+    # The cache: what was proved in an earlier run, with hypotheses that may be fewer than now.
 
     def _known(self, goal: Term) -> Answer | None:
         asked = (*self._facts, self._logic.negate(goal))
@@ -148,13 +153,13 @@ class IncrementalSearch:
 
 
 def _apart(logic: Logic, told: Term) -> Iterator[Term]:
-    """Where arrays that are compared differ, if they do."""
+    """For each two arrays that are compared: an index at which they differ, if they do."""
     stack, seen = [told], {told}
     while stack:
         each = stack.pop()
         if each.op == "=" and logic.is_container(each.args[0]):
             one, other = each.args
-            # Each pair has a place of its own: where one differs another may be the same.
+            # Each pair has an index of its own: where one pair differs another may be equal.
             at = logic.const(f"apart {each.digest.hex()}", one.shape.inner[0])
             same = logic.equal(logic.read(one, at), logic.read(other, at))
             yield logic.any((each, logic.negate(same)))
@@ -164,5 +169,5 @@ def _apart(logic: Logic, told: Term) -> Iterator[Term]:
 
 
 def _at_its_end(solver: Any) -> bool:
-    """Whether a search without an answer was not cut short."""
+    """Whether a search without an answer ended by itself and was not cut short."""
     return str(solver.reason_unknown()).startswith("(incomplete")

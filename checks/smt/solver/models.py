@@ -1,4 +1,4 @@
-"""Values between models, terms and JSON: a counterexample out of a model, and back as terms."""
+"""Values from models as JSON, and JSON values as terms."""
 
 from __future__ import annotations
 
@@ -28,8 +28,11 @@ MANY = 4096  # Keys of more values than this are shown only where the model name
 
 
 class Witness:
-    """Reads one model; `infinite` says whether not all of it can be told: a collection in it has no
-    end, or keys that are not decided, or a real number is none that is written for a float."""
+    """Reads one model.
+
+    `infinite`: not all of it can be written down. A collection in it is infinite, or its keys are
+    not decided, or a real number is not that of the float that is written.
+    """
 
     def __init__(self, encoding: Encoding, model: Model) -> None:
         self.encoding = encoding
@@ -138,7 +141,7 @@ class Witness:
         return self.term(value, kind.value if isinstance(kind, t.Map) else t.INT)
 
     def _keys(self, term: Term, kind: t.Type, item: t.Type) -> Sequence[Term]:
-        """Every key that may be in the container; `infinite` where there are always more."""
+        """Every key that may be in the container; sets `infinite` where there are always more."""
         encoding = self.encoding
         listed = encoding.keys(kind) if isinstance(kind, t.Map) and kind.total else None
         if listed is not None:
@@ -156,7 +159,7 @@ class Witness:
         return keys
 
     def _values(self, kind: t.Type, numbers: Sequence[int]) -> list[Term] | None:
-        """Every value of a type, its integers being one of these; None where there are too many."""
+        """Every value of a type whose integers are among these; None where there are too many."""
         encoding, logic = self.encoding, self.encoding.logic
         match kind:
             case t.Int():
@@ -185,7 +188,7 @@ class Witness:
                 return encoding.universe(kind)
 
     def _subsets(self, kind: t.Set, item: t.Type, numbers: Sequence[int]) -> list[Term] | None:
-        """Every set of finitely many elements; None where there are too many, or any integers."""
+        """Every finite set of elements; None where there are too many, or they have integers."""
         elements = None if self._has_integers(item) else self._values(item, numbers)
         if elements is None or 2 ** len(elements) > MANY:
             return None
@@ -203,8 +206,10 @@ def _integer(value: int) -> Json:
 
 
 def literal(encoding: Encoding, data: Any, kind: t.Type) -> Term:
-    """The term for a value in JSON form; raises NotEncodable for a type without encoding, or what
-    was told of such a value."""
+    """The term for a value in JSON form.
+
+    Raises NotEncodable for a type without encoding, and for a value that was not written down.
+    """
     logic = encoding.logic
     if _is_untold(data):
         raise NotEncodable(f"a value of type {kind}")

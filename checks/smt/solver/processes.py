@@ -1,12 +1,11 @@
-"""The same work done with many items in several processes, each a copy of this one.
+"""Work spread over processes that are forked from this one, so that a crash of Z3 costs one item.
 
-Nothing is sent to a process but the places of items: it is forked, and knows what was encoded
-before. What is done with an item comes back pickled; Z3's own objects stay where they were made.
-Z3 dies at times where a search is cut short: then only that process ends, and of all items only
-the one that it worked at goes without an answer.
+A process receives only the positions of items: it is a copy, and knows what was encoded before it
+was forked. Results come back pickled; Z3's objects stay where they were made. Z3 crashes at times
+when a search is cut short: then one process ends, and only its item goes without an answer.
 
-Each item is asked of Z3 in contexts of its own. So what Z3 answers depends on the item alone, and
-not on which process was free to take it, or on how many there are.
+Each item is asked in Z3 contexts of its own. So the answer depends on the item alone, and not on
+which process took it or on how many there are.
 """
 
 from __future__ import annotations
@@ -27,18 +26,19 @@ from .z3_terms import forget
 
 T = TypeVar("T")
 R = TypeVar("R")
-Died = Callable[[T, str], R]  # What stands for the result of an item, and how its process ended.
+# The result of an item whose process ended, from the item and how the process ended.
+Died = Callable[[T, str], R]
 
-_expendable: list[bool] = []  # In a process that may end without an answer it has one item.
+_expendable: list[bool] = []  # Not empty in a worker, which may end without an answer.
 
 
 def map_unordered(
     do: Callable[[T], R], died: Died[T, R], items: Sequence[T], workers: int
 ) -> Generator[tuple[int, R]]:
-    """What is done with each item, with its place among them, in any order.
+    """Apply `do` to each item; yield the results with their positions, as they arrive.
 
-    With one worker, and where no process can be forked (on Windows), all is done by this process.
-    Raises what `do` raises; then, and with the generator closed, the processes end at once.
+    With one worker, or where no process can be forked (on Windows), this process does all. Raises
+    what `do` raises. Then, and when the generator is closed, the processes end at once.
     """
     if workers < 2 or not items or "fork" not in get_all_start_methods():
         for i, item in enumerate(items):
@@ -61,7 +61,7 @@ def map_unordered(
 def map_in_order(
     do: Callable[[T], R], died: Died[T, R], items: Sequence[T], workers: int
 ) -> list[R]:
-    """What is done with each item, in their order."""
+    """Apply `do` to each item; the results in the order of the items."""
     found = sorted(map_unordered(do, died, items, workers), key=lambda row: row[0])
     return [result for _, result in found]
 
@@ -73,8 +73,10 @@ def map_with_shares(
     workers: int,
     budget: Budget,
 ) -> list[R]:
-    """What is done with each item, in their order, by `workers` processes: each item has an equal
-    part of the budget, whichever is done first, and what all of them spend is taken off."""
+    """Apply `do` to each item within an equal share of the budget; the results in order.
+
+    The budget is charged with what all of them spend.
+    """
     share = budget.left / max(1, len(items))
 
     def within(item: T) -> tuple[R, Budget]:
@@ -90,7 +92,7 @@ def map_with_shares(
 
 
 def exit_worker() -> None:
-    """End this process if it was begun here, and if not, do nothing."""
+    """End this process if it is a worker; otherwise do nothing."""
     if _expendable:
         os._exit(1)
 
@@ -104,7 +106,7 @@ class _WorkerDeath:
 
 
 class _Workers:
-    """Processes that are forked, and the item that each is at."""
+    """Forked processes, and the item that each works at."""
 
     def __init__(self, work: Callable[[int], Any]) -> None:
         self.work = work
@@ -122,12 +124,11 @@ class _Workers:
         self.at[ours] = process, i
 
     def answered(self) -> list[Connection]:
-        """Those of which there is an answer, or the end."""
+        """The connections with an answer, or whose process has ended."""
         return [each for each in wait(list(self.at)) if isinstance(each, Connection)]
 
     def answer(self, ours: Connection, then: int | None) -> tuple[int, Any]:
-        """What was done with an item, and which; the process, or another one, goes on with the
-        next."""
+        """The position and result of one item; the process, or a new one, gets the next item."""
         process, i = self.at.pop(ours)
         try:
             done, result = ours.recv()
@@ -155,11 +156,11 @@ class _Workers:
 
 
 def _serve(work: Callable[[int], Any], theirs: Connection, others: Sequence[Connection]) -> None:
-    """What a process does: item by item, until nobody sends another."""
-    # Who interrupts the work, or asks it to end, asks the process that waits for the results.
+    """The loop of a worker: item by item, until no more are sent."""
+    # An interrupt is for the process that waits for the results.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    gc.freeze()  # What is there already is shared with that process while nobody touches it.
+    gc.freeze()  # Memory is shared with the parent as long as nobody writes to it.
     _expendable.append(True)
     for each in others:
         each.close()

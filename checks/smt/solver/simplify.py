@@ -1,7 +1,7 @@
-"""A question made smaller before Z3 sees it: by cases of what is finite, and by what is known.
+"""Simplification before Z3 sees a question: by cases of finite arguments, and by substitution.
 
-What the facts say outright - a condition, or that a term is some value - is put into all other
-facts and into the goals. What a step does not touch is then, word for word, what was assumed.
+What the facts say outright (a condition, or that a term is a value) is substituted in all other
+facts and in the goals. What a step does not touch is then, word for word, what was assumed.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from lawful.checks.smt.algebra.logic import Logic
 from lawful.checks.smt.algebra.term import Term, conjuncts, is_fixed
 
 MOST_CASES = 16
-ROUNDS = 3  # What is put in makes more of what is known; this often is looked for it.
+ROUNDS = 3  # A substitution may make more facts known; so often they are substituted.
 
 
 def cases(logic: Logic, names: Iterable[Term]) -> Iterator[list[tuple[Term, Term]]]:
-    """What each of these constants can be, where that is one of a few values."""
+    """The combinations of values of those constants that have few values."""
     few: list[Term] = []
     for name in names:
         if name.op == "constant" and logic.values(name.shape):
@@ -29,7 +29,7 @@ def cases(logic: Logic, names: Iterable[Term]) -> Iterator[list[tuple[Term, Term
 
 
 class SimplifiedFacts:
-    """Facts, and those with names, where constants are some values, with what is known put in."""
+    """Facts and named hypotheses, with constants fixed and with what is known substituted."""
 
     def __init__(
         self,
@@ -47,9 +47,9 @@ class SimplifiedFacts:
             self._known.append(known)
             left = [part for fact in left for part in conjuncts(known(fact))]
             named = {name: known(fact) for name, fact in named.items()}
-            found = [fact for fact in dict.fromkeys(left) if _is_told(fact)]
+            found = [fact for fact in dict.fromkeys(left) if _is_condition(fact)]
             kept += found
-            left = [f for f in dict.fromkeys(left) if not _is_told(f) and f is not logic.true]
+            left = [f for f in dict.fromkeys(left) if not _is_condition(f) and f is not logic.true]
             told = [pair for fact in found for pair in _known(logic, fact)]
             if not told:
                 break
@@ -57,21 +57,21 @@ class SimplifiedFacts:
         self.named: Mapping[str, Term] = named
 
     def goals(self, goals: Iterable[Term], own: str) -> tuple[Term, ...]:
-        """What is left to be shown of the goals: a part of the hypothesis `own` is known."""
+        """What is left to prove of the goals; the conjuncts of the hypothesis `own` are known."""
         for known in self._known:
             goals = [part for goal in goals for part in conjuncts(known(goal))]
         had = {self._true, *conjuncts(self.named.get(own, self._true))}
         return tuple(goal for goal in dict.fromkeys(goals) if goal not in had)
 
 
-def _is_told(fact: Term) -> bool:
-    """Whether it is one condition, or that it is not true: no choice of several."""
+def _is_condition(fact: Term) -> bool:
+    """Whether it is one condition or its negation, and no choice of several."""
     plain = fact.args[0] if fact.op == "not" else fact
     return plain.op not in ("and", "if", "true", "false", "forall")
 
 
 def _known(logic: Logic, fact: Term) -> Iterator[tuple[Term, Term]]:
-    """What terms are, where this is true."""
+    """The terms whose values this fact gives, with these values."""
     if fact.op == "not":
         yield fact.args[0], logic.false
         return

@@ -1,6 +1,6 @@
-"""Of the states that answer a question, one next to the start, and of small values.
+"""Preferences among models: a state close to the start, and small values.
 
-Wishes are tried in order, and each that can be met together with those met before is kept: first
+Preferences are tried in order, and each that can be met together with those before is kept: first
 that a variable is as at the start, else that it is small; then that parameters and arguments are.
 """
 
@@ -27,14 +27,14 @@ Preference = tuple[Term, ...]  # The first of them that can be met is enough.
 
 
 def preferences(system: TransitionSystem, case: Case) -> Iterator[Preference]:
-    """What is wished of the values of a case, the most important first."""
+    """The preferences for a case, the most important first."""
     yield from close_to_start(system, case.before or {})
     for value, kind in case.args.values():
         yield from _of(system.encoding, value, kind)
 
 
 def close_to_start(system: TransitionSystem, before: State) -> Iterator[Preference]:
-    """What is wished of a state, and then of the parameters."""
+    """The preferences for a state, and then for the parameters."""
     encoding = system.encoding
     start = system.run(system.parameters).defaults(system.parameters)
     for v in system.machine.variables:
@@ -47,7 +47,7 @@ def close_to_start(system: TransitionSystem, before: State) -> Iterator[Preferen
 def _as_at_first(
     encoding: Encoding, value: Value, first: Value | None, kind: t.Type
 ) -> Iterator[Preference]:
-    """That the variable is as at the start, if the start says what it is."""
+    """That the variable is as at the start, if the start gives it a value."""
     if isinstance(first, Term) and isinstance(value, Term):
         same = attempt(encoding.equal, value, first, kind)
         if not isinstance(same, NotEncodable):

@@ -1,4 +1,4 @@
-"""Questions to the solver, and what a model says; the other user of what `translate` imports."""
+"""Questions to Z3, and the models of its answers. `z3_terms` makes Z3's objects."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from .processes import exit_worker
 from .z3_terms import Translation, renew, translation, z3
 
 NO_NAMES: Mapping[str, Term] = {}
-FAR = 1000  # Further than this from every number in a model nothing is special any more.
-SOON = 1_000_000  # Resource units of Z3 for one value of a model.
-LATE = 0.25  # Seconds between interruptions of a search that goes on after its outer limit, and
-OFTEN = 40  # so often, before it is hopeless.
+FAR = 1000  # So far beyond every number in a model, all integers are alike.
+SOON = 1_000_000  # Units of Z3's work for one value of a model.
+LATE = 0.25  # Seconds between interrupts of a search that is over its outer limit, and
+OFTEN = 40  # how many interrupts before the worker is ended.
 
 
-# How questions are asked. It is another word wherever what was kept before may be wrong.
+# A part of each key. It changes when answers of earlier versions may be wrong.
 ASKED = "every pair of arrays apart at a place of its own"
 COUNTS = "how many elements a set without a bound has is known in part"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether some values make all facts true; `model` are such values.
+    """Whether some values make all facts true; `model` has such values.
 
-    Where there are none, `used` names those of the named facts without which there might be some;
-    `before`: that was known from another time.
+    For `unsat`, `used` names the hypotheses in Z3's unsatisfiable core. `cached`: the answer is
+    from an earlier run.
     """
 
     status: Literal["sat", "unsat", "unknown"]
@@ -55,12 +55,12 @@ def ask(
         return known
     answer = Answer("unknown")
     sizes = tuple(logic.sizes((*facts, *named.values())))
-    # What is prepared for a tactic is decided more often, but at times what is as it stands alone.
+    # Z3 decides more with preprocessing, and at times only without it.
     for make in (z3.Solver,) if named else (z3.Solver, z3.SimpleSolver):
         solver = _solver(logic, (*facts, *sizes), make)
         answer = _checked(logic, solver, named, budget)
         if answer.status == "sat" and sizes:
-            return Answer("unknown", why=COUNTS)  # Of sizes more is true than is known.
+            return Answer("unknown", why=COUNTS)  # The facts about sizes are incomplete.
         if answer.status != "unknown" or budget.over:
             break
     if answer.status == "unsat":
@@ -90,10 +90,10 @@ def _checked(logic: Logic, solver: Any, named: Mapping[str, Term], budget: Budge
 
 @contextmanager
 def limited(solver: Any, budget: Budget) -> Generator[None]:
-    """Inside, the solver's search ends when it has used the budget, which it is charged to.
+    """Limit the solver's search inside to the budget, and charge it.
 
-    Where the outer limit ends it, Z3 forgets that at times, in a search within the search: so it is
-    interrupted until it ends, or the process where that may end.
+    Z3 at times forgets an interrupt in a search within its search. So the outer limit interrupts it
+    again and again, and at last ends the process if it is a worker.
     """
     over, interrupted = threading.Event(), threading.Event()
     solver.set(rlimit=budget.rlimit)
@@ -125,27 +125,26 @@ def limited(solver: Any, budget: Budget) -> Generator[None]:
 
 
 def _resume(solver: Any) -> None:
-    """Let the solver's context answer again: what interrupts a search that is just done would
-    interrupt whatever is asked of its model. The next search takes that back, however short."""
+    """Make the solver's context usable after an interrupt."""
     with suppress(z3.Z3Exception):
         z3.SimpleSolver(ctx=solver.ctx).check()
 
 
 def _units(solver: Any) -> int:
-    """What Z3 has counted in the solver's context so far."""
+    """The units of work that Z3 has counted in the solver's context so far."""
     if isinstance(solver, z3.Fixedpoint):  # It tells of its own queries alone.
         solver = z3.SimpleSolver(ctx=solver.ctx)
     return int(solver.statistics().get_key_value("rlimit count"))
 
 
 def answered(facts: Iterable[Term], named: Mapping[str, Term]) -> Answer | None:
-    """The answer from another time; None where there is none."""
+    """The answer in the cache; None where it has none."""
     used = cache.shown(key((*facts, *named.values()), named))
     return None if used is None else Answer("unsat", used=used, cached=True)
 
 
 def _solver(logic: Logic, facts: Iterable[Term], make: Any = z3.Solver) -> Any:
-    """A solver that knows these facts."""
+    """A solver with these facts."""
     made = translation(logic)
     solver = make(ctx=made.context)
     for fact in facts:
@@ -154,7 +153,7 @@ def _solver(logic: Logic, facts: Iterable[Term], make: Any = z3.Solver) -> Any:
 
 
 def key(facts: Iterable[Term], about: Iterable[str]) -> str:
-    """The name of a question: the same in every process, and another one for every other."""
+    """The hash that names a question: the same in every process."""
     told = "\0".join((z3.get_full_version(), ASKED, *about)).encode()
     return hashlib.sha256(told + b"\0" + b"".join(fact.digest for fact in facts)).hexdigest()
 
@@ -163,13 +162,13 @@ POSSIBLE = ("some values",)  # What is kept of a question is that it has an answ
 
 
 def known_possible(facts: Iterable[Term]) -> bool:
-    """Whether values were found before that make all facts true."""
+    """Whether the cache says that some values make all facts true."""
     about = key(facts, POSSIBLE)
     return cache.shown(about) is not None
 
 
 def note_possible(facts: Iterable[Term]) -> None:
-    """Keep that some values make all facts true."""
+    """Write to the cache that some values make all facts true."""
     about = key(facts, POSSIBLE)
     cache.note(about, frozenset())
 
@@ -177,8 +176,11 @@ def note_possible(facts: Iterable[Term]) -> None:
 def preferred_model(
     logic: Logic, facts: Iterable[Term], preferences: Iterable[Sequence[Term]], budget: Budget
 ) -> Answer:
-    """Values that make all facts true, and as many wishes as come true one after the other: of each
-    the first of its terms that can. With nothing left of the budget, the best so far."""
+    """Values that make all facts true and, one after the other, as many preferences as can be met.
+
+    Of each preference the first term that can be true counts. Returns the best model so far where
+    the budget ends.
+    """
     made, solver = translation(logic), _solver(logic, facts)
     solver.set(random_seed=0)
 
@@ -227,7 +229,7 @@ class Horn:
 
 
 def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], budget: Budget) -> Answer:
-    """Whether one of the first terms can be true, or the second in a state that is reached."""
+    """Whether one of the first terms can be true, or the second in a reachable state."""
     if logic.counts:
         return Answer("unknown", why=COUNTS)
     made = translation(logic)
@@ -283,11 +285,11 @@ def decide(logic: Logic, term: Term, facts: Sequence[Term], budget: Budget) -> b
 
 
 class Undecided(Exception):
-    """A model does not say which value a term has, as where that hangs on a quantifier."""
+    """The model does not give a value, as where that depends on a quantifier."""
 
 
 class Model:
-    """Values for all constants; those the question did not need are completed."""
+    """Values for all constants; constants that the question did not need get any value."""
 
     def __init__(self, logic: Logic, made: Translation, model: Any) -> None:
         self._logic = logic
@@ -296,8 +298,11 @@ class Model:
         self._numbers: dict[str, dict[str, int]] = {}
 
     def truth(self, term: Term) -> bool:
-        """The value of a condition. What evaluation leaves open, such as a quantifier or whether
-        two sets are equal, is true where Z3 soon finds nothing against it."""
+        """The value of a condition.
+
+        Where evaluation leaves it open (a quantifier, equality of two sets) it is true if Z3 soon
+        proves it.
+        """
         value = self._value(term)
         if z3.is_true(value) or z3.is_false(value):
             return bool(z3.is_true(value))
@@ -337,7 +342,7 @@ class Model:
         return known.setdefault(str(value), len(known))
 
     def mentioned(self, array: Term, shape: Shape) -> list[Term]:
-        """The values of this shape that the array's own value speaks of."""
+        """The values of this shape that occur in the array's own value."""
         values = self._mentioned(self._value(array), self._made.shape(shape))
         return self._terms(values, shape)
 
@@ -346,13 +351,13 @@ class Model:
         return [value for _, value in sorted(found.items())]
 
     def integers(self, array: Term) -> list[int]:
-        """Where an array over integers may differ from what it is everywhere else."""
+        """Integers at which an array may differ from its default, and their neighbours."""
         values = self._mentioned(self._value(array), self._made.shape(self._logic.int))
         found = {int(value.as_long()) for value in values} | {0}
         return sorted({i + d for i in found for d in (-1, 0, 1)})
 
     def elements(self, shape: Shape) -> list[Term]:
-        """The elements of an uninterpreted sort: there are no others in this model."""
+        """The elements of an uninterpreted sort in this model."""
         some = self._value(self._logic.fresh("some", shape))
         rest = self._model.get_universe(self._made.shape(shape)) or ()
         return self._terms((some, *rest), shape)

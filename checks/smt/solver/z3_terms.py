@@ -1,6 +1,6 @@
-"""Z3 itself: the one place that imports it, and its objects for our terms.
+"""Z3's objects for our terms: the one module that imports Z3.
 
-Z3 has no types of its own: `Any` is confined to this file and `solve`.
+Z3 has no static types: `Any` is confined to this package.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ z3: Any = _z3
 
 
 class Translation:
-    """The objects of one context of Z3 for the terms of one logic; each is made once.
+    """The Z3 objects of one context for the terms of one logic; each is made once.
 
-    With `sparing`, quantifiers say something at what is looked up alone (`triggers`): that shows
-    less, and soon.
+    With `sparing`, quantifiers are instantiated at array reads only (`triggers`): that proves less,
+    and ends soon.
     """
 
     def __init__(self, *, sparing: bool = False) -> None:
@@ -110,15 +110,17 @@ class Translation:
                 return self._functions[key](*args)
 
     def known(self, value: Any, shape: Shape, logic: Logic) -> Term:
-        """A constant for a value out of a model."""
+        """A constant for a value from a model."""
         term = logic.const(f"value {value.sexpr()}", shape)
         self._terms.setdefault(term, value)
         return term
 
 
 def triggers(term: Term) -> list[Term]:
-    """At which terms a quantifier says something new: at keys that are looked up in one of the
-    containers that it speaks of. Left to itself, Z3 takes any term with a field of its own."""
+    """The terms at which a quantifier is instantiated: reads of its containers at its keys.
+
+    Without these, Z3 instantiates it at any term that reads a field of its own.
+    """
     names, found, seen = bound(term), dict[Term, None](), set[Term]()
     stack = [*term.args]
     while stack:
@@ -133,7 +135,7 @@ def triggers(term: Term) -> list[Term]:
 
 
 def _is_path(array: Term, names: tuple[Term, ...]) -> bool:
-    """Whether it is a container as it stands in the state, whatever the names are."""
+    """Whether it is a container in the state, whatever the bound names are."""
     while array.op in ("select", "field"):
         key = array.args[-1]
         if array.op == "select" and (not _is_pattern(key) or any(occurs(n, key) for n in names)):
@@ -143,7 +145,7 @@ def _is_path(array: Term, names: tuple[Term, ...]) -> bool:
 
 
 def _is_pattern(term: Term) -> bool:
-    """Whether Z3 takes it in a trigger, where there may be no conditions."""
+    """Whether Z3 accepts it in a trigger, which may not have conditions."""
     return term.op in PATTERN and all(map(_is_pattern, term.args))
 
 
@@ -174,7 +176,7 @@ _made: WeakKeyDictionary[Logic, dict[bool, Translation]] = WeakKeyDictionary()
 
 
 def translation(logic: Logic, *, sparing: bool = False) -> Translation:
-    """That of this logic's terms."""
+    """The translation of this logic's terms."""
     made = _made.setdefault(logic, {})
     if sparing not in made:
         made[sparing] = Translation(sparing=sparing)
@@ -182,12 +184,17 @@ def translation(logic: Logic, *, sparing: bool = False) -> Translation:
 
 
 def forget() -> None:
-    """Let every question from now on have a new context, so that its answer does not depend on what
-    was asked before: Z3 goes another way through terms that it has met in another order."""
+    """Give every question from now on a new context.
+
+    Z3 searches differently when it has met the same terms in another order. With new contexts an
+    answer does not depend on earlier questions.
+    """
     _made.clear()
 
 
 def renew(logic: Logic, *, sparing: bool = False) -> None:
-    """Let the next question have a context of its own: where Z3 has ended a search before its end,
-    the next one in that context never ends at times, or ends the process."""
+    """Give the next question of this logic a new context.
+
+    After Z3 has cut a search short, the next search in its context at times never ends, or crashes.
+    """
     _made.setdefault(logic, {}).pop(sparing, None)

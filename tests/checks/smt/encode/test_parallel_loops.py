@@ -40,4 +40,4 @@ def test_all_at_once_is_what_one_after_the_other_is(
 def test_what_rounds_do_to_each_other_is_refused_by_name(name: str) -> None:
     case = TransitionSystem(BOTH.machine, Options({})).case(name)
     assert str(case).endswith("a loop over a frozenset[Nat], which has no bound")
-    assert "post.py:" in str(case)
+    assert "parallel_loops.py:" in str(case)
