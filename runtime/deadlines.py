@@ -20,10 +20,11 @@ from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING
 
-from lawful.runtime.instances.access import Fired, deadlines_of
-from lawful.runtime.instances.observers import foremost
 from lawful.spec import types as t
 from lawful.spec.values.time import clock_of
+
+from .instances.access import Fired, deadlines_of
+from .instances.observers import foremost
 
 if TYPE_CHECKING:
     from .instance import Machine

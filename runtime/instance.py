@@ -10,13 +10,13 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
-from lawful.runtime.kernel.state import Mark, State, Untold
 from lawful.spec.syntax.declare import Body, declared
 
-if TYPE_CHECKING:
-    from lawful.runtime.instances.access import Access, InstanceAccess
+from .kernel.state import Mark, State, Untold
 
+if TYPE_CHECKING:
     from .elements import Universe
+    from .instances.access import Access, InstanceAccess
     from .timers import Clock
 
 M = TypeVar("M", bound="Machine")

@@ -30,8 +30,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from lawful.runtime.instances.journal_rows import HIDDEN, KEYS, UNIVERSE, Hidden, RowWriter
-from lawful.runtime.instances.observers import Observed
+from .instances.journal_rows import HIDDEN, KEYS, UNIVERSE, Hidden, RowWriter
+from .instances.observers import Observed
 
 if sys.platform != "win32":
     import fcntl

@@ -35,14 +35,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
-from lawful.runtime.instances.access import behaviour_of, fingerprint_of
-from lawful.runtime.instances.armed_timers import armed_timers
-from lawful.runtime.instances.make import bare
-from lawful.runtime.instances.observers import Observed, Stepped
-from lawful.runtime.instances.snapshots import fill, keep, snapshot, taken, told_in, written
-from lawful.runtime.kernel.dispatch import control_name
-
 from .elements import other_elements
+from .instances.access import behaviour_of, fingerprint_of
+from .instances.armed_timers import armed_timers
+from .instances.make import bare
+from .instances.observers import Observed, Stepped
+from .instances.snapshots import fill, keep, snapshot, taken, told_in, written
+from .kernel.dispatch import control_name
 from .timers import Clock
 
 if TYPE_CHECKING:

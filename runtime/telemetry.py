@@ -14,7 +14,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from lawful.runtime.instances.journal_rows import Hidden, RowWriter
+from .instances.journal_rows import Hidden, RowWriter
 
 if TYPE_CHECKING:
     from .instance import Machine

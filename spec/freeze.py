@@ -11,13 +11,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from lawful.spec.syntax.declare import Declaration, declared
-from lawful.spec.syntax.members import chain_of, outline_of
-
 from .codec import as_json, frozen
 from .errors import DeclarationError
 from .ir import Json
 from .resolve import Resolved, resolve
+from .syntax.declare import Declaration, declared
+from .syntax.members import chain_of, outline_of
 
 
 class CannotFreeze(Exception):

@@ -12,13 +12,14 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from lawful.checks.explore.search import Limits, Search, visited
-from lawful.checks.explore.space import Event, Space
-from lawful.checks.explore.traces import trace_of
-from lawful.checks.reference.states import State
-from lawful.checks.verdict import Trace
 from lawful.spec import types as t
 from lawful.spec.ir import Json
+
+from ..explore.search import Limits, Search, visited
+from ..explore.space import Event, Space
+from ..explore.traces import trace_of
+from ..reference.states import State
+from ..verdict import Trace
 
 Cover = Literal["transitions", "states", "pairs"]
 

@@ -52,7 +52,6 @@ from hypothesis.stateful import (
 )
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from lawful.checks.explore.value_pool import Near
 from lawful.runtime.instance import Machine
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec import types as t
@@ -61,6 +60,7 @@ from lawful.spec.resolve import resolve
 from lawful.spec.values.bounds import Values, breach
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World, chosen
 
+from ..explore.value_pool import Near
 from .lockstep import Mismatch, Run, Subject, replay
 from .oracle import SORT_SIZE, Action, Args, Call, EntryPoint, Fire, Start, elements
 from .shrinking import shrunk

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lawful.checks.reference.states import PartState
 from lawful.runtime.instance import Machine
 from lawful.runtime.instances import snapshots
 from lawful.runtime.instances.make import bare
@@ -18,6 +17,8 @@ from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.time import clock_of, passed
 from lawful.spec.values.world import FrozenBag, FrozenMap
+
+from ..reference.states import PartState
 
 Universe = Mapping[type[Any], tuple[Any, ...]]
 Outcome = tuple[str, Any, Any]  # What happened ("done", "refused", ...), state after, output.

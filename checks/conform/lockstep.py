@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
-from lawful.checks.explore.value_pool import Near
-from lawful.checks.reference.states import State
 from lawful.runtime.instance import Machine
 from lawful.runtime.instances.observers import Stepped
 from lawful.runtime.timers import SimulatedClock
@@ -17,6 +15,8 @@ from lawful.spec import ir
 from lawful.spec.outcomes import MachineFault, PropertyViolated, Reason, Refused
 from lawful.spec.resolve import Resolved
 
+from ..explore.value_pool import Near
+from ..reference.states import State
 from .observation import Difference, StateComparison, reader, spelled
 from .oracle import Action, Answer, Args, Call, EntryPoint, Fire, Model, Start, entry_points
 

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from lawful.checks.reference.states import State
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.sorting import in_order
 from lawful.spec.values.world import FrozenBag, FrozenMap, World, chosen
 from lawful.spec.words import Record
+
+from ..reference.states import State
 
 Read = Callable[[str], Any]
 ABSENT = "nothing"

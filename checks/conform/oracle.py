@@ -6,12 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lawful.checks.explore.value_pool import Near
-from lawful.checks.reference import Done, Fault, Outcome, Reference, Refusal
-from lawful.checks.reference.clauses import failure_of
-from lawful.checks.reference.expressions import Guard, NoValue
-from lawful.checks.reference.states import State
-from lawful.checks.reference.time import at_tick, timers
 from lawful.runtime.timers import Environment, SimulatedClock, ticks_of
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -24,6 +18,12 @@ from lawful.spec.values.bounds import Values
 from lawful.spec.values.time import clock_of
 from lawful.spec.words import Expected
 
+from ..explore.value_pool import Near
+from ..reference import Done, Fault, Outcome, Reference, Refusal
+from ..reference.clauses import failure_of
+from ..reference.expressions import Guard, NoValue
+from ..reference.states import State
+from ..reference.time import at_tick, timers
 from .observation import Armed, spelled
 
 Args = tuple[Any, ...]

@@ -15,13 +15,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from lawful.checks.explore.limits import Budget, OutOfBudget
-from lawful.checks.explore.result import Comparison, Disagreement
-from lawful.checks.explore.search import Limits
-from lawful.checks.explore.space import Args, Space
-from lawful.checks.reference import Done, Fault, Outcome
-from lawful.checks.reference.expressions import NoValue
-from lawful.checks.reference.states import State
 from lawful.runtime.instance import Machine
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -31,6 +24,13 @@ from lawful.spec.resolve import resolve
 from lawful.spec.values.time import is_tick, with_ticks
 from lawful.spec.verdicts import FAULTS
 
+from ..explore.limits import Budget, OutOfBudget
+from ..explore.result import Comparison, Disagreement
+from ..explore.search import Limits
+from ..explore.space import Args, Space
+from ..reference import Done, Fault, Outcome
+from ..reference.expressions import NoValue
+from ..reference.states import State
 from .exact_types import has_exact_type, state_has_exact_types
 from .instances import InstanceDriver
 from .instances import Outcome as Seen

@@ -12,12 +12,12 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
-from lawful.checks.explore.value_pool import Near
 from lawful.spec import types as t
 from lawful.spec.sorting import in_order
 from lawful.spec.values.bounds import breach
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token, chosen
 
+from ..explore.value_pool import Near
 from .lockstep import Subject, replay
 from .oracle import Action, Call, Fire, Start
 

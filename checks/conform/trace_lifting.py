@@ -11,12 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lawful.checks.explore.leaves import Leaves
-from lawful.checks.explore.space import Args, Space, sizes_of
-from lawful.checks.reference import Done, Fault, Refusal
-from lawful.checks.reference.expressions import NoValue
-from lawful.checks.reference.states import State
-from lawful.checks.verdict import Trace, TraceStep
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.lower import lower
@@ -26,6 +20,12 @@ from lawful.spec.values.opaques import values as values_of
 from lawful.spec.values.world import Token, World, decode
 from lawful.spec.words import Scope
 
+from ..explore.leaves import Leaves
+from ..explore.space import Args, Space, sizes_of
+from ..reference import Done, Fault, Refusal
+from ..reference.expressions import NoValue
+from ..reference.states import State
+from ..verdict import Trace, TraceStep
 from .oracle import Answer, EntryPoint, answer_of, entry_points
 
 MOST = 10_000  # Steps that are tried for one trace, beyond its length.

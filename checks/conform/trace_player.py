@@ -11,12 +11,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from lawful.checks.explore import CheckResult
-from lawful.checks.explore.playback import Played, Unplayed
-from lawful.checks.explore.retrace import broken_at_end
-from lawful.checks.reference.expressions import NoValue
-from lawful.checks.reference.states import State
-from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.runtime.instance import Machine
 from lawful.spec import types as t
 from lawful.spec.resolve import resolve
@@ -25,6 +19,12 @@ from lawful.spec.values.time import is_tick
 from lawful.spec.verdicts import FAULTS, LIVENESS
 from lawful.spec.words import Scope
 
+from ..explore import CheckResult
+from ..explore.playback import Played, Unplayed
+from ..explore.retrace import broken_at_end
+from ..reference.expressions import NoValue
+from ..reference.states import State
+from ..verdict import PropertyResult, Verdict
 from .instances import InstanceDriver, Outcome
 from .runtime_check import OURS
 from .trace_lifting import CandidateRuns, Run, RunStep, UnscopedMachine

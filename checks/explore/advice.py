@@ -16,18 +16,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from lawful.checks.explore.omissions.extents import covers, met
-from lawful.checks.reference import Done
-from lawful.checks.reference.states import State
-from lawful.checks.verdict import Verdict
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.lower import lower
 from lawful.spec.resolve import Resolved, abstract_scopes
 from lawful.spec.words import Expected, Scope
 
+from ..reference import Done
+from ..reference.states import State
+from ..verdict import Verdict
 from .check import explore, searched
 from .limits import Budget, Limits, OutOfBudget
+from .omissions.extents import covers, met
 from .result import Advice, Bound, CheckResult, Narrow, OneMore, Widened
 from .space import Space
 

@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lawful.checks.explore.compiled.engine import Unsupported
-from lawful.checks.explore.compiled.engine import search as packed
-from lawful.checks.reference.properties import unjudged
-from lawful.checks.verdict import PropertyResult
 from lawful.spec.flat import Flat
 from lawful.spec.values.world import World
 from lawful.spec.words import Expected
 
+from ..reference.properties import unjudged
+from ..verdict import PropertyResult
 from .checkpoints import Items, Snapshots, Unfit
+from .compiled.engine import Unsupported
+from .compiled.engine import search as packed
 from .coverage import coverage as covered
 from .limits import Limits, Progress
 from .result import CheckResult

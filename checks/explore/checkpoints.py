@@ -25,13 +25,13 @@ from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import IO, Any
 
-from lawful.checks.reference import Done, Fault
-from lawful.checks.reference.states import PartState
-from lawful.checks.verdict import Verdict
 from lawful.spec.codec.as_json import digest, flat_to_json
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World
 from lawful.spec.words import Sort
 
+from ..reference import Done, Fault
+from ..reference.states import PartState
+from ..verdict import Verdict
 from .search_result import Found
 from .space import Edge, Space
 

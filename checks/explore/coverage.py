@@ -16,9 +16,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from lawful.checks.reference import Reference
-from lawful.checks.reference.expressions import SELF, Code, Env, Guard
-from lawful.checks.reference.states import State
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
@@ -30,6 +27,9 @@ from lawful.spec.text.reasons import conjuncts, text
 from lawful.spec.text.statements import path
 from lawful.spec.values.world import encode, rank
 
+from ..reference import Reference
+from ..reference.expressions import SELF, Code, Env, Guard
+from ..reference.states import State
 from .limits import Budget, Limits, OutOfBudget
 from .space import Args, Space
 

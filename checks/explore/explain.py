@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from lawful.checks.reference import Refusal
-from lawful.checks.reference.states import State
-
+from ..reference import Refusal
+from ..reference.states import State
 from .space import Space
 
 MOST = 1000  # Arguments that are tried: what refuses so many says enough.

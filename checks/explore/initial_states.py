@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
-from lawful.checks.reference import Fault
-from lawful.checks.reference.states import State
-from lawful.checks.verdict import Verdict
-
+from ..reference import Fault
+from ..reference.states import State
+from ..verdict import Verdict
 from .limits import OutOfBudget
 from .search_result import Found
 from .space import Args, Space

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from lawful.checks.reference.states import PartState, State
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.values.world import FrozenBag, FrozenMap, chosen
+
+from ..reference.states import PartState, State
 
 Change = Callable[[Any, t.Type], Any]
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lawful.checks.reference import Done
-from lawful.checks.reference.expressions import NoValue
-from lawful.checks.reference.properties import Judged
-from lawful.checks.reference.states import State, freeze
-from lawful.checks.verdict import Verdict
 from lawful.spec import types as t
 from lawful.spec.text.reasons import text
 from lawful.spec.values import bounds
 
+from ..reference import Done
+from ..reference.expressions import NoValue
+from ..reference.properties import Judged
+from ..reference.states import State, freeze
+from ..verdict import Verdict
 from .space import Space, sizes_of
 
 Failing = tuple[Verdict, str]

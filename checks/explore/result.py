@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lawful.checks.verdict import PropertyResult, Verdict, worst
-
+from ..verdict import PropertyResult, Verdict, worst
 from .coverage import Coverage
 from .limits import Reason
 from .playback import Played

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lawful.checks.explore.liveness.judge import NoLabel, NoMember, violation
-from lawful.checks.reference import Done, Fault, Refusal
-from lawful.checks.reference.states import State
-from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.spec.values.world import decode
 from lawful.spec.verdicts import BUILT_IN, LIVENESS
 
+from ..reference import Done, Fault, Refusal
+from ..reference.states import State
+from ..verdict import PropertyResult, Verdict
+from .liveness.judge import NoLabel, NoMember, violation
 from .refinement import refinements
 from .search import graph_of, may_rest, why
 from .space import Space

@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lawful.checks.explore.liveness.fairness import Groups
-from lawful.checks.explore.liveness.graph import Graph
-from lawful.checks.reference import Done, Fault
-from lawful.checks.reference.clauses import failure_of
-from lawful.checks.reference.properties import Judged
-from lawful.checks.reference.states import State
-from lawful.checks.verdict import Verdict
 from lawful.spec.verdicts import LIVENESS
 
+from ..reference import Done, Fault
+from ..reference.clauses import failure_of
+from ..reference.properties import Judged
+from ..reference.states import State
+from ..verdict import Verdict
 from .checkpoints import Items, Snapshots, named, taken_up
 from .initial_states import Start, begin, fault_verdict
 from .limits import Budget, Limits, OutOfBudget, Progress, Reason
+from .liveness.fairness import Groups
+from .liveness.graph import Graph
 from .refinement import Refining, refinements
 from .search_result import Found, Parent
 from .space import Args, Edge, Failing, Space

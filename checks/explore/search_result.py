@@ -6,12 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from lawful.checks.explore.liveness.graph import Graph
-from lawful.checks.reference.properties import Judged
-from lawful.checks.reference.states import State
-from lawful.checks.verdict import Verdict
-
+from ..reference.properties import Judged
+from ..reference.states import State
+from ..verdict import Verdict
 from .limits import Reason
+from .liveness.graph import Graph
 from .space import Args, Edge, Space
 
 Parent = tuple[int, int, Args]

@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from lawful.checks.reference import Done, Fault, Refusal
-from lawful.checks.reference.states import State
-from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.spec.flat import Flat
 from lawful.spec.values.world import World
 from lawful.spec.verdicts import FAULTS
 from lawful.spec.words import Expected
 
+from ..reference import Done, Fault, Refusal
+from ..reference.states import State
+from ..verdict import PropertyResult, Verdict
 from .initial_states import begin
 from .limits import Budget, OutOfBudget
 from .refinement import refinements

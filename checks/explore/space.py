@@ -8,11 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lawful.checks.explore.omissions.arguments import LeftOut, left_out
-from lawful.checks.reference import Done, Fault, Reference, Refusal
-from lawful.checks.reference.expressions import SELF, Guard, NoValue
-from lawful.checks.reference.properties import Judged, judged
-from lawful.checks.reference.states import State
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything, may_be_undefined
@@ -23,7 +18,12 @@ from lawful.spec.values.positions import Positions
 from lawful.spec.values.world import World, chosen, decode, encode
 from lawful.spec.verdicts import PropertyKind
 
+from ..reference import Done, Fault, Reference, Refusal
+from ..reference.expressions import SELF, Guard, NoValue
+from ..reference.properties import Judged, judged
+from ..reference.states import State
 from .limits import Budget
+from .omissions.arguments import LeftOut, left_out
 from .state_json import changes, shown
 
 Args = tuple[Any, ...]

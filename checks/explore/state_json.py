@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from lawful.checks.reference.states import State
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.ir import Json
 from lawful.spec.sorting import in_order
 from lawful.spec.text.reasons import text
 from lawful.spec.values.world import encode, encoded_map
+
+from ..reference.states import State
 
 Both = tuple[Any, Any]
 

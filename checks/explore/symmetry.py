@@ -21,8 +21,6 @@ from functools import cache
 from math import factorial, prod
 from typing import Any
 
-from lawful.checks.reference.states import State
-from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
@@ -30,6 +28,8 @@ from lawful.spec.codec.as_json import canonical
 from lawful.spec.values.world import chosen, decode
 from lawful.spec.verdicts import LIVENESS
 
+from ..reference.states import State
+from ..verdict import PropertyResult, Verdict
 from .leaves import Leaves
 from .space import Args, Space
 

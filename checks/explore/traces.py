@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lawful.checks.explore.liveness.fairness import Bits
-from lawful.checks.explore.liveness.graph import Graph
-from lawful.checks.reference import Done
-from lawful.checks.reference.states import State
-from lawful.checks.verdict import Trace, TraceStep
 from lawful.spec.ir import Json
 from lawful.spec.values.world import encode
 
+from ..reference import Done
+from ..reference.states import State
+from ..verdict import Trace, TraceStep
+from .liveness.fairness import Bits
+from .liveness.graph import Graph
 from .space import Event, Space
 
 

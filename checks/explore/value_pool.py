@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from lawful.checks.reference.states import State
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.sorting import in_order
 from lawful.spec.values.bounds import breach
 from lawful.spec.values.world import chosen
+
+from ..reference.states import State
 
 INT = "int"
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lawful.checks.explore.liveness.graph import TimeUp
-from lawful.checks.explore.liveness.judge import NoLabel, NoMember, violation
-from lawful.checks.explore.liveness.lasso_text import shown
-from lawful.checks.reference import Done
-from lawful.checks.reference.properties import Judged
-from lawful.checks.verdict import PropertyResult, Trace, Verdict
 from lawful.spec.text.reasons import text
 from lawful.spec.verdicts import BUILT_IN, JUDGED, LIVENESS
 from lawful.spec.words import Expected
 
+from ..reference import Done
+from ..reference.properties import Judged
+from ..verdict import PropertyResult, Trace, Verdict
 from .explain import stuck
 from .limits import OutOfBudget, Over
+from .liveness.graph import TimeUp
+from .liveness.judge import NoLabel, NoMember, violation
+from .liveness.lasso_text import shown
 from .search_result import Explored, Found
 from .space import Args, Edge, Space
 from .traces import trace_of

@@ -11,12 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lawful.checks.explore.refinement import refinements
-from lawful.checks.explore.search import Limits, Search, may_rest, visited
-from lawful.checks.explore.space import Space
-from lawful.checks.reference.expressions import SELF, NoValue
-from lawful.checks.reference.properties import Judged
-from lawful.checks.reference.states import State
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.errors import Place
@@ -25,6 +19,12 @@ from lawful.spec.ir import Json
 from lawful.spec.text.expressions import expr
 from lawful.spec.values.world import World
 
+from ..explore.refinement import refinements
+from ..explore.search import Limits, Search, may_rest, visited
+from ..explore.space import Space
+from ..reference.expressions import SELF, NoValue
+from ..reference.properties import Judged
+from ..reference.states import State
 from .late_answers import late_answers
 
 

@@ -13,8 +13,6 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from lawful.checks.explore import CheckResult, Limits, explore
-from lawful.checks.verdict import Verdict
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything, replaced, statements
@@ -24,6 +22,9 @@ from lawful.spec.lower import lower
 from lawful.spec.resolve import Resolved, abstract_scopes
 from lawful.spec.text.expressions import expr
 from lawful.spec.words import Scope
+
+from ..explore import CheckResult, Limits, explore
+from ..verdict import Verdict
 
 OTHERS = {
     "lt": "le",

@@ -10,18 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.sorts import NotEncodable, Options
-from lawful.checks.smt.obligations import attempt
-from lawful.checks.smt.solver.budget import ENDLESS, USUAL, Budget, Effort
-from lawful.checks.smt.solver.processes import map_with_shares
-from lawful.checks.smt.solver.solve import Answer, Model, ask
-from lawful.checks.smt.system import TransitionSystem
-from lawful.checks.verdict import Trace, Verdict, after
 from lawful.spec import ir
 from lawful.spec.values.time import with_ticks
 from lawful.spec.verdicts import FAULTS
 
+from ..smt.algebra.term import Term
+from ..smt.encode.sorts import NotEncodable, Options
+from ..smt.obligations import attempt
+from ..smt.solver.budget import ENDLESS, USUAL, Budget, Effort
+from ..smt.solver.processes import map_with_shares
+from ..smt.solver.solve import Answer, Model, ask
+from ..smt.system import TransitionSystem
+from ..verdict import Trace, Verdict, after
 from .result import ENDED, NO_START, NO_STEP, UNSEEN, PropertyProof
 from .scope_text import covers
 from .unrolling import Run

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Any
 
-from lawful.checks.reference import Reference
-from lawful.checks.reference.expressions import SELF, Guard, NoValue
-from lawful.checks.reference.states import State
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.text.expressions import expr
+
+from ..reference import Reference
+from ..reference.expressions import SELF, Guard, NoValue
+from ..reference.states import State
 
 NAME = "x"  # The parameter of a clause.
 OPPOSITES = {"eq": "ne", "in": "not_in", "le": "gt"}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lawful.checks.smt.encode.sorts import NotEncodable
-from lawful.checks.smt.system import START
-from lawful.checks.verdict import Trace, Verdict, worst
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.text.reasons import text
 from lawful.spec.verdicts import BY_SEARCH, LIVENESS
 
+from ..smt.encode.sorts import NotEncodable
+from ..smt.system import START
+from ..verdict import Trace, Verdict, worst
 from .induction import Induction
 from .result import NO_START, NO_STEP, START_UNKNOWN, VACUOUS, Obligation, PropertyProof
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.bounds import pertinent
-from lawful.checks.smt.encode.sorts import NotEncodable, Options
-from lawful.checks.smt.obligations import Case, Fixed, Question, attempt
-from lawful.checks.smt.solver.budget import Budget, Effort
-from lawful.checks.smt.solver.models import Witness
-from lawful.checks.smt.solver.small_models import preferences
-from lawful.checks.smt.solver.solve import Answer, ask, preferred_model
-from lawful.checks.smt.system import TransitionSystem
-from lawful.checks.smt.timer_clauses import TimerClause
 from lawful.spec.ir import Json
 
+from ..smt.algebra.term import Term
+from ..smt.encode.bounds import pertinent
+from ..smt.encode.sorts import NotEncodable, Options
+from ..smt.obligations import Case, Fixed, Question, attempt
+from ..smt.solver.budget import Budget, Effort
+from ..smt.solver.models import Witness
+from ..smt.solver.small_models import preferences
+from ..smt.solver.solve import Answer, ask, preferred_model
+from ..smt.system import TransitionSystem
+from ..smt.timer_clauses import TimerClause
 from .result import AT_START, TO_INDUCTION, UNSEEN
 
 WINDOW = range(-1, 5)  # The integers among which models are sought.

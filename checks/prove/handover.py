@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.lengths import erase
-from lawful.checks.smt.encode.sorts import NotEncodable
-from lawful.checks.smt.encode.values import Encoding
 from lawful.runtime.instances.snapshots import plain
 from lawful.spec import types as t
 from lawful.spec.values.world import EXACT, FrozenBag, FrozenMap, Token, World, decode, encode
+
+from ..smt.algebra.term import Term
+from ..smt.encode.lengths import erase
+from ..smt.encode.sorts import NotEncodable
+from ..smt.encode.values import Encoding
 
 SECONDS = (0.0, 1.5)
 

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.sorts import NotEncodable, Options
-from lawful.checks.smt.obligations import State, attempt
-from lawful.checks.smt.solver.budget import Effort
-from lawful.checks.smt.solver.processes import map_in_order
-from lawful.checks.smt.solver.solve import Answer, Horn, ask, reach
-from lawful.checks.smt.system import TransitionSystem
-from lawful.checks.verdict import Verdict
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.values.time import with_ticks
 
+from ..smt.algebra.term import Term
+from ..smt.encode.sorts import NotEncodable, Options
+from ..smt.obligations import State, attempt
+from ..smt.solver.budget import Effort
+from ..smt.solver.processes import map_in_order
+from ..smt.solver.solve import Answer, Horn, ask, reach
+from ..smt.system import TransitionSystem
+from ..verdict import Verdict
 from .bounded import Bounded
 from .result import ENDED, START_UNKNOWN, UNSEEN, PropertyProof
 from .scope_text import covers, types

@@ -16,27 +16,27 @@ from functools import partial
 from itertools import groupby
 from operator import attrgetter
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.sorts import NotEncodable, Options
-from lawful.checks.smt.obligations import Case, Question, attempt
-from lawful.checks.smt.solver.budget import USUAL, Budget, Effort
-from lawful.checks.smt.solver.incremental import IncrementalSearch
-from lawful.checks.smt.solver.processes import map_in_order
-from lawful.checks.smt.solver.simplify import SimplifiedFacts, cases
-from lawful.checks.smt.solver.small_models import preferences
-from lawful.checks.smt.solver.solve import (
-    Answer,
-    ask,
-    preferred_model,
-    script,
-)
-from lawful.checks.smt.system import TransitionSystem
-from lawful.checks.verdict import Verdict
 from lawful.spec import ir
 from lawful.spec.ir import Json
 from lawful.spec.values.time import with_ticks
 from lawful.spec.verdicts import FAULTS
 
+from ..smt.algebra.term import Term
+from ..smt.encode.sorts import NotEncodable, Options
+from ..smt.obligations import Case, Question, attempt
+from ..smt.solver.budget import USUAL, Budget, Effort
+from ..smt.solver.incremental import IncrementalSearch
+from ..smt.solver.processes import map_in_order
+from ..smt.solver.simplify import SimplifiedFacts, cases
+from ..smt.solver.small_models import preferences
+from ..smt.solver.solve import (
+    Answer,
+    ask,
+    preferred_model,
+    script,
+)
+from ..smt.system import TransitionSystem
+from ..verdict import Verdict
 from .counterexamples import PREFERRED_UNITS, QUICK_UNITS, Counterexamples, against
 from .result import AT_START, ENDED, TO_INDUCTION, UNSEEN, Obligation
 from .scope_text import covers

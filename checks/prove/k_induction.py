@@ -13,15 +13,14 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.sorts import NotEncodable, Options
-from lawful.checks.smt.obligations import attempt
-from lawful.checks.smt.solver.budget import ENDLESS, Budget, Effort
-from lawful.checks.smt.solver.processes import map_with_shares
-from lawful.checks.smt.solver.solve import ask
-from lawful.checks.smt.system import TransitionSystem
-from lawful.checks.verdict import Verdict
-
+from ..smt.algebra.term import Term
+from ..smt.encode.sorts import NotEncodable, Options
+from ..smt.obligations import attempt
+from ..smt.solver.budget import ENDLESS, Budget, Effort
+from ..smt.solver.processes import map_with_shares
+from ..smt.solver.solve import ask
+from ..smt.system import TransitionSystem
+from ..verdict import Verdict
 from .bounded import Runs, searched
 from .induction import Induction
 from .result import Obligation, PropertyProof

@@ -11,21 +11,6 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.execution import Execution
-from lawful.checks.smt.encode.sorts import NotEncodable, Options, fields_of
-from lawful.checks.smt.encode.symbolic import (
-    Unencodable,
-    Value,
-)
-from lawful.checks.smt.obligations import State, attempt
-from lawful.checks.smt.solver.budget import USUAL, Budget, Effort
-from lawful.checks.smt.solver.models import Witness
-from lawful.checks.smt.solver.processes import map_in_order
-from lawful.checks.smt.solver.small_models import close_to_start
-from lawful.checks.smt.solver.solve import Answer, ask, preferred_model
-from lawful.checks.smt.system import TransitionSystem
-from lawful.checks.verdict import Verdict
 from lawful.runtime.instances import enforcement
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -35,6 +20,21 @@ from lawful.spec.resolve import Resolved
 from lawful.spec.values.opaques import ENCODED
 from lawful.spec.values.time import clock_of, with_ticks
 
+from ..smt.algebra.term import Term
+from ..smt.encode.execution import Execution
+from ..smt.encode.sorts import NotEncodable, Options, fields_of
+from ..smt.encode.symbolic import (
+    Unencodable,
+    Value,
+)
+from ..smt.obligations import State, attempt
+from ..smt.solver.budget import USUAL, Budget, Effort
+from ..smt.solver.models import Witness
+from ..smt.solver.processes import map_in_order
+from ..smt.solver.small_models import close_to_start
+from ..smt.solver.solve import Answer, ask, preferred_model
+from ..smt.system import TransitionSystem
+from ..verdict import Verdict
 from .handover import taken
 from .result import ENDED, Obligation
 from .scope_text import covers, sorts, types

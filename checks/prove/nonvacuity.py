@@ -6,12 +6,13 @@ import itertools
 import random
 from contextlib import suppress
 
-from lawful.checks.explore.limits import Budget, Limits, OutOfBudget
-from lawful.checks.explore.space import Space
-from lawful.checks.reference import Done
-from lawful.checks.reference.states import State
 from lawful.spec.flat import Flat
 from lawful.spec.values.world import World
+
+from ..explore.limits import Budget, Limits, OutOfBudget
+from ..explore.space import Space
+from ..reference import Done
+from ..reference.states import State
 
 STATES = 3000
 TRIED = 100_000  # Events, refused ones included. A clock would make the outcome depend on the load.

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from lawful.checks.explore.search import told
-from lawful.checks.explore.search_result import Found
-from lawful.checks.explore.space import Edge
-from lawful.checks.explore.verdicts import run_to
-from lawful.checks.reference import Fault, Refusal
-from lawful.checks.reference.states import State
-from lawful.checks.verdict import Trace, Verdict, after
 from lawful.spec.values.world import decode
 
+from ..explore.search import told
+from ..explore.search_result import Found
+from ..explore.space import Edge
+from ..explore.verdicts import run_to
+from ..reference import Fault, Refusal
+from ..reference.states import State
+from ..verdict import Trace, Verdict, after
 from .result import NOT_ASKED, Obligation, PropertyProof
 from .strengthening import Seen
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from lawful.checks.smt.encode.bounds import pertinent
-from lawful.checks.smt.encode.sorts import NotEncodable
-from lawful.checks.smt.obligations import attempt
-from lawful.checks.smt.solver.budget import Effort
-from lawful.checks.smt.solver.processes import map_in_order
-from lawful.checks.smt.solver.simplify import SimplifiedFacts
-from lawful.checks.smt.solver.solve import ask, known_possible, note_possible
-from lawful.checks.smt.system import TransitionSystem
 from lawful.spec import ir
 from lawful.spec.analysis.walk import statements
 from lawful.spec.text.expressions import expr
 
+from ..smt.encode.bounds import pertinent
+from ..smt.encode.sorts import NotEncodable
+from ..smt.obligations import attempt
+from ..smt.solver.budget import Effort
+from ..smt.solver.processes import map_in_order
+from ..smt.solver.simplify import SimplifiedFacts
+from ..smt.solver.solve import ask, known_possible, note_possible
+from ..smt.system import TransitionSystem
 from .result import RedundantGuard
 
 EACH = Effort(300_000)  # For each guard; one that is not decided at once is not reported.

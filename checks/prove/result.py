@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lawful.checks.verdict import Trace, Verdict
 from lawful.spec import ir
 from lawful.spec.errors import Place
 from lawful.spec.ir import Json
+
+from ..verdict import Trace, Verdict
 
 NO_START = "no start is possible: nothing is proved of it"
 START_UNKNOWN = "not shown that a start is possible: nothing is proved of it"

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
-from lawful.checks.smt.solver.processes import map_unordered
-
+from ..smt.solver.processes import map_unordered
 from .induction import Induction
 from .result import Obligation
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lawful.checks.smt.encode.lengths import Lengths
-from lawful.checks.smt.encode.sorts import fields_of
 from lawful.spec import ir
 from lawful.spec import types as t
+
+from ..smt.encode.lengths import Lengths
+from ..smt.encode.sorts import fields_of
 
 
 def covers(machine: ir.Machine, sizes: Mapping[str, int]) -> tuple[str, bool]:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lawful.checks.smt.solver.budget import ENDLESS, OVER_RUNS, USUAL, Effort
-from lawful.checks.verdict import Verdict
 from lawful.spec import ir
 from lawful.spec import types as t
 
+from ..smt.solver.budget import ENDLESS, OVER_RUNS, USUAL, Effort
+from ..verdict import Verdict
 from .bounded import Runs, searched
 from .conclusion import conclude
 from .horn import HornProver

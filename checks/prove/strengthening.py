@@ -11,15 +11,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lawful.checks.explore.refinement import refinements
-from lawful.checks.explore.retrace import again
-from lawful.checks.explore.search import Limits as Short
-from lawful.checks.explore.search import Search, visited
-from lawful.checks.explore.space import Space
-from lawful.checks.explore.traces import trace_json
-from lawful.checks.reference.states import State
-from lawful.checks.smt.solver.budget import Effort
-from lawful.checks.verdict import Trace
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.flat import Flat
@@ -27,6 +18,15 @@ from lawful.spec.ir import Json
 from lawful.spec.values.time import with_ticks
 from lawful.spec.values.world import World, decode
 
+from ..explore.refinement import refinements
+from ..explore.retrace import again
+from ..explore.search import Limits as Short
+from ..explore.search import Search, visited
+from ..explore.space import Space
+from ..explore.traces import trace_json
+from ..reference.states import State
+from ..smt.solver.budget import Effort
+from ..verdict import Trace
 from .candidate_clauses import NAME, CandidateClause, CandidateClauses
 from .induction import Induction
 from .result import NOT_SHOWN, VACUOUS, Obligation, ProofResult, Proposal

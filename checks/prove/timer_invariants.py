@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lawful.checks.smt.algebra.logic import Logic
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.sorts import NotEncodable, Options
-from lawful.checks.smt.obligations import Case, attempt
-from lawful.checks.smt.solver.budget import Budget, Effort
-from lawful.checks.smt.solver.processes import map_in_order
-from lawful.checks.smt.solver.solve import Answer, ask, script
-from lawful.checks.smt.system import TransitionSystem
-from lawful.checks.smt.timer_clauses import TimerClause, clauses
 from lawful.spec import ir
 from lawful.spec.values.time import tick_of
+
+from ..smt.algebra.logic import Logic
+from ..smt.algebra.term import Term
+from ..smt.encode.sorts import NotEncodable, Options
+from ..smt.obligations import Case, attempt
+from ..smt.solver.budget import Budget, Effort
+from ..smt.solver.processes import map_in_order
+from ..smt.solver.solve import Answer, ask, script
+from ..smt.system import TransitionSystem
+from ..smt.timer_clauses import TimerClause, clauses
 
 EACH = 4_000_000  # Units for a question.
 

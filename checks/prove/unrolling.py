@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.control_flow import join_states
-from lawful.checks.smt.encode.sorts import NotEncodable
-from lawful.checks.smt.encode.symbolic import (
-    Value,
-)
-from lawful.checks.smt.obligations import Case, State
-from lawful.checks.smt.solver.models import Witness
-from lawful.checks.smt.solver.solve import Model
-from lawful.checks.smt.system import TransitionSystem
-from lawful.checks.verdict import Trace, TraceStep
 from lawful.spec.ir import Json
 from lawful.spec.verdicts import FAULTS
+
+from ..smt.algebra.term import Term
+from ..smt.encode.control_flow import join_states
+from ..smt.encode.sorts import NotEncodable
+from ..smt.encode.symbolic import (
+    Value,
+)
+from ..smt.obligations import Case, State
+from ..smt.solver.models import Witness
+from ..smt.solver.solve import Model
+from ..smt.system import TransitionSystem
+from ..verdict import Trace, TraceStep
 
 STOPS = (*FAULTS, "excess")
 

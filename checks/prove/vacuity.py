@@ -9,15 +9,14 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.bounds import pertinent
-from lawful.checks.smt.encode.sorts import NotEncodable
-from lawful.checks.smt.obligations import Case
-from lawful.checks.smt.solver.processes import map_in_order
-from lawful.checks.smt.solver.solve import ask, known_possible, note_possible
-from lawful.checks.smt.system import START, TransitionSystem
-from lawful.checks.verdict import Verdict
-
+from ..smt.algebra.term import Term
+from ..smt.encode.bounds import pertinent
+from ..smt.encode.sorts import NotEncodable
+from ..smt.obligations import Case
+from ..smt.solver.processes import map_in_order
+from ..smt.solver.solve import ask, known_possible, note_possible
+from ..smt.system import START, TransitionSystem
+from ..verdict import Verdict
 from .counterexamples import QUICK_UNITS
 from .induction import Induction
 from .result import NOT_SHOWN, VACUOUS, Obligation

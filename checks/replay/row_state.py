@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lawful.checks.reference import Reference
-from lawful.checks.reference.states import State, WorkingCopy, freeze, thaw
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
 from lawful.spec.values.world import FrozenMap, encode, rank
 
+from ..reference import Reference
+from ..reference.states import State, WorkingCopy, freeze, thaw
 from .deviations import Malformed
 
 Read = Callable[[str, Json, t.Type], Any]

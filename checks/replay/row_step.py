@@ -9,10 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from lawful.checks.reference import Done, Fault, Outcome, Reference, Refusal
-from lawful.checks.reference.expressions import SELF, Guard, NoValue
-from lawful.checks.reference.states import State
-from lawful.checks.reference.time import at_tick, waiting
 from lawful.runtime.elements import NO_ELEMENTS, Elements
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -25,6 +21,10 @@ from lawful.spec.values import bounds
 from lawful.spec.values.time import clock_of
 from lawful.spec.values.world import World, decode, encode
 
+from ..reference import Done, Fault, Outcome, Reference, Refusal
+from ..reference.expressions import SELF, Guard, NoValue
+from ..reference.states import State
+from ..reference.time import at_tick, waiting
 from .deviations import Deviation, Inconclusive, Malformed
 from .difference import at, changes, exact, hidden, pair, same, sentence
 from .mapping import HAPPENED, SKIPPED

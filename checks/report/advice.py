@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from lawful.checks.explore.result import Advice, Narrow, OneMore, Widened
 from lawful.spec.ir import Json
+
+from ..explore.result import Advice, Narrow, OneMore, Widened
 
 COMPARED = "compared: which transitions fire, and the verdicts; larger scopes were not explored"
 

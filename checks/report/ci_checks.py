@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from lawful.checks.conform import runtime_check
-from lawful.checks.explore import CheckResult
-from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.spec import ir
 
+from ..conform import runtime_check
+from ..explore import CheckResult
+from ..verdict import PropertyResult, Verdict
 from .ci import Case, Suite, place
 from .lines import counterexample
 

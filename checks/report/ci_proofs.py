@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lawful.checks import verdict
-from lawful.checks.prove.result import (
+from lawful.spec import ir
+from lawful.spec.words import Expected
+
+from .. import verdict
+from ..prove.result import (
     NOT_ASKED,
     TO_INDUCTION,
     Obligation,
     ProofResult,
     PropertyProof,
 )
-from lawful.checks.verdict import Trace, TraceStep
-from lawful.spec import ir
-from lawful.spec.words import Expected
-
+from ..verdict import Trace, TraceStep
 from .ci import Case, Suite, place
 from .lines import expected_text, trace_text
 from .proofs import judgement, refuted

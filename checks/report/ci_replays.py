@@ -11,16 +11,16 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lawful.checks.replay.fold import VERDICTS, Fold, ReplayProgram
-from lawful.checks.replay.rows import Rejected, Row
-from lawful.checks.replay.sources import sources
-from lawful.checks.replay.validation import Queue, ReplayResult, read_rows
-from lawful.checks.verdict import Trace, TraceStep
 from lawful.spec import ir
 from lawful.spec.errors import Place
 from lawful.spec.ir import Json
 from lawful.spec.text.reasons import text
 
+from ..replay.fold import VERDICTS, Fold, ReplayProgram
+from ..replay.rows import Rejected, Row
+from ..replay.sources import sources
+from ..replay.validation import Queue, ReplayResult, read_rows
+from ..verdict import Trace, TraceStep
 from .ci import Case, Suite
 from .replays import clause, headline
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from lawful.checks.conform import runtime_check
-from lawful.checks.explore import CheckResult, coverage
-from lawful.checks.explore import playback as playing
-from lawful.checks.explore.coverage import Coverage
-from lawful.checks.explore.limits import Reason
-from lawful.checks.explore.traces import trace_json
-from lawful.checks.verdict import PropertyResult
 from lawful.spec.errors import Place
 from lawful.spec.ir import Json
 
+from ..conform import runtime_check
+from ..explore import CheckResult, coverage
+from ..explore import playback as playing
+from ..explore.coverage import Coverage
+from ..explore.limits import Reason
+from ..explore.traces import trace_json
+from ..verdict import PropertyResult
 from . import advice
 from .lines import INDENT, counterexample, expected_text, table, verdict_text, wrapped
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lawful.checks.verdict import Trace
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
+
+from ..verdict import Trace
 
 UNIT: dict[str, Json] = {"#tup": []}
 

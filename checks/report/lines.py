@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from lawful.checks.verdict import PropertyResult, Trace, TraceStep, Verdict, after
 from lawful.spec.text.reasons import text
+
+from ..verdict import PropertyResult, Trace, TraceStep, Verdict, after
 
 INDENT = "  "
 WIDTH = 96  # Columns of a wrapped sentence.

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lawful.checks import verdict
-from lawful.checks.explore.traces import trace_json
-from lawful.checks.prove.result import NOT_ASKED as NONE
-from lawful.checks.prove.result import Obligation, ProofResult, PropertyProof, Proposal
-from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.spec.ir import Json
 from lawful.spec.text import statements
 from lawful.spec.text.reasons import text as value_text
 from lawful.spec.verdicts import FAULTS
 from lawful.spec.words import Expected
 
+from .. import verdict
+from ..explore.traces import trace_json
+from ..prove.result import NOT_ASKED as NONE
+from ..prove.result import Obligation, ProofResult, PropertyProof, Proposal
+from ..verdict import PropertyResult, Verdict
 from .lines import INDENT, expected_text, table, trace_text, verdict_text, wrapped
 
 

@@ -6,9 +6,10 @@ import json
 import re
 from collections.abc import Sequence
 
-from lawful.checks.explore.traces import trace_json
-from lawful.checks.verdict import PropertyResult
 from lawful.spec.ir import Json
+
+from ..explore.traces import trace_json
+from ..verdict import PropertyResult
 
 TEST = '''\
 """A counterexample that {found}"""

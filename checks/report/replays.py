@@ -9,9 +9,10 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-from lawful.checks.replay import ReplayResult
-from lawful.checks.replay.fold import VERDICTS
 from lawful.spec.ir import Json
+
+from ..replay import ReplayResult
+from ..replay.fold import VERDICTS
 
 MEANING = {
     "fits": "all events agree with the machine; the instance may end in its last state",
@@ -122,7 +123,7 @@ def html(result: ReplayResult) -> str:
 
 def _page() -> Template:
     """The page around the body, with its style sheet: `replays.html` beside this module."""
-    return Template(files(__package__).joinpath("replays.html").read_text(encoding="utf-8"))
+    return Template(files(__package__ or "").joinpath("replays.html").read_text(encoding="utf-8"))
 
 
 def _summary(answer: Mapping[str, Any]) -> str:

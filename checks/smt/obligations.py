@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.sorts import NotEncodable
-from lawful.checks.smt.encode.symbolic import SymbolicStep, TypedValue, Value
 from lawful.spec import types as t
 from lawful.spec.ir import Json
+
+from .algebra.term import Term
+from .encode.sorts import NotEncodable
+from .encode.symbolic import SymbolicStep, TypedValue, Value
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -10,18 +10,18 @@ from collections.abc import Iterator, Mapping
 from itertools import islice, product
 from math import prod
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.execution import Execution
-from lawful.checks.smt.encode.sorts import NotEncodable, fields_of
-from lawful.checks.smt.encode.symbolic import (
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from .algebra.term import Term
+from .encode.execution import Execution
+from .encode.sorts import NotEncodable, fields_of
+from .encode.symbolic import (
     SymbolicStep,
     Unencodable,
     Value,
 )
-from lawful.checks.smt.encode.values import Encoding
-from lawful.spec import ir
-from lawful.spec import types as t
-
+from .encode.values import Encoding
 from .obligations import Case, State
 
 LIKELY = 16  # Combinations of the step's own arguments that are tried as the abstract step's.

@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.bounds import limit
-from lawful.checks.smt.encode.conversion import now as present
-from lawful.checks.smt.encode.execution import Execution
-from lawful.checks.smt.encode.parts import members, unlisted
-from lawful.checks.smt.encode.places import read
-from lawful.checks.smt.encode.sorts import NotEncodable, Options
-from lawful.checks.smt.encode.symbolic import PathStep, StatePath, Unencodable, Value
-from lawful.checks.smt.encode.time import same_time
-from lawful.checks.smt.encode.values import Encoding
-from lawful.checks.smt.solver.models import literal
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.ir import Json
-from lawful.spec.verdicts import PropertyKind
+from lawful.spec.verdicts import SAFETY, PropertyKind
 
+from .algebra.term import Term
+from .encode.bounds import limit
+from .encode.conversion import now as present
+from .encode.execution import Execution
+from .encode.parts import members, unlisted
+from .encode.places import read
+from .encode.sorts import NotEncodable, Options
+from .encode.symbolic import PathStep, StatePath, Unencodable, Value
+from .encode.time import same_time
+from .encode.values import Encoding
 from .obligations import Fixed, attempt
+from .solver.models import literal
 from .timer_clauses import TimerClause
 
 
@@ -216,7 +216,7 @@ def safety_properties(
 ) -> Iterator[SafetyProperty]:
     """The safety properties of a machine and of its parts, and what these assume."""
     for p in machine.properties:
-        if p.kind in ("invariant", "step_property", "assume", "refines"):
+        if p.kind in SAFETY or p.kind == "assume":
             yield SafetyProperty(prefix + p.name, p, machine, path)
     for v in machine.variables:
         part = t.part_of(v.type)

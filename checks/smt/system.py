@@ -9,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lawful.checks.smt.algebra.term import Term, conjuncts
-from lawful.checks.smt.encode.bounds import inside, limit
-from lawful.checks.smt.encode.places import bind_args
-from lawful.checks.smt.encode.sorts import NotEncodable, Options, fields_of
-from lawful.checks.smt.encode.symbolic import (
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.ir import Json
+from lawful.spec.verdicts import FAULTS
+
+from .algebra.term import Term, conjuncts
+from .encode.bounds import inside, limit
+from .encode.places import bind_args
+from .encode.sorts import NotEncodable, Options, fields_of
+from .encode.symbolic import (
     STOPS,
     StopKind,
     SymbolicStep,
@@ -21,14 +26,9 @@ from lawful.checks.smt.encode.symbolic import (
     Unencodable,
     Value,
 )
-from lawful.checks.smt.solver.models import Witness
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.ir import Json
-from lawful.spec.verdicts import FAULTS
-
 from .obligations import Case, Fixed, Question, State, attempt
 from .refinement import Refinement
+from .solver.models import Witness
 from .states import SymbolicStates, known
 from .timer_clauses import TimerClause
 

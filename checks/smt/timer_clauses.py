@@ -11,20 +11,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.conversion import as_term, now
-from lawful.checks.smt.encode.execution import Execution
-from lawful.checks.smt.encode.parts import members, unlisted
-from lawful.checks.smt.encode.places import read
-from lawful.checks.smt.encode.sorts import fields_of
-from lawful.checks.smt.encode.symbolic import PathStep, StatePath
-from lawful.checks.smt.encode.time import armed, entries, started
-from lawful.checks.smt.encode.values import Encoding
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.places import holder
 from lawful.spec.analysis.walk import everything, statements
 from lawful.spec.text.statements import expr as text
+
+from .algebra.term import Term
+from .encode.conversion import as_term, now
+from .encode.execution import Execution
+from .encode.parts import members, unlisted
+from .encode.places import read
+from .encode.sorts import fields_of
+from .encode.symbolic import PathStep, StatePath
+from .encode.time import armed, entries, started
+from .encode.values import Encoding
 
 
 @dataclass(frozen=True)

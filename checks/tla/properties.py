@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lawful.checks.reference.properties import Hop, Judged, judged
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.flat import Plan, Rule
 from lawful.spec.verdicts import ASSUMPTIONS
 
+from ..reference.properties import Hop, Judged, judged
 from .kinds import integer, values
 from .names import OR, CannotWrite, Names, quoted, word
 from .steps import Steps

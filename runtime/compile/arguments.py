@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from lawful.runtime.elements import NO_ELEMENTS, Elements
-from lawful.runtime.kernel.state import Untold
 from lawful.spec import types as t
 from lawful.spec.values.bounds import Values, bounded, breach
 from lawful.spec.values.opaques import mixed
 from lawful.spec.values.text import shown
 from lawful.spec.values.world import FrozenBag, FrozenMap, World
 
+from ..elements import NO_ELEMENTS, Elements
+from ..kernel.state import Untold
 from .expressions import GlobalNames
 from .python_ast import all_of, any_of, attribute, call, compare, name, outside
 

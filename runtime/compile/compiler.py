@@ -7,9 +7,6 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from lawful.runtime.kernel import guards
-from lawful.runtime.kernel.dispatch import at_one_instant
-from lawful.runtime.kernel.plan import Alarm, Candidate, Ignoring, Plan, Way
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.effects import (
@@ -27,6 +24,9 @@ from lawful.spec.resolve.resolver import ONE_AT_A_TIME, Resolved
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.time import clock_of
 
+from ..kernel import guards
+from ..kernel.dispatch import at_one_instant
+from ..kernel.plan import Alarm, Candidate, Ignoring, Plan, Way
 from . import arguments, initial
 from .alarms import due_timers, fireable
 from .expressions import GlobalNames

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from lawful.runtime.kernel import dispatch, operators
 from lawful.spec import ir, ops
 from lawful.spec import types as t
 from lawful.spec.analysis.partiality import may_fail, mixed
@@ -22,6 +21,7 @@ from lawful.spec.syntax.declare import slot
 from lawful.spec.text.reasons import spoken
 from lawful.spec.values.world import FrozenMap, World
 
+from ..kernel import dispatch, operators
 from .python_ast import attribute, call, located, name, target, without_places
 from .templates import BUILTINS, TemplateFiller, template
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from lawful.runtime.kernel import commit, guards
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.effects import assigned
 from lawful.spec.analysis.places import variable_of
 from lawful.spec.analysis.walk import everything, replaced
 
+from ..kernel import commit, guards
 from .python_ast import all_of, assign, call, compare, if_, located, name
 from .statements import Body
 

@@ -18,14 +18,14 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lawful.runtime.kernel.commit import limited
-from lawful.runtime.kernel.dispatch import UNSET
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.places import variable_of
 from lawful.spec.analysis.walk import everything
 from lawful.spec.syntax.declare import slot
 
+from ..kernel.commit import limited
+from ..kernel.dispatch import UNSET
 from .expressions import GlobalNames
 from .python_ast import assign, attribute, call, compare, if_, name
 

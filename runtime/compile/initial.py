@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from lawful.runtime.kernel.plan import Plan
-from lawful.runtime.timers import REAL, SHARED_ENVIRONMENT, Environment
 from lawful.spec import ir
 from lawful.spec.analysis.walk import everything
 from lawful.spec.syntax.declare import slot
 
+from ..kernel.plan import Plan
+from ..timers import REAL, SHARED_ENVIRONMENT, Environment
 from .generated_code import GeneratedCode
 from .python_ast import all_of, assign, attribute, call, compare, if_, located, name, negated
 

@@ -18,9 +18,6 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from lawful.runtime.kernel import commit, dispatch
-from lawful.runtime.kernel.plan import Way
-from lawful.runtime.kernel.state import SUSPECT
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.effects import assigned
@@ -28,6 +25,9 @@ from lawful.spec.errors import Place
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.bounds import bounded
 
+from ..kernel import commit, dispatch
+from ..kernel.plan import Way
+from ..kernel.state import SUSPECT
 from .arguments import suspicious
 from .expressions import GlobalNames
 from .header import Header

@@ -11,8 +11,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 
-from lawful.runtime.kernel import dispatch, guards, operators
-from lawful.runtime.kernel.state import SUSPECT
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.effects import in_place
@@ -24,6 +22,8 @@ from lawful.spec.syntax.declare import slot
 from lawful.spec.text import reasons
 from lawful.spec.values.bounds import bounded
 
+from ..kernel import dispatch, guards, operators
+from ..kernel.state import SUSPECT
 from .expressions import Expressions, GlobalNames, copier
 from .in_place import InPlaceWrite
 from .python_ast import (

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, cast
 
-from lawful.runtime.elements import Universe, other_elements
-from lawful.runtime.kernel import dispatch
-from lawful.runtime.kernel.commit import choose
-from lawful.runtime.kernel.guards import Refusal
-from lawful.runtime.kernel.plan import Alarm, Asserted, Plan, Way
-from lawful.runtime.kernel.state import State
-from lawful.runtime.migration import Migration
-from lawful.runtime.timers import REAL, SHARED_ENVIRONMENT, Environment
 from lawful.spec import ir
 from lawful.spec.codec.as_json import Fingerprints, behaviour, fingerprints
 from lawful.spec.outcomes import MachineFault, Reason
 from lawful.spec.resolve import Resolved, abstract_scopes, resolve
 from lawful.spec.syntax.declare import slot
 
+from ..elements import Universe, other_elements
+from ..kernel import dispatch
+from ..kernel.commit import choose
+from ..kernel.guards import Refusal
+from ..kernel.plan import Alarm, Asserted, Plan, Way
+from ..kernel.state import State
+from ..migration import Migration
+from ..timers import REAL, SHARED_ENVIRONMENT, Environment
 from . import enforcement, snapshots
 from .make import assume, bare, begin, plan_of
 from .observers import Observed, Stepped, foremost

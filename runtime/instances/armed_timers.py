@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lawful.runtime.kernel.state import State
 from lawful.spec import types as t
 from lawful.spec.syntax.declare import slot
+
+from ..kernel.state import State
 
 
 @dataclass(slots=True)

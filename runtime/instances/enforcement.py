@@ -13,15 +13,16 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from lawful.runtime.kernel.dispatch import NO_VALUE
-from lawful.runtime.kernel.guards import Broken
-from lawful.runtime.kernel.operators import values
-from lawful.runtime.kernel.plan import Asserted, AssertedProperty, Plan
-from lawful.runtime.kernel.state import State
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.outcomes import PropertyViolated, Undefined
 from lawful.spec.syntax.declare import slot
+
+from ..kernel.dispatch import NO_VALUE
+from ..kernel.guards import Broken
+from ..kernel.operators import values
+from ..kernel.plan import Asserted, AssertedProperty, Plan
+from ..kernel.state import State
 
 ERASED = "it reads what is erased at run time"
 PROVED = "it is proved"

@@ -12,11 +12,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lawful.runtime.kernel.commit import choose
-from lawful.runtime.kernel.dispatch import control_name
-from lawful.runtime.kernel.plan import Plan, Way
-from lawful.runtime.kernel.state import State
-from lawful.runtime.timers import Environment
 from lawful.spec import types as t
 from lawful.spec.ir import Json
 from lawful.spec.outcomes import MachineFault, Refused, joined
@@ -24,6 +19,11 @@ from lawful.spec.syntax.declare import slot
 from lawful.spec.values.time import clock_of
 from lawful.spec.values.world import encode, rank
 
+from ..kernel.commit import choose
+from ..kernel.dispatch import control_name
+from ..kernel.plan import Plan, Way
+from ..kernel.state import State
+from ..timers import Environment
 from .access import behaviour_of
 from .make import bare, begin, plan_of
 from .observers import Stepped

@@ -6,14 +6,14 @@ import contextlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from lawful.runtime.elements import Universe
-from lawful.runtime.kernel.dispatch import UNSET
-from lawful.runtime.kernel.state import UNSTARTED, Mark, State, Untold
-from lawful.runtime.timers import SHARED_ENVIRONMENT, Clock, Environment
 from lawful.spec import types as t
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.text import shown
 
+from ..elements import Universe
+from ..kernel.dispatch import UNSET
+from ..kernel.state import UNSTARTED, Mark, State, Untold
+from ..timers import SHARED_ENVIRONMENT, Clock, Environment
 from . import snapshots
 from .enforcement import judge
 from .make import assume, bare, equip, plan_of

@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import Any, NoReturn, TypeVar
 
-from lawful.runtime.compile.compiler import Compiler
-from lawful.runtime.elements import NO_ELEMENTS, Universe, elements_of
-from lawful.runtime.kernel.commit import choose, judge_all
-from lawful.runtime.kernel.dispatch import NO_VALUE, restore, save, tree
-from lawful.runtime.kernel.plan import Plan, Way
-from lawful.runtime.kernel.state import PART, UNSTARTED, State, Watch
-from lawful.runtime.kernel.views import viewer
-from lawful.runtime.timers import REAL, SHARED_ENVIRONMENT, Clock, Environment
 from lawful.spec import types as t
 from lawful.spec.resolve.resolver import ONE_AT_A_TIME, resolve
 from lawful.spec.syntax.declare import Declared, slot
 from lawful.spec.syntax.members import chain_of
 from lawful.spec.words import header
 
+from ..compile.compiler import Compiler
+from ..elements import NO_ELEMENTS, Universe, elements_of
+from ..kernel.commit import choose, judge_all
+from ..kernel.dispatch import NO_VALUE, restore, save, tree
+from ..kernel.plan import Plan, Way
+from ..kernel.state import PART, UNSTARTED, State, Watch
+from ..kernel.views import viewer
+from ..timers import REAL, SHARED_ENVIRONMENT, Clock, Environment
 from .enforcement import judge
 from .observers import Observed
 

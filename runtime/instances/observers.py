@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
-from lawful.runtime.kernel.dispatch import UNSET, control_name, restore, save, tree
-from lawful.runtime.kernel.plan import Asserted, Plan, Way
-from lawful.runtime.kernel.state import State
-from lawful.runtime.kernel.views import viewer
 from lawful.spec.outcomes import Reason, Refused
 from lawful.spec.syntax.declare import slot
 
+from ..kernel.dispatch import UNSET, control_name, restore, save, tree
+from ..kernel.plan import Asserted, Plan, Way
+from ..kernel.state import State
+from ..kernel.views import viewer
 from .enforcement import judge, kept
 
 if TYPE_CHECKING:

@@ -18,18 +18,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lawful.runtime import migration
-from lawful.runtime.compile.arguments import ValueContext, admitted, complete
-from lawful.runtime.elements import Elements, Universe
-from lawful.runtime.kernel.plan import Plan
-from lawful.runtime.kernel.state import State
-from lawful.runtime.kernel.views import native
-from lawful.runtime.timers import begun, ticks_of
 from lawful.spec import types as t
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.opaques import ENCODED
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World, decode, encode
 
+from .. import migration
+from ..compile.arguments import ValueContext, admitted, complete
+from ..elements import Elements, Universe
+from ..kernel.plan import Plan
+from ..kernel.state import State
+from ..kernel.views import native
+from ..timers import begun, ticks_of
 from .make import plan_of
 
 LEFT = t.Union((t.FLOAT, t.NOTHING))  # The type of a timer in a snapshot.

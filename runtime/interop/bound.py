@@ -16,13 +16,13 @@ import enum
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from lawful.runtime.instance import Machine
-from lawful.runtime.kernel.dispatch import control
-from lawful.runtime.kernel.plan import Way
 from lawful.spec import ir
 from lawful.spec.outcomes import Ambiguous, Refused
 from lawful.spec.text.statements import path
 
+from ..instance import Machine
+from ..kernel.dispatch import control
+from ..kernel.plan import Way
 from .decided import DecidedMachine, EventData, ProposedStep, State, Transition, listify
 
 Input = str | Callable[..., Any]

@@ -21,10 +21,11 @@ from typing import Any, cast
 import transitions
 from transitions.core import EventData, MachineError, State, listify
 
-from lawful.runtime.instance import Machine
-from lawful.runtime.kernel.dispatch import attempt, control
-from lawful.runtime.kernel.plan import Way
 from lawful.spec.outcomes import Refused
+
+from ..instance import Machine
+from ..kernel.dispatch import attempt, control
+from ..kernel.plan import Way
 
 __all__ = [
     "DecidedMachine",

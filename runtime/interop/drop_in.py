@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lawful.runtime.instance import Machine
-from lawful.runtime.kernel.dispatch import control
-from lawful.runtime.kernel.plan import Plan
 from lawful.spec.outcomes import Refused
 from lawful.spec.syntax.declare import slot
 
+from ..instance import Machine
+from ..kernel.dispatch import control
+from ..kernel.plan import Plan
 from .decided import DecidedMachine, EventData, ProposedStep, State, Transition, listify
 from .text import DeclarationWriter, Imported, ignores
 from .transition_rows import Input

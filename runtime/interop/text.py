@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lawful.runtime.instance import Machine
 from lawful.spec.errors import DeclarationError
 from lawful.spec.resolve import resolve
 
+from ..instance import Machine
 from .features import calls, features, tags
 from .flaws import MACHINE_CALLS, STATE_CALLS, flaws
 from .names import IdentifierTable, identifier, name_of

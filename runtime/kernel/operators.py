@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lawful.runtime.timers import Ticks, ticks_of
 from lawful.spec import types as t
 from lawful.spec.values.bounds import Values, breach
 from lawful.spec.values.ranks import order_of, ring
 
+from ..timers import Ticks, ticks_of
 from .guards import NEEDED, Refusal
 from .state import State, Untold
 

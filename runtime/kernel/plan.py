@@ -14,12 +14,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from lawful.runtime.elements import named_in
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.codec.as_json import Fingerprints
 from lawful.spec.resolve import Resolved
 
+from ..elements import named_in
 from .guards import Site
 
 Check = Callable[..., Any]  # See `compile.arguments.checker`.

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 from lawful.spec.syntax.declare import Declaration
 
 if TYPE_CHECKING:
-    from lawful.runtime.timers import Clock, Environment
-
+    from ..timers import Clock, Environment
     from .plan import Plan
 
 

@@ -6,9 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from lawful.spec import ir
-from lawful.spec import types as t
-
+from .. import ir
+from .. import types as t
 from .places import in_state, root, variable_of
 from .walk import everything, statements, written
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.errors import Place
-
+from .. import ir
+from .. import types as t
+from ..errors import Place
 from .places import holder
 from .walk import everything, free_locals, inlined, own_expressions
 

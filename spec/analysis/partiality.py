@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from lawful.spec import ir, ops
-from lawful.spec import types as t
-
+from .. import ir, ops
+from .. import types as t
 from .walk import everything
 
 REFUSED, UNDEFINED, ASSERTS = "refused", "undefined", "asserts"

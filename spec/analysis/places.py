@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lawful.spec import ir
-from lawful.spec import types as t
-
+from .. import ir
+from .. import types as t
 from .walk import everything
 
 

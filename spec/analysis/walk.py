@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from lawful.spec import ir
-from lawful.spec.errors import Place
+from .. import ir
+from ..errors import Place
 
 
 def children(node: ir.Node) -> Iterator[ir.Node]:

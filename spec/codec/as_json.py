@@ -24,12 +24,12 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, NoReturn, TypeGuard
 
-from lawful.spec import flat as flats
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.errors import NOWHERE, Place
-from lawful.spec.ir import Json
-from lawful.spec.words import Expect, Scope
+from .. import flat as flats
+from .. import ir
+from .. import types as t
+from ..errors import NOWHERE, Place
+from ..ir import Json
+from ..words import Expect, Scope
 
 FORMAT = "lawful-ir"
 FLAT = "lawful-flat"

@@ -31,13 +31,12 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, TypeGuard
 
-from lawful.spec import ir
-from lawful.spec.errors import DeclarationError, Place, Problem
-from lawful.spec.ir import Json
-from lawful.spec.values.opaques import ENCODED
-from lawful.spec.values.world import World
-from lawful.spec.words import Header, Ignored, header
-
+from .. import ir
+from ..errors import DeclarationError, Place, Problem
+from ..ir import Json
+from ..values.opaques import ENCODED
+from ..values.world import World
+from ..words import Header, Ignored, header
 from . import as_json
 
 FORMAT = "lawful-frozen"

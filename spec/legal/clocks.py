@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.errors import Place, Problems
-from lawful.spec.syntax.members import Members
-from lawful.spec.values.time import TICK, clock_of
+from .. import ir
+from .. import types as t
+from ..errors import Place, Problems
+from ..syntax.members import Members
+from ..values.time import TICK, clock_of
 
 EXAMPLE = "clock: Clock = Clock(tick=0.5)"
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lawful.spec import ir
-from lawful.spec.errors import Problems, nearest
-from lawful.spec.syntax.members import Members
-from lawful.spec.values.time import with_ticks
+from .. import ir
+from ..errors import Problems, nearest
+from ..syntax.members import Members
+from ..values.time import with_ticks
 
 
 def fairness_fits(machine: ir.Machine, members: Members, problems: Problems) -> None:

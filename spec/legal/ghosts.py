@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.places import holder
-from lawful.spec.analysis.walk import everything, own_expressions, statements
-from lawful.spec.errors import Problems
-from lawful.spec.syntax.members import Members
+from .. import ir
+from .. import types as t
+from ..analysis.places import holder
+from ..analysis.walk import everything, own_expressions, statements
+from ..errors import Problems
+from ..syntax.members import Members
 
 
 def ghosts_are_not_read(machine: ir.Machine, members: Members, problems: Problems) -> None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.iteration_order import identity, injective, plain_locals
-from lawful.spec.analysis.places import holder, outer_variable_of
-from lawful.spec.analysis.walk import everything, statements
-from lawful.spec.errors import Place, Problems
-from lawful.spec.syntax.members import Members
+from .. import ir
+from .. import types as t
+from ..analysis.iteration_order import identity, injective, plain_locals
+from ..analysis.places import holder, outer_variable_of
+from ..analysis.walk import everything, statements
+from ..errors import Place, Problems
+from ..syntax.members import Members
 
 Names = frozenset[str]
 # Places of new parts, and families of new parts with the literal keys that have begun already.

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.walk import everything, inlined, statements, written
-from lawful.spec.errors import Place, Problems, a, nearest
-from lawful.spec.syntax.declare import Declared, declared
-from lawful.spec.syntax.members import Members
-from lawful.spec.verdicts import BUILT_IN, Verdict
-from lawful.spec.words import Expected
-
+from .. import ir
+from .. import types as t
+from ..analysis.walk import everything, inlined, statements, written
+from ..errors import Place, Problems, a, nearest
+from ..syntax.declare import Declared, declared
+from ..syntax.members import Members
+from ..verdicts import BUILT_IN, Verdict
+from ..words import Expected
 from .clocks import clocks_fit
 from .fairness import fairness_fits
 from .ghosts import ghosts_are_not_read

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from lawful.spec import ir
-from lawful.spec.analysis.walk import children
-from lawful.spec.errors import Place, Problems
-from lawful.spec.syntax.members import Members
+from .. import ir
+from ..analysis.walk import children
+from ..errors import Place, Problems
+from ..syntax.members import Members
 
 Names = frozenset[str]
 

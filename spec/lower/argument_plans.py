@@ -15,9 +15,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.walk import always_defined, everything, free_locals, replaced
+from .. import ir
+from .. import types as t
+from ..analysis.walk import always_defined, everything, free_locals, replaced
 
 EACH = "_each"  # No name of a declaration.
 # Operations that give what can be gone through; a range may be longer than the type.

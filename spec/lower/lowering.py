@@ -7,17 +7,16 @@ import enum
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.walk import everything
-from lawful.spec.errors import Place, Problems, a, nearest
-from lawful.spec.flat import Flat, Plan, Rule
-from lawful.spec.ir import Json
-from lawful.spec.values.bounds import belongs
-from lawful.spec.values.time import with_ticks
-from lawful.spec.values.world import encode, rank
-from lawful.spec.words import Record, Scope, Sort
-
+from .. import ir
+from .. import types as t
+from ..analysis.walk import everything
+from ..errors import Place, Problems, a, nearest
+from ..flat import Flat, Plan, Rule
+from ..ir import Json
+from ..values.bounds import belongs
+from ..values.time import with_ticks
+from ..values.world import encode, rank
+from ..words import Record, Scope, Sort
 from .argument_plans import planner
 from .serial_bits import SERIAL, fewer_bits, item_names, narrowed
 

@@ -10,10 +10,10 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeGuard
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.walk import everything
-from lawful.spec.errors import Place, Problems
+from .. import ir
+from .. import types as t
+from ..analysis.walk import everything
+from ..errors import Place, Problems
 
 SERIAL = "Serial"
 SERIAL_OPS = frozenset({"serial_add", "serial_sub", "before"})

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.places import part_on_the_way, root
-from lawful.spec.errors import Place, a
-from lawful.spec.ops import HELD
-
+from .. import ir
+from .. import types as t
+from ..analysis.places import part_on_the_way, root
+from ..errors import Place, a
+from ..ops import HELD
 from .context import Body
 
 

@@ -14,12 +14,12 @@ from typing import Annotated, Any
 
 import annotated_types
 
-from lawful.spec import types as t
-from lawful.spec.errors import Place, Problems, a, nearest
-from lawful.spec.syntax.declare import Declaration, Names
-from lawful.spec.values.opaques import encoded_in, numbers_in
-from lawful.spec.values.world import World
-from lawful.spec.words import Clock, Mark, Opaque, OrderedSort, Record, Serial, Sort, Timer
+from .. import types as t
+from ..errors import Place, Problems, a, nearest
+from ..syntax.declare import Declaration, Names
+from ..values.opaques import encoded_in, numbers_in
+from ..values.world import World
+from ..words import Clock, Mark, Opaque, OrderedSort, Record, Serial, Sort, Timer
 
 FORMS = "bool, int, Nat, an Enum, Sort or Record, set, dict, list, tuple, Counter, Timer, a Machine"
 SORT = 'class Node(Sort), or Annotated[str, Opaque("Text")]'

@@ -8,11 +8,10 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from lawful.spec import ir, words
-from lawful.spec import types as t
-from lawful.spec.errors import Place, a
-from lawful.spec.syntax import tree
-
+from .. import ir, words
+from .. import types as t
+from ..errors import Place, a
+from ..syntax import tree
 from . import expressions, ordered_sorts
 from .comprehensions import comprehension
 from .context import MISSING, Body, facts_if

@@ -7,13 +7,12 @@ import types as python_types
 from collections.abc import Callable
 from typing import Any
 
-from lawful.spec import ir, words
-from lawful.spec import types as t
-from lawful.spec.errors import a, nearest
-from lawful.spec.ops import UPDATES
-from lawful.spec.syntax import tree
-from lawful.spec.syntax.declare import Declaration
-
+from .. import ir, words
+from .. import types as t
+from ..errors import a, nearest
+from ..ops import UPDATES
+from ..syntax import tree
+from ..syntax.declare import Declaration
 from . import clocks, expressions
 from .builtins import FUNCTIONS
 from .constants import constant

@@ -6,11 +6,10 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any, TypeGuard
 
-from lawful.spec import ir, words
-from lawful.spec import types as t
-from lawful.spec.syntax import tree
-from lawful.spec.syntax.declare import Names
-
+from .. import ir, words
+from .. import types as t
+from ..syntax import tree
+from ..syntax.declare import Names
 from .context import Body
 from .methods import refused
 

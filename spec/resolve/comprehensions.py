@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.iteration_order import identity, injective
-from lawful.spec.analysis.walk import free_locals
-from lawful.spec.errors import a
-from lawful.spec.syntax import tree
-
+from .. import ir
+from .. import types as t
+from ..analysis.iteration_order import identity, injective
+from ..analysis.walk import free_locals
+from ..errors import a
+from ..syntax import tree
 from .constants import complete
 from .context import Body, Resolver, facts_if, unpacked
 from .expressions import expr, iterable, join, truth, unordered

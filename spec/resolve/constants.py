@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.errors import Place
-from lawful.spec.words import Record, Sort, Timer
-
+from .. import ir
+from .. import types as t
+from ..errors import Place
+from ..words import Record, Sort, Timer
 from .context import Body
 from .serials import declared
 

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.places import (
+from .. import ir
+from .. import types as t
+from ..analysis.places import (
     changed_by_steps_of_parts,
     holder,
     in_state,
@@ -18,9 +18,9 @@ from lawful.spec.analysis.places import (
     mentions,
     root,
 )
-from lawful.spec.errors import Place, Problems
-from lawful.spec.syntax import tree
-from lawful.spec.syntax.declare import Names
+from ..errors import Place, Problems
+from ..syntax import tree
+from ..syntax.declare import Names
 
 Mode = Literal["transition", "initial", "property", "helper", "default"]
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.walk import may_be_undefined
-from lawful.spec.errors import Place, a, nearest
-from lawful.spec.syntax import tree
-from lawful.spec.words import Record
-
+from .. import ir
+from .. import types as t
+from ..analysis.walk import may_be_undefined
+from ..errors import Place, a, nearest
+from ..syntax import tree
+from ..words import Record
 from . import tuples
 from .constants import constant
 from .context import MISSING, Body, Resolver, facts_if

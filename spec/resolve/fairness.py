@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lawful.spec import ir
-from lawful.spec.syntax.members import Members
-from lawful.spec.values.time import with_ticks
+from .. import ir
+from ..syntax.members import Members
+from ..values.time import with_ticks
 
 
 def fairness_of(machine: ir.Machine, members: Members) -> tuple[ir.Fair, ...]:

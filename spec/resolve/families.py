@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.places import in_machine
-from lawful.spec.errors import Place, a
-
+from .. import ir
+from .. import types as t
+from ..analysis.places import in_machine
+from ..errors import Place, a
 from .context import Body
 
 

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from lawful.spec import types as t
-from lawful.spec.errors import DeclarationError, Place, Problems
-from lawful.spec.syntax import tree
-from lawful.spec.syntax.declare import Declaration, Names, declared
-from lawful.spec.syntax.members import Member, Members
-
+from .. import types as t
+from ..errors import DeclarationError, Place, Problems
+from ..syntax import tree
+from ..syntax.declare import Declaration, Names, declared
+from ..syntax.members import Member, Members
 from .annotations import TypeReader, marked
 from .clocks import settled
 

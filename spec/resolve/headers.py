@@ -8,14 +8,13 @@ import enum
 from dataclasses import dataclass
 from typing import Any
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.errors import Place, a
-from lawful.spec.syntax import parse, tree
-from lawful.spec.syntax.declare import Declaration, declared
-from lawful.spec.syntax.members import Member, Members
-from lawful.spec.words import Ignored, State
-
+from .. import ir
+from .. import types as t
+from ..errors import Place, a
+from ..syntax import parse, tree
+from ..syntax.declare import Declaration, declared
+from ..syntax.members import Member, Members
+from ..words import Ignored, State
 from . import expressions
 from .annotations import TypeReader
 from .context import Body, Scene, Signature

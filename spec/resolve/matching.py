@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.places import is_place
-from lawful.spec.errors import Place, a, nearest
-from lawful.spec.syntax import tree
-
+from .. import ir
+from .. import types as t
+from ..analysis.places import is_place
+from ..errors import Place, a, nearest
+from ..syntax import tree
 from . import expressions
 from .context import MISSING, Body, facts_if
 from .serials import declared

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.errors import a, nearest
-from lawful.spec.syntax import tree
-
+from .. import ir
+from .. import types as t
+from ..errors import a, nearest
+from ..syntax import tree
 from . import expressions
 from .context import Body
 from .operators import SETS

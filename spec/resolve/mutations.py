@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lawful.spec import ir, ops
-from lawful.spec import types as t
-from lawful.spec.analysis.places import in_state, mentions
-from lawful.spec.errors import Place, a, nearest
-from lawful.spec.syntax import tree
-
+from .. import ir, ops
+from .. import types as t
+from ..analysis.places import in_state, mentions
+from ..errors import Place, a, nearest
+from ..syntax import tree
 from . import expressions
 from .aliasing import changeable, own_container
 from .builtins import FUNCTIONS

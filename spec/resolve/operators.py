@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.errors import Place, a
-from lawful.spec.syntax import tree
-
+from .. import ir
+from .. import types as t
+from ..errors import Place, a
+from ..syntax import tree
 from . import serials, tuples
 from .context import Body, Resolver, facts_if
 from .expressions import expr, infer, looked_through, misfit, truth

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.errors import Place
-from lawful.spec.syntax import tree
-
+from .. import ir
+from .. import types as t
+from ..errors import Place
+from ..syntax import tree
 from . import expressions, serials
 from .context import Body
 from .methods import only, refused

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.places import in_state
-from lawful.spec.errors import Place, a
-from lawful.spec.syntax import tree
-
+from .. import ir
+from .. import types as t
+from ..analysis.places import in_state
+from ..errors import Place, a
+from ..syntax import tree
 from . import expressions
 from .aliasing import changeable
 from .context import Body

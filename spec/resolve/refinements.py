@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.errors import Place, Problems, a, nearest
-from lawful.spec.syntax import tree
-from lawful.spec.syntax.declare import Declaration
-
+from .. import ir
+from .. import types as t
+from ..errors import Place, Problems, a, nearest
+from ..syntax import tree
+from ..syntax.declare import Declaration
 from . import expressions
 from .context import MISSING, Body
 from .methods import refused

@@ -8,19 +8,18 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any, cast
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.effects import acts
-from lawful.spec.analysis.iteration_order import last_round_shown
-from lawful.spec.errors import Place, Problems, a
-from lawful.spec.legal.rules import judge
-from lawful.spec.syntax import classes, source, tree
-from lawful.spec.syntax.declare import Declaration, Names, declared
-from lawful.spec.syntax.members import Member, Members, constant_of, gather, outline_of
-from lawful.spec.values.world import World
-from lawful.spec.verdicts import PropertyKind
-from lawful.spec.words import Ignored, Scope
-
+from .. import ir
+from .. import types as t
+from ..analysis.effects import acts
+from ..analysis.iteration_order import last_round_shown
+from ..errors import Place, Problems, a
+from ..legal.rules import judge
+from ..syntax import classes, source, tree
+from ..syntax.declare import Declaration, Names, declared
+from ..syntax.members import Member, Members, constant_of, gather, outline_of
+from ..values.world import World
+from ..verdicts import PropertyKind
+from ..words import Ignored, Scope
 from . import calls, comprehensions, expressions, operators, statements
 from .annotations import TypeReader
 from .context import MISSING, Body, Mode, Scene, Shape, Signature

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.errors import Place
-
+from .. import ir
+from .. import types as t
+from ..errors import Place
 from .context import Body
 
 BEFORE = "write before(a, b); serial numbers go round, so that < says nothing of them"

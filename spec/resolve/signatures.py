@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from lawful.spec import types as t
-from lawful.spec.errors import Place, Problems, a
-from lawful.spec.syntax import tree
-from lawful.spec.syntax.declare import Declaration, Names
-from lawful.spec.syntax.members import Member
-from lawful.spec.verdicts import KINDS
-
+from .. import types as t
+from ..errors import Place, Problems, a
+from ..syntax import tree
+from ..syntax.declare import Declaration, Names
+from ..syntax.members import Member
+from ..verdicts import KINDS
 from .annotations import TypeReader
 from .context import Signature
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lawful.spec import ir, words
-from lawful.spec import types as t
-from lawful.spec.analysis.iteration_order import changed_while_iterated, order_matters
-from lawful.spec.analysis.places import in_machine, in_state, local_of
-from lawful.spec.errors import Place, a
-from lawful.spec.syntax import tree
-
+from .. import ir, words
+from .. import types as t
+from ..analysis.iteration_order import changed_while_iterated, order_matters
+from ..analysis.places import in_machine, in_state, local_of
+from ..errors import Place, a
+from ..syntax import tree
 from . import expressions
 from .aliasing import changeable, fresh, own_container
 from .context import Body, facts_if, unpacked

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.errors import Place
+from .. import ir
+from .. import types as t
+from ..errors import Place
 
 
 def items_of(of: ir.Expr) -> tuple[ir.Expr, ...]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from lawful.spec.errors import Place, Problem
-
+from ..errors import Place, Problem
 from . import tree
 from .parse import Parser, function, parameters
 

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lawful.spec.errors import DeclarationError, Place, Problem, a
-from lawful.spec.words import Expect, Fairness, Scope, header
-
+from ..errors import DeclarationError, Place, Problem, a
+from ..words import Expect, Fairness, Scope, header
 from . import source
 
 if TYPE_CHECKING:  # The parser is imported when there is a declaration.
-    from lawful.spec.codec.frozen import Frozen
-
+    from ..codec.frozen import Frozen
     from .tree import Class as ClassTree
     from .tree import Method as MethodTree
 
@@ -138,8 +136,7 @@ class Declaration(metaclass=Made):
 
 def _thawed(cls: type, frame: FrameType, names: Names, abstract: bool) -> Declared:
     """A class as it was frozen; `DeclarationError` without source where it was not."""
-    from lawful.spec.codec import frozen
-
+    from ..codec import frozen
     from . import tree
 
     found = frozen.thawed(cls.__qualname__, frame)

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
-from lawful.spec.codec import frozen
-from lawful.spec.errors import Place
-from lawful.spec.values.world import World
-from lawful.spec.words import Dropped, Expect, Fairness, Group, Header, Ignored, Scope, header
-
+from ..codec import frozen
+from ..errors import Place
+from ..values.world import World
+from ..words import Dropped, Expect, Fairness, Group, Header, Ignored, Scope, header
 from . import tree
 from .declare import RESERVED, Declaration, Declared, declared
 

@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from lawful.spec.errors import Place, Problems
-
+from ..errors import Place, Problems
 from . import tree
 from .source import place_of
 

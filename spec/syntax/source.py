@@ -7,7 +7,7 @@ import functools
 import linecache
 from types import FrameType
 
-from lawful.spec.errors import DeclarationError, Place, Problem
+from ..errors import DeclarationError, Place, Problem
 
 
 def place_of(node: ast.AST, file: str) -> Place:

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lawful.spec.errors import Place, Problem
+from ..errors import Place, Problem
 
 if TYPE_CHECKING:
-    from lawful.spec.ir import Plain
+    from ..ir import Plain
 
 
 @dataclass(frozen=True, slots=True)

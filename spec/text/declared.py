@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lawful.spec import ir
-from lawful.spec.resolve import Resolved
-from lawful.spec.resolve.fairness import shared
-from lawful.spec.words import Expect, Scope
-
+from .. import ir
+from ..resolve import Resolved
+from ..resolve.fairness import shared
+from ..words import Expect, Scope
 from .expressions import quoted
 from .statements import machine
 

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from lawful.spec import ir, ops
-from lawful.spec import types as t
-from lawful.spec.errors import NOWHERE
+from .. import ir, ops
+from .. import types as t
+from ..errors import NOWHERE
 
 
 class Level(IntEnum):

@@ -15,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.sorting import in_order
-from lawful.spec.values.world import chosen, encode
-
+from .. import ir
+from .. import types as t
+from ..sorting import in_order
+from ..values.world import chosen, encode
 from .statements import path
 
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})

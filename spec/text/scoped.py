@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lawful.spec import types as t
-from lawful.spec.codec.as_json import canonical
-from lawful.spec.flat import Flat, Plan, Rule
-
+from .. import types as t
+from ..codec.as_json import canonical
+from ..flat import Flat, Plan, Rule
 from .expressions import Level, expr, operand
 from .wrap import wrapped
 

@@ -10,10 +10,9 @@ import dataclasses
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.walk import everything
-
+from .. import ir
+from .. import types as t
+from ..analysis.walk import everything
 from . import wrap as layout
 from .expressions import Level, expr, own_name, quoted, shape
 

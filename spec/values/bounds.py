@@ -7,9 +7,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from lawful.spec import types as t
-from lawful.spec.sorting import in_order
-
+from .. import types as t
+from ..sorting import in_order
 from .world import FrozenBag, FrozenMap, Token, World, chosen
 
 Sizes = Mapping[str, int]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lawful.spec import types as t
-
+from .. import types as t
 from .bounds import Values
 from .world import chosen
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lawful.spec import types as t
+from .. import types as t
 
 
 def order_of(

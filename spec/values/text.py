@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from lawful.spec.sorting import in_order
-from lawful.spec.words import Record
+from ..sorting import in_order
+from ..words import Record
 
 
 def shown(value: Any) -> str:

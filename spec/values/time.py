@@ -10,8 +10,8 @@ import dataclasses
 import math
 from fractions import Fraction
 
-from lawful.spec import ir
-from lawful.spec import types as t
+from .. import ir
+from .. import types as t
 
 TICK = "tick"  # The name of the step.
 DOC = "One tick of the clock passes."

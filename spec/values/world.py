@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
-from lawful.spec import types as t
-from lawful.spec.ir import Json
-from lawful.spec.words import Sort
+from .. import types as t
+from ..ir import Json
+from ..words import Sort
 
 K = TypeVar("K")
 V = TypeVar("V")

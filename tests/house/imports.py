@@ -136,28 +136,17 @@ def imports_go_down(sources: Sequence[Source]) -> Iterator[str]:
 
 
 def imports_are_written_one_way(sources: Sequence[Source]) -> Iterator[str]:
-    """Inside a package with one dot, everything else by its full name under `lawful`."""
+    """Inside a top folder relative, so that each class has one name to type checkers; from other
+    folders by the full name under `lawful`."""
     for s in python(sources):
         for i in s.imports:
             if i.top in FOLDERS:
                 yield f"{s.path}:{i.line}: `{i.name}` makes twin classes; write lawful.{i.name}"
         for i in s.imports if s.folder in PRODUCT else ():
-            if i.dots > 1:
-                yield f"{s.path}:{i.line}: {i.name} is in another package; write `from lawful.…`"
-            elif i.folder and not i.is_from:
-                yield f"{s.path}:{i.line}: {i.name} is imported whole; write `from lawful.…`"
-            elif s.folder == "lawful":
-                if i.dots and i.folder in FOLDERS:
-                    yield f"{s.path}:{i.line}: {i.name} is another folder; write `from lawful.…`"
-            elif i.folder in FOLDERS and not i.dots and package(i.name, s) == package_of(s.path, 1):
-                yield f"{s.path}:{i.line}: {i.name} is in the same package; import it relatively"
-
-
-def package(name: str, source: Source) -> tuple[str, ...]:
-    """The package of the module that an import of `name` reads: its last part is what is taken."""
-    parts = tuple(name.split("."))
-    here = package_of(source.path, 1)
-    return here if parts[:-2] == here else parts[:-2]
+            if i.folder == s.folder and not i.dots:
+                yield f"{s.path}:{i.line}: {i.name} is in the same folder; import it relatively"
+            elif i.folder and i.folder != s.folder and (i.dots or not i.is_from):
+                yield f"{s.path}:{i.line}: {i.name} is another folder; write `from lawful.…`"
 
 
 def heavy_libraries_have_one_home(sources: Sequence[Source]) -> Iterator[str]:

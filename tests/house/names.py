@@ -24,7 +24,7 @@ EVERYWHERE = frozenset(
         """__init__ arguments bounds clocks collections comprehensions constants
         expressions fairness graph header headers instances lasso limits mapping
         migration module names operators outcome parts places prelude properties
-        refinement result sequences sorts statements steps text time values verdicts""",
+        refinement result sequences sorts states statements steps text time values verdicts""",
     )
 )
 ENGINES = tuple(folder for folder in FOLDERS if folder != "machines")  # Five systems, one form.

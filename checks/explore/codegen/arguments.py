@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from lawful.checks.explore.layout.layouts import (
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.flat import Plan
+from lawful.spec.lower.argument_plans import EACH
+
+from ..layout.layouts import (
     Layout,
     Number,
     Product,
@@ -15,11 +20,6 @@ from lawful.checks.explore.layout.layouts import (
     inner,
     width,
 )
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.flat import Plan
-from lawful.spec.lower.argument_plans import EACH
-
 from .body import Body
 from .codes import alike, code, uncode
 from .conversions import narrowed, option_of, set_bit, tag_of, to_layout, type_of

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from lawful.checks.explore.layout.layouts import (
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.walk import statements
+
+from ..layout.layouts import (
     INTEGER,
     BagLayout,
     Layout,
@@ -17,10 +21,6 @@ from lawful.checks.explore.layout.layouts import (
     Unsupported,
     width,
 )
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.walk import statements
-
 from .conversions import of_nothing, to_layout, type_of
 from .expressions import Expressions, Owner
 from .loops import outside, put_entry

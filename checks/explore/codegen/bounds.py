@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lawful.checks.explore.layout.layouts import (
+from ..layout.layouts import (
     BagLayout,
     Layout,
     ListLayout,
@@ -15,7 +15,6 @@ from lawful.checks.explore.layout.layouts import (
     stride,
     width,
 )
-
 from .text import plus
 
 

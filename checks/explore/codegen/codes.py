@@ -6,8 +6,10 @@ from collections.abc import Callable
 from itertools import accumulate
 from operator import mul
 
-from lawful.checks.explore.layout.codec import OUTSIDE
-from lawful.checks.explore.layout.layouts import (
+from lawful.spec import types as t
+
+from ..layout.codec import OUTSIDE
+from ..layout.layouts import (
     BOOL,
     BagLayout,
     Index,
@@ -29,8 +31,6 @@ from lawful.checks.explore.layout.layouts import (
     stride,
     width,
 )
-from lawful.spec import types as t
-
 from .text import Program, Value, Writer, plus
 
 MOST_KNOWN = 12  # Cells of a value that are kept by name.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from lawful.checks.explore.layout.layouts import (
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from ..layout.layouts import (
     BOOL,
     INTEGER,
     MOST_BITS,
@@ -19,9 +22,6 @@ from lawful.checks.explore.layout.layouts import (
     width,
     written,
 )
-from lawful.spec import ir
-from lawful.spec import types as t
-
 from .codes import alike
 from .conversions import equal, part, product, to_layout, type_of
 from .expressions import Expressions, Operation, TargetedOperation

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from lawful.checks.explore.layout.layouts import (
+from lawful.spec import types as t
+
+from ..layout.layouts import (
     MOST_BITS,
     VOID,
     BagLayout,
@@ -21,8 +23,6 @@ from lawful.checks.explore.layout.layouts import (
     width,
     words,
 )
-from lawful.spec import types as t
-
 from .codes import MOST_KNOWN, alike, code, cut, uncode
 from .text import Value, Writer, plus
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from lawful.checks.explore.layout.layouts import (
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from ..layout.layouts import (
     VOID,
     BagLayout,
     Layout,
@@ -16,9 +19,6 @@ from lawful.checks.explore.layout.layouts import (
     width,
     written,
 )
-from lawful.spec import ir
-from lawful.spec import types as t
-
 from .codes import code
 from .collections import listed
 from .conversions import product, to_layout

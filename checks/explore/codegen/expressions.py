@@ -9,8 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from lawful.checks.explore.layout.codec import Codec
-from lawful.checks.explore.layout.layouts import (
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from ...reference import Reference
+from ..layout.codec import Codec
+from ..layout.layouts import (
     BOOL,
     NONE,
     BagLayout,
@@ -29,10 +33,6 @@ from lawful.checks.explore.layout.layouts import (
     stride,
     width,
 )
-from lawful.checks.reference import Reference
-from lawful.spec import ir
-from lawful.spec import types as t
-
 from .codes import code, may_lack
 from .conversions import (
     field_of_option,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from lawful.checks.explore.layout.layouts import offsets, width
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import statements
 
+from ..layout.layouts import offsets, width
 from .module import Module
 
 Span = tuple[int, int]  # The first cell, and the one after the last.

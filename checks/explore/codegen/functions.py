@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lawful.checks.explore.layout.layouts import INTEGER, Layout, Number
 from lawful.spec import types as t
 
+from ..layout.layouts import INTEGER, Layout, Number
 from .text import Value, Writer
 
 

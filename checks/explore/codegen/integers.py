@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lawful.checks.explore.layout.layouts import (
+from lawful.spec import ir
+
+from ..layout.layouts import (
     BOOL,
     INTEGER,
     BagLayout,
@@ -18,8 +20,6 @@ from lawful.checks.explore.layout.layouts import (
     stride,
     width,
 )
-from lawful.spec import ir
-
 from .codes import code
 from .conversions import equal, has_bit, part, to_layout, type_of
 from .expressions import Expressions, Operation

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
-from lawful.checks.explore.layout.codec import OUTSIDE
-from lawful.checks.explore.layout.layouts import (
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from ..layout.codec import OUTSIDE
+from ..layout.layouts import (
     BOOL,
     MOST_BITS,
     BagLayout,
@@ -24,9 +27,6 @@ from lawful.checks.explore.layout.layouts import (
     words,
     written,
 )
-from lawful.spec import ir
-from lawful.spec import types as t
-
 from .codes import code, may_lack, uncode
 from .conversions import part, product, set_bit, type_of
 from .expressions import Expressions

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from lawful.checks.explore.layout.layouts import (
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from ..layout.layouts import (
     INTEGER,
     Layout,
     Number,
@@ -12,9 +15,6 @@ from lawful.checks.explore.layout.layouts import (
     hull,
     width,
 )
-from lawful.spec import ir
-from lawful.spec import types as t
-
 from .codes import alike
 from .conversions import to_layout
 from .expressions import Expressions, Operation, TargetedOperation

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from lawful.checks.explore.layout.codec import Codec
-from lawful.checks.explore.layout.layouts import (
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.effects import assigned
+from lawful.spec.analysis.walk import everything, statements
+
+from ...reference import Reference
+from ..layout.codec import Codec
+from ..layout.layouts import (
     BOOL,
     INTEGER,
     NONE,
@@ -20,12 +26,6 @@ from lawful.checks.explore.layout.layouts import (
     hull,
     width,
 )
-from lawful.checks.reference import Reference
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.effects import assigned
-from lawful.spec.analysis.walk import everything, statements
-
 from . import collections, integers, loops, minmax, operators, parts
 from .body import Body, begun
 from .expressions import Expressions

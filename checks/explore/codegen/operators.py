@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lawful.checks.explore.layout.layouts import Unsupported
 from lawful.spec import ir
 
+from ..layout.layouts import Unsupported
 from . import collections, displays, integers, loops, minmax
 from .expressions import Expressions, Operation, TargetedOperation
 from .text import Target, Value

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from lawful.checks.explore.layout.layouts import (
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from ..layout.layouts import (
     BOOL,
     BagLayout,
     Index,
@@ -18,9 +21,6 @@ from lawful.checks.explore.layout.layouts import (
     offsets,
     width,
 )
-from lawful.spec import ir
-from lawful.spec import types as t
-
 from .body import Body, begun
 from .conversions import to_layout
 from .expressions import Expressions, Owner

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from lawful.checks.explore.layout.codec import Codec
-from lawful.checks.explore.layout.layouts import MachineLayout, MapLayout, elements, offsets, stride
-from lawful.checks.explore.space import Args
-from lawful.checks.reference.properties import Judged
 from lawful.spec import ir
 from lawful.spec import types as t
 
+from ...reference.properties import Judged
+from ..layout.codec import Codec
+from ..layout.layouts import MachineLayout, MapLayout, elements, offsets, stride
+from ..space import Args
 from .body import Body
 from .codes import uncode
 from .loops import long

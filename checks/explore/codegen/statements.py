@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any
 
-from lawful.checks.explore.layout.layouts import INTEGER, Layout, Number, Unsupported
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
 from lawful.spec.values.bounds import bounded
 
+from ..layout.layouts import INTEGER, Layout, Number, Unsupported
 from . import parts
 from .body import Body, into
 from .bounds import broken

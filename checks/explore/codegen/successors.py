@@ -16,9 +16,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
-from lawful.checks.explore.layout.codec import OUTSIDE
-from lawful.checks.explore.layout.defaults import Defaulted
-from lawful.checks.explore.layout.layouts import (
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.walk import everything
+from lawful.spec.flat import Flat, Rule
+from lawful.spec.values.world import World
+
+from ...reference.properties import Judged
+from ..layout.codec import OUTSIDE
+from ..layout.defaults import Defaulted
+from ..layout.layouts import (
     MachineLayout,
     MapLayout,
     Unsupported,
@@ -28,15 +35,8 @@ from lawful.checks.explore.layout.layouts import (
     stride,
     width,
 )
-from lawful.checks.explore.layout.packing import Slot, slots
-from lawful.checks.explore.space import Space
-from lawful.checks.reference.properties import Judged
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.walk import everything
-from lawful.spec.flat import Flat, Rule
-from lawful.spec.values.world import World
-
+from ..layout.packing import Slot, slots
+from ..space import Space
 from .arguments import argument
 from .body import Body
 from .bounds import broken, outside

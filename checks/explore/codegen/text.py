@@ -11,9 +11,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from lawful.checks.explore.layout.codec import Codec
-from lawful.checks.explore.layout.layouts import Layout, MachineLayout, Unsupported, one_cell, width
-
+from ..layout.codec import Codec
+from ..layout.layouts import Layout, MachineLayout, Unsupported, one_cell, width
 from .prelude import ESCAPE
 
 DONE, REFUSED, UNDEFINED, ASSERTS, BOUNDS, AMBIGUOUS = range(6)

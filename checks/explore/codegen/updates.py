@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from lawful.checks.explore.layout.layouts import (
+from lawful.spec import ir
+from lawful.spec import types as t
+
+from ..layout.layouts import (
     MOST_BITS,
     BagLayout,
     Index,
@@ -17,9 +20,6 @@ from lawful.checks.explore.layout.layouts import (
     width,
     words,
 )
-from lawful.spec import ir
-from lawful.spec import types as t
-
 from .body import Body, into
 from .codes import alike, code
 from .collections import extend, listed, merge

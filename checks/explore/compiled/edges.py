@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from lawful.checks.explore.codegen.properties import column_of
-from lawful.checks.explore.codegen.successors import Stepping
-from lawful.checks.explore.layout.codec import uncode
-from lawful.checks.explore.layout.layouts import Unsupported, elements
-from lawful.checks.explore.liveness.graph import Graph
-from lawful.checks.explore.space import Event, Space
-from lawful.checks.reference import Done
-from lawful.checks.reference.states import State
-
+from ...reference import Done
+from ...reference.states import State
+from ..codegen.properties import column_of
+from ..codegen.successors import Stepping
+from ..layout.codec import uncode
+from ..layout.layouts import Unsupported, elements
+from ..liveness.graph import Graph
+from ..space import Event, Space
 from .plain import Expanding
 from .state_store import States
 

@@ -17,25 +17,25 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from lawful.checks.explore.checkpoints import Items, Snapshots, Unfit, named, taken_up
-from lawful.checks.explore.codegen.properties import column_of
-from lawful.checks.explore.codegen.successors import Stepping
-from lawful.checks.explore.codegen.text import STATUS
-from lawful.checks.explore.initial_states import Start, begin
-from lawful.checks.explore.layout.layouts import Unsupported
-from lawful.checks.explore.layout.packing import pack
-from lawful.checks.explore.limits import Budget, Limits, OutOfBudget, Progress, Reason, resident
-from lawful.checks.explore.liveness.fairness import Groups
-from lawful.checks.explore.liveness.graph import Graph
-from lawful.checks.explore.search import may_rest, told
-from lawful.checks.explore.search_result import Found
-from lawful.checks.explore.space import Args, Edge, Failing, Space
-from lawful.checks.reference import Done, Fault
-from lawful.checks.reference.properties import Judged
-from lawful.checks.reference.states import State
-from lawful.checks.verdict import Verdict
 from lawful.spec.verdicts import LIVENESS
 
+from ...reference import Done, Fault
+from ...reference.properties import Judged
+from ...reference.states import State
+from ...verdict import Verdict
+from ..checkpoints import Items, Snapshots, Unfit, named, taken_up
+from ..codegen.properties import column_of
+from ..codegen.successors import Stepping
+from ..codegen.text import STATUS
+from ..initial_states import Start, begin
+from ..layout.layouts import Unsupported
+from ..layout.packing import pack
+from ..limits import Budget, Limits, OutOfBudget, Progress, Reason, resident
+from ..liveness.fairness import Groups
+from ..liveness.graph import Graph
+from ..search import may_rest, told
+from ..search_result import Found
+from ..space import Args, Edge, Failing, Space
 from .background import BackgroundCompiler
 from .edges import followed_by_reference, graph_by_steps
 from .plain import Plain

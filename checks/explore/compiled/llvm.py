@@ -19,10 +19,9 @@ from typing import Any
 import llvmlite
 from llvmlite import binding
 
-from lawful.checks.cache_folder import cache_folder
-from lawful.checks.explore.codegen import prelude
-from lawful.checks.explore.codegen.successors import Text
-
+from ...cache_folder import cache_folder
+from ..codegen import prelude
+from ..codegen.successors import Text
 from . import intrinsics, llvm_text, search_kernel
 
 SEEN = ("expand", "search", "work", "follow", "find", "enter")

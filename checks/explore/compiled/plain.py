@@ -9,10 +9,9 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lawful.checks.explore.codegen import prelude
-from lawful.checks.explore.codegen.successors import Stepping
-from lawful.checks.explore.limits import OutOfBudget
-
+from ..codegen import prelude
+from ..codegen.successors import Stepping
+from ..limits import OutOfBudget
 from .state_store import Span, Stopped
 
 SLICE = 1 << 8  # States expanded between two looks at the clock.

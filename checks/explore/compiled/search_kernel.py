@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence
 
-from lawful.checks.explore.codegen.prelude import clear
+from ..codegen.prelude import clear
 
 Cells = MutableSequence[int]
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lawful.checks.explore.codegen.successors import Stepping
-from lawful.checks.explore.layout.packing import unpack
-from lawful.checks.explore.search_result import Parent
-from lawful.checks.explore.space import Space
-from lawful.checks.reference import Done
-from lawful.checks.reference.states import State
+from ...reference import Done
+from ...reference.states import State
+from ..codegen.successors import Stepping
+from ..layout.packing import unpack
+from ..search_result import Parent
+from ..space import Space
 
 MOST = 1 << 31  # No search has more states.
 KNOWN = 1 << 16  # So many states are kept unpacked.

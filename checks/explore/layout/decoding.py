@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from itertools import compress
 from typing import Any, Protocol
 
-from lawful.checks.reference.states import PartState
 from lawful.spec import types as t
 from lawful.spec.values.world import FrozenBag, FrozenMap, World
 
+from ...reference.states import PartState
 from .layouts import (
     MOST_BITS,
     BagLayout,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lawful.checks.reference import Reference
 from lawful.spec import ir
 from lawful.spec.flat import Flat
 from lawful.spec.values.world import World
 
+from ...reference import Reference
 from .codec import Codec
 from .layouts import Unsupported
 

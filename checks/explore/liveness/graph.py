@@ -6,8 +6,7 @@ from array import array
 from collections.abc import Iterator
 from typing import Any
 
-from lawful.checks.explore.limits import Over
-
+from ..limits import Over
 from .fairness import Bits, Groups
 
 Args = tuple[Any, ...]

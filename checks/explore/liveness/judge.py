@@ -18,12 +18,12 @@ import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lawful.checks.explore.space import Args, Space
-from lawful.checks.reference.expressions import NoValue
-from lawful.checks.reference.properties import Judged, Keys
-from lawful.checks.reference.states import State
 from lawful.spec.verdicts import PropertyKind
 
+from ...reference.expressions import NoValue
+from ...reference.properties import Judged, Keys
+from ...reference.states import State
+from ..space import Args, Space
 from .graph import Graph
 from .lasso import BUDGET, Loop, Loops
 from .sccs import fair_components

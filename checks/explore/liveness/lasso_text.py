@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lawful.checks.explore.space import Space
-from lawful.checks.explore.traces import event_between, trace_of
-from lawful.checks.reference.properties import Judged
-from lawful.checks.reference.states import State
-from lawful.checks.verdict import Trace
 from lawful.spec.text.reasons import text
 
+from ...reference.properties import Judged
+from ...reference.states import State
+from ...verdict import Trace
+from ..space import Space
+from ..traces import event_between, trace_of
 from .fairness import Bits
 from .graph import Graph
 from .judge import Lasso

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lawful.checks.smt.algebra.logic import Logic
-from lawful.checks.smt.algebra.term import Term
 from lawful.spec import types as t
 
+from ..algebra.logic import Logic
+from ..algebra.term import Term
 from .sorts import NotEncodable
 from .symbolic import Composite, Elements, OtherState, Unencodable, Value
 from .values import Encoding

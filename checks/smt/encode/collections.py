@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from lawful.checks.smt.algebra.term import Term
 from lawful.spec import ir
 from lawful.spec import types as t
 
+from ..algebra.term import Term
 from .conversion import as_term, contains, convert, make_product, merge, settle, to_term
 from .iteration import NO_FIRST, elements, fold, least
 from .sequences import places, sorted_elements

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 
-from lawful.checks.smt.algebra.term import Term
 from lawful.spec import ir
 
+from ..algebra.term import Term
 from .conversion import merge
 from .sorts import NotEncodable
 from .symbolic import LoopExit, TypedValue, Unencodable, Value

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product, zip_longest
 
-from lawful.checks.smt.algebra.term import Term
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.values.time import clock_of
 
+from ..algebra.term import Term
 from .lengths import erase
 from .sorts import LISTED, NotEncodable
 from .symbolic import Composite, Element, Elements, OtherState, Unencodable, Value

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lawful.checks.smt.algebra.term import Term
 from lawful.spec import ir
 
+from ..algebra.term import Term
 from .conversion import as_term
 from .expressions import EXPRESSIONS, defaults
 from .invocations import CALL_EXPRESSIONS, CALL_STATEMENTS, execute_body, result, transition

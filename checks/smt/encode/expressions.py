@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
 
-from lawful.checks.smt.algebra.term import Term
 from lawful.spec import ir
 from lawful.spec import types as t
 
+from ..algebra.term import Term
 from .conversion import (
     as_term,
     convert,

@@ -10,10 +10,10 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from lawful.checks.smt.algebra.term import Term
 from lawful.spec import ir
 from lawful.spec import types as t
 
+from ..algebra.term import Term
 from .control_flow import join_states
 from .conversion import as_term, convert, eval_as, eval_term, field_of, merge
 from .places import bind_args, owner, read, store

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lawful.checks.smt.algebra.term import Term
 from lawful.spec import ir
 from lawful.spec import types as t
 
+from ..algebra.term import Term
 from .conversion import as_term, convert, eval_term, field_of, sequence_elements, to_term
 from .sorts import NotEncodable
 from .symbolic import (

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from lawful.checks.smt.algebra.term import Term, occurs
 from lawful.spec import ir
 
+from ..algebra.term import Term, occurs
 from .conversion import as_term
 from .iteration import bind
 from .sorts import NotEncodable

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lawful.checks.smt.algebra.term import Term
 from lawful.spec import types as t
 
+from ..algebra.term import Term
 from .conversion import as_term
 from .places import read
 from .symbolic import PathStep, StatePath

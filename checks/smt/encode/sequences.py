@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lawful.checks.smt.algebra.term import Term
 from lawful.spec import ir
 from lawful.spec import types as t
 
+from ..algebra.term import Term
 from .conversion import appended, as_term, convert, merge, sequence_elements, to_term, without_gaps
 from .iteration import elements
 from .sorts import NotEncodable

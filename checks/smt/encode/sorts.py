@@ -23,13 +23,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from lawful.checks.smt.algebra.logic import Data, Logic
-from lawful.checks.smt.algebra.term import Shape, Term
 from lawful.spec import types as t
 from lawful.spec.errors import Place
 from lawful.spec.ir import Machine
 from lawful.spec.values.time import tick_of
 
+from ..algebra.logic import Data, Logic
+from ..algebra.term import Shape, Term
 from .lengths import Lengths, erase
 
 LISTED = 64  # Types with more values are quantified over instead of listed.

@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from lawful.checks.smt.algebra.term import Term
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.places import in_state
 
+from ..algebra.term import Term
 from .control_flow import choose, leave, rejoined
 from .conversion import convert, eval_as, eval_term, merge, to_term
 from .iteration import bind, elements

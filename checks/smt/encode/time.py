@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lawful.checks.smt.algebra.term import Term
 from lawful.spec import types as t
 
+from ..algebra.term import Term
 from .sorts import NotEncodable
 from .symbolic import Composite, Unencodable, Value
 from .values import Encoding

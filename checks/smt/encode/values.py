@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lawful.checks.smt.algebra.term import Term, subterms
 from lawful.spec import types as t
 
+from ..algebra.term import Term, subterms
 from .lengths import erase
 from .sorts import NotEncodable, Shapes
 

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, cast
 
-from lawful.checks.cache_folder import cache_folder
+from ...cache_folder import cache_folder
 
 _folder: ContextVar[Path | None] = ContextVar("folder", default=None)
 

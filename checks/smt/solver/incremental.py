@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lawful.checks.smt.algebra.logic import Logic
-from lawful.checks.smt.algebra.term import Term
-
+from ..algebra.logic import Logic
+from ..algebra.term import Term
 from . import cache
 from .budget import Budget
 from .solve import Answer, answered, key, limited

@@ -7,21 +7,21 @@ from itertools import product
 from math import prod
 from typing import Any, cast
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.sorts import NotEncodable
-from lawful.checks.smt.encode.symbolic import (
+from lawful.spec import types as t
+from lawful.spec.ir import Json
+from lawful.spec.values.world import EXACT, rank
+
+from ..algebra.term import Term
+from ..encode.sorts import NotEncodable
+from ..encode.symbolic import (
     Composite,
     Elements,
     OtherState,
     Unencodable,
     Value,
 )
-from lawful.checks.smt.encode.time import stopped
-from lawful.checks.smt.encode.values import Encoding
-from lawful.spec import types as t
-from lawful.spec.ir import Json
-from lawful.spec.values.world import EXACT, rank
-
+from ..encode.time import stopped
+from ..encode.values import Encoding
 from .solve import FAR, Model, Undecided
 
 MANY = 4096  # Keys of more values than this are shown only where the model names them.

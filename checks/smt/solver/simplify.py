@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
-from lawful.checks.smt.algebra.logic import Logic
-from lawful.checks.smt.algebra.term import Term, conjuncts, is_fixed
+from ..algebra.logic import Logic
+from ..algebra.term import Term, conjuncts, is_fixed
 
 MOST_CASES = 16
 ROUNDS = 3  # A substitution may make more facts known; so often they are substituted.

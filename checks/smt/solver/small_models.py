@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from lawful.checks.smt.algebra.term import Term
-from lawful.checks.smt.encode.sorts import NotEncodable
-from lawful.checks.smt.encode.symbolic import (
+from lawful.spec import types as t
+
+from ..algebra.term import Term
+from ..encode.sorts import NotEncodable
+from ..encode.symbolic import (
     Value,
 )
-from lawful.checks.smt.encode.time import stopped
-from lawful.checks.smt.encode.values import Encoding
-from lawful.checks.smt.obligations import Case, State, attempt
-from lawful.checks.smt.system import TransitionSystem
-from lawful.spec import types as t
+from ..encode.time import stopped
+from ..encode.values import Encoding
+from ..obligations import Case, State, attempt
+from ..system import TransitionSystem
 
 SIZES = (0, 1, 2, 3, 5, 10, 100)
 KEYS = 12  # Of larger containers the first so many are looked at.

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
 
-from lawful.checks.smt.algebra.logic import Logic
-from lawful.checks.smt.algebra.term import Shape, Term, constants
-
+from ..algebra.logic import Logic
+from ..algebra.term import Shape, Term, constants
 from . import cache
 from .budget import Budget
 from .processes import exit_worker

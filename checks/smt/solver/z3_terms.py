@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 
 import z3 as _z3
 
-from lawful.checks.smt.algebra.logic import Logic
-from lawful.checks.smt.algebra.term import Shape, Term, bound, fraction, numeral, occurs, variant
+from ..algebra.logic import Logic
+from ..algebra.term import Shape, Term, bound, fraction, numeral, occurs, variant
 
 z3: Any = _z3
 

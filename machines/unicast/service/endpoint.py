@@ -28,9 +28,9 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Collection
 
 from lawful import Refused
-from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
-from lawful.machines.unicast.messages import Ack, Close, Data, Dropped, Message, SendFirst, XmitReq
 
+from ..declaration import ReceiverEntryFixed, SenderEntryFixed
+from ..messages import Ack, Close, Data, Dropped, Message, SendFirst, XmitReq
 from .peer import FormerLife, Peer, from_wire, to_wire
 from .relay import LOOPBACK, Address
 from .settings import Config, EndpointStats, LoopClock, Options

@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
-from lawful.machines.unicast.messages import Ack, Close, Data, Message, SendFirst, XmitReq
-
+from ..declaration import ReceiverEntryFixed, SenderEntryFixed
+from ..messages import Ack, Close, Data, Message, SendFirst, XmitReq
 from .relay import Address
 from .settings import LARGEST_WINDOW, Clock, Config, ConnectionStats
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lawful.machines.unicast.declaration import Conn
 from lawful.runtime.journal import Journal
 
+from ..declaration import Conn
 from .endpoint import Unicast
 from .relay import Faults, Relay, RelayStats
 from .settings import Config, EndpointStats, Options

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from lawful.machines.unicast.declaration import Conn
-from lawful.machines.unicast.messages import Dropped
 from lawful.runtime.journal import Journal
 
+from ..declaration import Conn
+from ..messages import Dropped
 from .wire import LARGEST_DATAGRAM
 
 LARGEST_WINDOW = 4_096  # Messages; more unacknowledged ones no endpoint may have.

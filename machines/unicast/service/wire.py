@@ -24,7 +24,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lawful.machines.unicast.messages import Ack, Close, Data, Message, SendFirst, XmitReq
+from ..messages import Ack, Close, Data, Message, SendFirst, XmitReq
 
 MAGIC = b"LU3\x01"
 LARGEST_DATAGRAM = 65_507  # Bytes: what UDP over IPv4 carries at most.
