@@ -108,17 +108,16 @@ KINDS: dict[PropertyKind, Kind] = {
     "refines": Kind("state", "step"),
 }
 
-ASSUMPTIONS: tuple[PropertyKind, ...] = tuple(kind for kind, row in KINDS.items() if row.assumption)
-JUDGED: tuple[PropertyKind, ...] = tuple(kind for kind, row in KINDS.items() if not row.assumption)
-SAFETY: tuple[PropertyKind, ...] = tuple(
-    kind for kind in JUDGED if KINDS[kind].over in ("state", "step")
-)
-LIVENESS: tuple[PropertyKind, ...] = tuple(kind for kind, row in KINDS.items() if row.over == "run")
-BY_SEARCH: tuple[PropertyKind, ...] = (
+Kinds = tuple[PropertyKind, ...]
+ASSUMPTIONS: Kinds = tuple(kind for kind, row in KINDS.items() if row.assumption)
+JUDGED: Kinds = tuple(kind for kind, row in KINDS.items() if not row.assumption)
+SAFETY: Kinds = tuple(kind for kind in JUDGED if KINDS[kind].over in ("state", "step"))
+LIVENESS: Kinds = tuple(kind for kind, row in KINDS.items() if row.over == "run")
+BY_SEARCH: Kinds = (
     *(kind for kind, row in KINDS.items() if row.over == "search"),
     *LIVENESS,
 )
 # A part's properties of these kinds are judged in its whole, too: of its states, steps and runs.
-OF_PARTS: tuple[PropertyKind, ...] = tuple(
+OF_PARTS: Kinds = tuple(
     k for k in JUDGED if KINDS[k].over != "search" and KINDS[k].gives != "state"
 )
