@@ -288,7 +288,7 @@ def test_a_step_from_a_state_that_is_reached_is_a_violation_whatever_the_scope(
     """Exploration tries no argument that violates; a counterexample to induction names one."""
     target = written(tmp_path, BEYOND)
     code, checked = asked("check", target, capsys)
-    assert (code, checked["low"]["verdict"]) == (0, "holds")
+    assert (code, checked["low"]["verdict"]) == (0, "holds-within-scope")
     code, proved = asked("prove", target, capsys)
     row = proved["low"]
     assert (code, row["verdict"], row["method"]) == (1, "violated", "exploration")

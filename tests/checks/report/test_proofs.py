@@ -15,7 +15,7 @@ def test_what_one_reason_leaves_open_is_told_once() -> None:
         ["  size: bounds, asserts, undefined, natural, short"],
         [
             "  visit: bounds, asserts, undefined, natural, short",
-            "not asked here (exploration): deadlock",
+            "for check, not for prove: deadlock",
         ],
     ]
     assert told[0].startswith("5 are unknown  not encodable: ")
