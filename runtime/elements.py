@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from lawful.spec import ir
@@ -47,23 +46,26 @@ class Elements(dict[str, tuple[Any, ...]]):
         """The same in the form in which a caller gives it."""
         return {type(row[0]): row for row in self.values()}
 
+    def and_named(self, named: Mapping[str, frozenset[str]]) -> Elements:
+        """The same, with the elements that the declaration itself names as members, too: a state
+        may hold these, whatever the caller gave."""
+        more = {sort: texts for sort, texts in named.items() if sort in self}
+        if not more:
+            return self
+        made = Elements(self)
+        made.members.update({sort: made.members[sort] | texts for sort, texts in more.items()})
+        return made
+
 
 ANYTHING = _Anything()
 NO_ELEMENTS = Elements({})
 
 
-def elements_of(
-    universe: Universe,
-    sorts: Mapping[str, type[Sort]],
-    machine: str,
-    named: Mapping[str, frozenset[str]],
-) -> Elements:
+def elements_of(universe: Universe, sorts: Mapping[str, type[Sort]], machine: str) -> Elements:
     """The elements that a caller gives for a machine with these sorts; text names an element.
-    `named` has those that the declaration names.
 
     TypeError for what is no sort, for another class than the machine's sort of that name, or for
-    no element of it; ValueError where a sort has no element, an element stands twice, or one that
-    the declaration names is absent: a proof takes it to be one of its sort.
+    no element of it; ValueError where a sort has no element, or an element stands twice.
     """
     made: dict[str, tuple[Any, ...]] = {}
     for sort, given in universe.items():
@@ -82,9 +84,6 @@ def elements_of(
             raise ValueError(f"universe: {name} has no element; it needs at least one")
         if len(set(elements)) < len(elements):
             raise ValueError(f"universe: an element of {name} stands twice")
-        absent = named.get(name, frozenset()).difference(map(str, elements))
-        if absent:
-            raise ValueError(f"universe: {name} lacks {sort(min(absent))!r}, which {machine} names")
         made[name] = elements
     return Elements(made)
 
@@ -100,12 +99,9 @@ def other_elements(given: Universe, kept: Universe) -> str:
 
 
 def named_in(machine: ir.Machine) -> dict[str, frozenset[str]]:
-    """The texts of the elements that a declaration or one of its parts names, by sort.
-
-    Elements in defaults of parameters do not count: an instance may be given other values.
-    """
+    """The texts of the elements that a declaration or one of its parts names, by sort."""
     found: dict[str, set[str]] = {}
-    for each in everything((replace(machine, parameters=()),)):
+    for each in everything((machine,)):
         if isinstance(each, ir.Const) and isinstance(each.type, t.Sort):
             found.setdefault(each.type.name, set()).add(str(each.value))
     return {sort: frozenset(texts) for sort, texts in found.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from lawful.runtime.elements import NO_ELEMENTS, Elements
+from lawful.runtime.elements import NO_ELEMENTS, Elements, named_in
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis import walk
@@ -48,6 +48,7 @@ class Stepper:
         self.machine = machine
         self.anywhere = anywhere
         self.universe = NO_ELEMENTS
+        self.named = named_in(machine)
         self.world = World.made_of(machine.types)
         self.fingerprint = as_json.behaviour(machine)
         # Running instances have no ghosts, so no journal has their values.
@@ -212,9 +213,9 @@ class Stepper:
             raise Malformed(f"the value of {name} is no {kind}") from error
 
     def _held(self, name: str, data: Json, kind: t.Type) -> Any:
-        """The value of a variable in a row."""
+        """The value of a variable in a row; it may have elements that the machine names itself."""
         value = self._value(name, data, kind)
-        self._known("changed", name, value, kind, self.universe)
+        self._known("changed", name, value, kind, self.universe.and_named(self.named))
         return value
 
     def _made(self, row: Row) -> State:

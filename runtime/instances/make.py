@@ -53,7 +53,7 @@ def equip(machine: State, universe: Universe | None, clock: Clock | None) -> Pla
         elements = (
             NO_ELEMENTS
             if universe is None
-            else elements_of(universe, plan.resolved.world.sorts, plan.name, plan.named)
+            else elements_of(universe, plan.resolved.world.sorts, plan.name)
         )
         machine.__environment__ = Environment(REAL if clock is None else clock, elements)
     else:

@@ -176,7 +176,7 @@ def read(data: Any, plan: Plan, elements: Elements, *, partly: bool = False) -> 
     return Kept(
         plan.cls,
         _rows(rows.get("parameters"), plan, held, elements),
-        _rows(rows.get("variables"), plan, own, elements),
+        _rows(rows.get("variables"), plan, own, elements.and_named(plan.named)),
     )
 
 
@@ -279,10 +279,11 @@ def judged(kept: Kept, elements: Elements, *, partly: bool = False) -> Kept:
         known = sorted(wanted | own)
         raise ValueError(f"{plan.name} has {known}, and not {sorted(found)}")
     told = ValueContext(plan.resolved.world, elements)
+    held = ValueContext(plan.resolved.world, elements.and_named(plan.named))
     return Kept(
         kept.cls,
         {k: _judged(v, plan.fields[k], told, k) for k, v in kept.parameters.items()},
-        {k: _judged(v, plan.fields[k], told, k) for k, v in kept.variables.items()},
+        {k: _judged(v, plan.fields[k], held, k) for k, v in kept.variables.items()},
     )
 
 
@@ -314,7 +315,7 @@ def checked(state: State, name: str, value: Any) -> Any:
             value = native(value, kind)
         case _:
             pass
-    elements = state.__environment__.universe
+    elements = state.__environment__.universe.and_named(plan.named)
     # A caller who makes up a state need not give a universe for it.
     return admitted(value, kind, ValueContext(plan.resolved.world, elements, anyhow=True), name)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from .. import ir
 from .. import types as t
-from ..analysis.walk import everything
 from ..errors import Place, Problems, a, nearest
 from ..flat import Flat, Plan, Rule
 from ..ir import Json
@@ -75,7 +74,6 @@ class _Lowering:
             for v in owner.variables
         )
         parameters = tuple((p.name, self._values(p)) for p in m.parameters)
-        self._constants(dict(sizes), {p.name for p in m.parameters if self._given(p) is not None})
         initials = tuple(self._rule(f) for f in m.initials)
         rules = tuple(
             self._rule(dataclasses.replace(row.function, name=row.name), row)
@@ -231,14 +229,10 @@ class _Lowering:
     def _bound(self, names: Iterable[str]) -> Any:
         return next((self.bounds[name] for name in names if name in self.bounds), None)
 
-    def _given(self, p: ir.Parameter) -> Any:
-        """What the scope says of a parameter of the machine; None where it says nothing."""
-        return self._bound((f"{self.machine.name}.{p.name}", p.name))
-
     def _values(self, p: ir.Parameter) -> tuple[Json, ...]:
         """The values to try for a parameter of the machine, in JSON form."""
         self.known.update((p.name, f"{self.machine.name}.{p.name}"))
-        given = self._given(p)
+        given = self._bound((f"{self.machine.name}.{p.name}", p.name))
         if given is None:
             if p.default is None:
                 example = f'{p.type}("{p.type}1"),' if isinstance(p.type, t.Sort) else "1, 2"
@@ -273,7 +267,7 @@ class _Lowering:
         for element in (e for value in values for e in _elements(value)):
             name = type(element).__name__
             size = self.bounds.get(name)
-            known = _names(name, size) if type(size) is int else []
+            known = [f"{name}{i + 1}" for i in range(size)] if type(size) is int else []
             if known and str(element) not in known:
                 self.problems.add(
                     "L303",
@@ -282,26 +276,6 @@ class _Lowering:
                     f"one of {', '.join(known)}",
                     f"name elements that Scope({name}={size}) explores",
                 )
-
-    def _constants(self, sizes: Mapping[str, int], given: set[str]) -> None:
-        """The elements that the declaration names are explored, too, but for the defaults of
-        parameters to which the scope gives values."""
-        m = self.machine
-        tried = tuple(p for p in m.parameters if p.name not in given)
-        for each in everything((dataclasses.replace(m, parameters=tried),)):
-            match each:
-                case ir.Const(type=t.Sort(name=name), value=value):
-                    known = _names(name, sizes[name])
-                    if known and value not in known:
-                        self.problems.add(
-                            "L303",
-                            each.place,
-                            f"{name}({value!r}) in {m.name}, beyond {name}={sizes[name]}",
-                            f"one of {', '.join(known)}",
-                            "make the element a Param, and let the scope give values",
-                        )
-                case _:
-                    pass
 
     def _rule(self, f: ir.Function, row: ir.Transition | None = None) -> Rule:
         plans: list[Plan] = []
@@ -354,11 +328,6 @@ def _elements(value: Any) -> Iterator[Sort]:
         inside = value
     for each in inside:
         yield from _elements(each)
-
-
-def _names(sort: str, size: int) -> list[str]:
-    """The elements that are explored of a sort."""
-    return [f"{sort}{i + 1}" for i in range(size)]
 
 
 def _places(m: ir.Machine) -> Iterator[tuple[tuple[str, ...], t.Type, Place]]:

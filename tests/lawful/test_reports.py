@@ -99,10 +99,12 @@ def test_a_deviation_is_a_failure_at_its_transition(tmp_path: Path) -> None:
         "inconclusive": "passed",
         "quarantined": "passed",
         "deviates": "failure",
-        r"b\x01d/.. row 3, take in IDLE": "failure",
+        r"instance b\x01d/.., row 3, event take in state IDLE": "failure",
     }
     assert found["deviates"][1] == "1 of 2 instances: deviates"
-    assert found[r"b\x01d/.. row 3, take in IDLE"][1].endswith("an empty job (0 > 0 is false)")
+    assert found[r"instance b\x01d/.., row 3, event take in state IDLE"][1].endswith(
+        "an empty job (0 > 0 is false)"
+    )
     (run,) = json.loads(log.read_text(encoding="utf-8"))["runs"]
     result = run["results"][-1]
     assert (result["ruleId"], result["level"]) == ("deviates", "error")

@@ -108,29 +108,6 @@ def test_parameters_know_only_the_elements_that_are_explored() -> None:
     assert (problem.found, problem.expected) == ("Node('a') in all", "one of Node1, Node2")
 
 
-LED = """\
-    class Node(Sort): ...
-    class Led(Machine):
-        bad: bool = False
-        lead: Param[Node] = Node("boss")
-
-        @transition()
-        def go(self, n: Node) -> None:
-            self.bad = n == Node("boss")
-
-        scope = Scope(Node=2, lead=(Node("Node1"),))
-    """
-
-
-def test_a_constant_of_a_sort_is_an_element_that_is_explored() -> None:
-    (problem,) = texts.problems(LED)  # The default is not tried: it is none of the scope's values.
-    assert (problem.number, problem.place.line) == ("L303", 15)
-    found = "Node('boss') in Led, beyond Node=2"
-    assert (problem.found, problem.expected) == (found, "one of Node1, Node2")
-    default, body = texts.problems(LED.replace(', lead=(Node("Node1"),)', ""))
-    assert [(p.place.line, p.found) for p in (default, body)] == [(11, found), (15, found)]
-
-
 def test_a_leading_membership_is_iterated_and_no_other() -> None:
     plans = {rule.name: rule.plans for rule in lowered(int=range(0, 1)).rules}
     over = [plan.over for plan in plans["take"]]
