@@ -41,7 +41,14 @@ def told(result: CheckResult) -> dict[str, Any]:
         (p.name, p.verdict, None if p.trace is None else len(p.trace)) for p in result.properties
     ]
     plain = {f.name: getattr(result, f.name) for f in dataclasses.fields(result)}
-    return {**plain, "seconds": None, "engine": None, "properties": rows}
+    return {
+        **plain,
+        "seconds": None,
+        "compile_seconds": None,
+        "engine": None,
+        "not_generated": None,
+        "properties": rows,
+    }
 
 
 def is_planned(flat: Flat | None) -> bool:

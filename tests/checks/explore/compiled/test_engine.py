@@ -81,7 +81,8 @@ def explored(cls: type[Machine], engine: Engine, **limits: Any) -> CheckResult:
 def established(result: CheckResult) -> dict[str, Any]:
     """All but the time taken, and which of the shortest traces is shown."""
     rows = {f.name: getattr(result, f.name) for f in dataclasses.fields(result)}
-    del rows["engine"], rows["seconds"], rows["properties"]
+    for name in ("engine", "seconds", "compile_seconds", "properties"):
+        del rows[name]
     rows["cut_by"] = dict(result.cut_by)
     rows["transitions"] = {n: row["enabled"] for n, row in result.transitions.items()}
     rows["verdicts"] = [
