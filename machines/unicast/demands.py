@@ -82,7 +82,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "a time after which a message is acknowledged or resent",
         "timing.Acks.acked_in_time",
         "timing.Resends.resent_in_time",
-        "settings.Config.pause",
+        "service.settings.Config.pause",
         "tests.test_service.test_a_busy_endpoint_asks_less_often",
     ),
     "U18": ("OPEN, CLOSING, CLOSED on both sides", "declaration.Conn"),
@@ -131,7 +131,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     ),
     "U27": (
         "of a batch, what is marked first is added first",
-        "wire.Batch.in_order_of_handling",
+        "service.wire.Batch.in_order_of_handling",
         "tests.test_service.test_in_a_batch_the_first_message_is_handled_first",
     ),
     "U28": (

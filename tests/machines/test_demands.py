@@ -27,12 +27,15 @@ def found(system: str, place: str) -> bool:
     package = f"lawful.machines.{system}"
     if place.startswith("tests."):
         package, place = f"tests.machines.{system}", place.removeprefix("tests.")
-    module, _, rest = place.partition(".")
-    try:
-        thing: object = importlib.import_module(f"{package}.{module}")
-    except ModuleNotFoundError:
-        return False
-    return all((thing := inside(thing, name)) is not None for name in rest.split(".") if name)
+    names = place.split(".")
+    thing: object = None
+    while names:  # The modules of the path, and then what is in the last one.
+        try:
+            thing = importlib.import_module(f"{package}.{names[0]}")
+        except ModuleNotFoundError:
+            break
+        package = f"{package}.{names.pop(0)}"
+    return thing is not None and all((thing := inside(thing, n)) is not None for n in names)
 
 
 def inside(thing: object, name: str) -> object | None:
